@@ -1,0 +1,108 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// Settings of every target: Swift 6, the upcoming features we rely on, no warning tolerated.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let strictC: [CSetting] = [.treatAllWarnings(as: .error)]
+
+extension Target {
+    /// A module of the house; what it may import is what it lists here, and the build holds it to that.
+    static func module(_ name: String, _ dependencies: [Dependency] = []) -> Target {
+        .target(name: name, dependencies: dependencies, swiftSettings: strict)
+    }
+
+    /// A thin C module: what Swift's importer cannot see.
+    static func thinC(_ name: String, links library: String? = nil) -> Target {
+        .target(
+            name: name, cSettings: strictC,
+            linkerSettings: library.map { [.linkedLibrary($0)] } ?? [])
+    }
+
+    static func tests(_ name: String, _ dependencies: [Dependency]) -> Target {
+        .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+    }
+}
+
+extension Target.Dependency {
+    static var grdb: Self { .product(name: "GRDB", package: "GRDB.swift") }
+    static var systemPackage: Self { .product(name: "SystemPackage", package: "swift-system") }
+    static var crypto: Self { .product(name: "Crypto", package: "swift-crypto") }
+    static var logging: Self { .product(name: "Logging", package: "swift-log") }
+    static var yams: Self { .product(name: "Yams", package: "Yams") }
+    static var arguments: Self { .product(name: "ArgumentParser", package: "swift-argument-parser") }
+    static var subprocess: Self { .product(name: "Subprocess", package: "swift-subprocess") }
+}
+
+let package = Package(
+    name: "store-migrate",
+    products: [
+        .library(name: "StoreMigration", targets: ["StoreMigration", "StoreFormat"]),
+        .library(name: "StoreVerification", targets: ["StoreVerification"]),
+        .library(name: "StoreStrategies", targets: ["StoreStrategies"]),
+        .executable(name: "store-migrate", targets: ["store-migrate"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+    ],
+    targets: [
+        // C
+        .thinC("CLinux"),
+        .thinC("CSQLite", links: "sqlite3"),
+        .thinC("CZlib", links: "z"),
+
+        // ground
+        .module("StoreStrategies"),
+        .module("SafeFiles", ["CLinux", .systemPackage]),
+        // read
+        .module("StoreFormat", ["SafeFiles", "CSQLite", "CZlib", .grdb, .systemPackage, .crypto]),
+        // write
+        .module("StoreWriting", ["StoreFormat", "SafeFiles", "CZlib", .systemPackage, .crypto]),
+        // change
+        .module("StoreFixtures", ["StoreWriting", "StoreFormat", "SafeFiles", .yams, .systemPackage]),
+        // prove
+        .module("StoreVerification", ["StoreFormat", "SafeFiles", .systemPackage]),
+        // act
+        .module(
+            "StoreMigration",
+            ["StoreVerification", "StoreFormat", "StoreStrategies", "SafeFiles", .systemPackage, .logging]),
+        // tool
+        .executableTarget(
+            name: "store-migrate",
+            dependencies: [
+                "StoreMigration", "StoreVerification", "StoreFixtures", "StoreFormat", "StoreStrategies",
+                "SafeFiles", .arguments, .logging,
+            ],
+            swiftSettings: strict),
+
+        // tests
+        .tests("SafeFilesTests", ["SafeFiles", .systemPackage]),
+        .tests("StoreFormatTests", ["StoreFormat", "SafeFiles", "StoreFixtures", .systemPackage]),
+        .tests("StoreWritingTests", ["StoreWriting", "StoreFormat", "SafeFiles", .systemPackage]),
+        .tests("StoreFixturesTests", ["StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]),
+        .tests(
+            "StoreVerificationTests",
+            ["StoreVerification", "StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]),
+        .tests(
+            "StoreMigrationTests",
+            [
+                "StoreMigration", "StoreVerification", "StoreFixtures", "StoreFormat", "SafeFiles",
+                .systemPackage, .logging,
+            ]),
+        .tests("StoreMigrateTests", ["store-migrate", "StoreFormat", "SafeFiles", .subprocess, .systemPackage]),
+    ]
+)

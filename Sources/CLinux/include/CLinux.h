@@ -1,0 +1,30 @@
+#ifndef CLINUX_H
+#define CLINUX_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * System calls of Linux that the C library has no function for, or that Swift's importer cannot see (variadic fcntl).
+ * Every function returns what the system call returns: -1 and errno on failure.
+ */
+
+#define CLINUX_RESOLVE_BENEATH 0x08
+#define CLINUX_RESOLVE_NO_SYMLINKS 0x04
+
+/* openat2(2). */
+int clinux_openat2(int directory, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve);
+
+/* renameat2(2). */
+int clinux_renameat2(int from_directory, const char *from, int to_directory, const char *to, unsigned int flags);
+
+/* ioctl(FICLONE). */
+int clinux_clone(int destination, int source);
+
+/* fcntl(F_SETLEASE): type is F_RDLCK, F_WRLCK or F_UNLCK. */
+int clinux_set_lease(int descriptor, int type);
+
+/* fcntl(F_GETLEASE). */
+int clinux_get_lease(int descriptor);
+
+#endif

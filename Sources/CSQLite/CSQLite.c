@@ -1,0 +1,47 @@
+#include "CSQLite.h"
+
+static sqlite3_file *csqlite_file(sqlite3 *connection, CSQLiteFile file) {
+    sqlite3_file *pointer = 0;
+    int operation = file == CSQLiteFileMain ? SQLITE_FCNTL_FILE_POINTER : SQLITE_FCNTL_JOURNAL_POINTER;
+    if (sqlite3_file_control(connection, "main", operation, &pointer) != SQLITE_OK) return 0;
+    if (pointer == 0 || pointer->pMethods == 0) return 0;
+    return pointer;
+}
+
+int csqlite_file_is_open(sqlite3 *connection, CSQLiteFile file) { return csqlite_file(connection, file) != 0; }
+
+int64_t csqlite_file_size(sqlite3 *connection, CSQLiteFile file) {
+    sqlite3_file *pointer = csqlite_file(connection, file);
+    if (pointer == 0) return -(int64_t)SQLITE_CANTOPEN;
+    sqlite3_int64 size = 0;
+    int result = pointer->pMethods->xFileSize(pointer, &size);
+    return result == SQLITE_OK ? size : -(int64_t)result;
+}
+
+int csqlite_file_read(sqlite3 *connection, CSQLiteFile file, void *buffer, int count, int64_t offset) {
+    sqlite3_file *pointer = csqlite_file(connection, file);
+    if (pointer == 0) return SQLITE_CANTOPEN;
+    return pointer->pMethods->xRead(pointer, buffer, count, offset);
+}
+
+int csqlite_file_write(sqlite3 *connection, CSQLiteFile file, const void *buffer, int count, int64_t offset) {
+    sqlite3_file *pointer = csqlite_file(connection, file);
+    if (pointer == 0) return SQLITE_CANTOPEN;
+    return pointer->pMethods->xWrite(pointer, buffer, count, offset);
+}
+
+int csqlite_file_sync(sqlite3 *connection, CSQLiteFile file) {
+    sqlite3_file *pointer = csqlite_file(connection, file);
+    if (pointer == 0) return SQLITE_CANTOPEN;
+    return pointer->pMethods->xSync(pointer, SQLITE_SYNC_NORMAL);
+}
+
+int csqlite_has_moved(sqlite3 *connection) {
+    int moved = 1;
+    if (sqlite3_file_control(connection, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK) return 1;
+    return moved;
+}
+
+int csqlite_configure(sqlite3 *connection, int option, int value) {
+    return sqlite3_db_config(connection, option, value, 0);
+}

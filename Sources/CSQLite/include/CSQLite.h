@@ -1,0 +1,40 @@
+#ifndef CSQLITE_H
+#define CSQLITE_H
+
+#include <sqlite3.h>
+#include <stdint.h>
+
+/*
+ * What Swift's importer cannot see of SQLite: its variadic configuration calls, and reading and writing through the
+ * file handles that SQLite itself holds. The latter opens and closes nothing, so no lock of SQLite's is dropped.
+ */
+
+/* Which file of a connection is meant. */
+typedef enum CSQLiteFile {
+    CSQLiteFileMain = 0,
+    CSQLiteFileJournal = 1,
+} CSQLiteFile;
+
+/* The size in bytes, or a negative SQLite result code. */
+int64_t csqlite_file_size(sqlite3 *connection, CSQLiteFile file);
+
+/* Reads at most `count` bytes at `offset`; bytes beyond the end read as zero. Returns an SQLite result code;
+ * SQLITE_IOERR_SHORT_READ when the file ended before. */
+int csqlite_file_read(sqlite3 *connection, CSQLiteFile file, void *buffer, int count, int64_t offset);
+
+/* Writes `count` bytes at `offset`. */
+int csqlite_file_write(sqlite3 *connection, CSQLiteFile file, const void *buffer, int count, int64_t offset);
+
+/* Makes what was written durable. */
+int csqlite_file_sync(sqlite3 *connection, CSQLiteFile file);
+
+/* True when the connection holds an open file of that kind. */
+int csqlite_file_is_open(sqlite3 *connection, CSQLiteFile file);
+
+/* True when the name at which the main file was opened now names another file, or none. */
+int csqlite_has_moved(sqlite3 *connection);
+
+/* `sqlite3_db_config` with one integer argument. */
+int csqlite_configure(sqlite3 *connection, int option, int value);
+
+#endif

@@ -1,0 +1,35 @@
+/// The cheap answer to "was this store written since?": what the kernel says of its main file, log and journal.
+///
+/// Equal tokens mean that nothing was committed in between; a different token means only that somebody has to look.
+/// The `-shm` file takes no part: readers change it.
+package struct FileToken: Hashable, Sendable, Codable {
+    /// What of one file takes part in the token.
+    package struct Entry: Hashable, Sendable, Codable {
+        package let identity: FileIdentity
+        package let size: Int64
+        package let modified: FileStatus.Time
+        package let changed: FileStatus.Time
+
+        package init(_ status: FileStatus) {
+            identity = status.identity
+            size = status.size
+            modified = status.modified
+            changed = status.changed
+        }
+    }
+
+    package let main: Entry?
+    package let writeAheadLog: Entry?
+    package let journal: Entry?
+
+    package init(main: Entry?, writeAheadLog: Entry?, journal: Entry?) {
+        self.main = main
+        self.writeAheadLog = writeAheadLog
+        self.journal = journal
+    }
+
+    /// The newest timestamp in the token, if it names any file.
+    package var newest: FileStatus.Time? {
+        [main, writeAheadLog, journal].compactMap { $0 }.flatMap { [$0.modified, $0.changed] }.max()
+    }
+}

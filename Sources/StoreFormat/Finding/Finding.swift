@@ -1,0 +1,68 @@
+/// Something noticed about a store; what stops us is an error instead.
+///
+/// A finding names things, never the values of a user's row.
+public struct Finding: Hashable, Sendable, Codable {
+    /// How much a finding matters.
+    public enum Severity: String, Sendable, Codable, Comparable {
+        /// Worth knowing; nothing is wrong.
+        case info
+        /// Was already so in the source, and so is no failure of the copy.
+        case inherited
+        /// Should be looked at.
+        case warning
+        /// The store is wrong.
+        case error
+
+        public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
+
+        private var rank: Int {
+            switch self {
+            case .info: 0
+            case .inherited: 1
+            case .warning: 2
+            case .error: 3
+            }
+        }
+    }
+
+    /// The stable name of a kind of finding, in lower camel case; each is declared beside the check that emits it.
+    public struct Code: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        public var description: String { rawValue }
+    }
+
+    public let code: Code
+    public var severity: Severity
+    /// The level of proof that noticed it.
+    public let level: VerificationLevel
+    /// One sentence without a final full stop.
+    public let message: String
+    /// The file it is about, if it is about one.
+    public var path: String?
+    public var entity: String?
+    public var table: String?
+    /// The primary key of the row it is about.
+    public var key: Int64?
+
+    public init(
+        _ code: Code, _ severity: Severity, level: VerificationLevel, _ message: String, path: String? = nil,
+        entity: String? = nil, table: String? = nil, key: Int64? = nil
+    ) {
+        self.code = code
+        self.severity = severity
+        self.level = level
+        self.message = message
+        self.path = path
+        self.entity = entity
+        self.table = table
+        self.key = key
+    }
+
+    /// The same finding, told as one that the source already had.
+    public var inherited: Finding {
+        var copy = self
+        copy.severity = min(.inherited, severity)
+        return copy
+    }
+}

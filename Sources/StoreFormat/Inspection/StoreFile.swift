@@ -1,0 +1,26 @@
+/// One file that belongs to a store, or lies beside it.
+public struct StoreFile: Hashable, Sendable, Codable {
+    /// The part a file plays.
+    public enum Role: String, Sendable, Codable {
+        case main
+        case writeAheadLog
+        case sharedMemory
+        case journal
+        /// A file in the folder of external binary data.
+        case externalData
+        /// Something beside the store that Core Data does not name, and that is not carried.
+        case beside
+    }
+
+    public let role: Role
+    /// The path relative to the store's folder.
+    public let name: String
+    /// The size in bytes.
+    public let bytes: Int64
+
+    public init(role: Role, name: String, bytes: Int64) {
+        self.role = role
+        self.name = name
+        self.bytes = bytes
+    }
+}

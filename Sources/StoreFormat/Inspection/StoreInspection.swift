@@ -1,0 +1,119 @@
+public import SafeFiles
+
+/// What one look at a store found; taking it leaves every byte of the store as it was.
+public struct StoreInspection: Sendable {
+    /// What wrote the store.
+    public enum Kind: String, Sendable, Codable {
+        case coreData
+        case sqlite
+    }
+
+    /// Where the managed object model came from.
+    public enum ModelSource: String, Sendable, Codable {
+        /// Decoded from the copy that Core Data keeps in the store.
+        case modelCache
+        /// Inferred from the tables; types are right, relationships partly known.
+        case inferred
+    }
+
+    /// One entity and the number of rows whose concrete entity it is.
+    public struct EntityCount: Hashable, Sendable, Codable {
+        public let name: String
+        /// The entity's number (`Z_ENT`).
+        public let id: Int64
+        /// The name of the parent entity, if it has one.
+        public let parent: String?
+        public let objects: Int64
+
+        public init(name: String, id: Int64, parent: String?, objects: Int64) {
+            self.name = name
+            self.id = id
+            self.parent = parent
+            self.objects = objects
+        }
+    }
+
+    /// One table and its number of rows.
+    public struct TableCount: Hashable, Sendable, Codable {
+        public let name: String
+        public let rows: Int64
+
+        public init(name: String, rows: Int64) {
+            self.name = name
+            self.rows = rows
+        }
+    }
+
+    public let location: StoreLocation
+    public let kind: Kind
+    public let header: StoreHeader
+    public let identity: FileIdentity
+    /// The state of main file, log and journal that this inspection describes.
+    package let token: FileToken
+    /// The permission bits of the main file.
+    public let mode: UInt32
+    public let owner: UInt32
+    public let group: UInt32
+    public let files: [StoreFile]
+    /// The metadata of a Core Data store.
+    public let metadata: StoreMetadata?
+    /// The model of a Core Data store.
+    public let model: ManagedObjectModel?
+    public let modelSource: ModelSource?
+    /// The entities of the model in the order of their numbers; empty in plain SQLite.
+    public let entities: [EntityCount]
+    public let joinTables: [TableCount]
+    /// Every table a user made, in plain SQLite; virtual tables and their shadows are not counted.
+    public let tables: [TableCount]
+    /// The persistent history, when tracking is or was on.
+    public let history: HistorySummary?
+    /// The fence of ours that stands in the store, if one does.
+    public let fence: StoreFence?
+    /// Present when the inspection was asked for it.
+    public let digest: StoreDigest?
+    public let findings: [Finding]
+
+    package init(
+        location: StoreLocation, kind: Kind, header: StoreHeader, identity: FileIdentity, token: FileToken,
+        mode: UInt32, owner: UInt32, group: UInt32, files: [StoreFile], metadata: StoreMetadata?,
+        model: ManagedObjectModel?, modelSource: ModelSource?, entities: [EntityCount], joinTables: [TableCount],
+        tables: [TableCount], history: HistorySummary?, fence: StoreFence?, digest: StoreDigest?, findings: [Finding]
+    ) {
+        self.location = location
+        self.kind = kind
+        self.header = header
+        self.identity = identity
+        self.token = token
+        self.mode = mode
+        self.owner = owner
+        self.group = group
+        self.files = files
+        self.metadata = metadata
+        self.model = model
+        self.modelSource = modelSource
+        self.entities = entities
+        self.joinTables = joinTables
+        self.tables = tables
+        self.history = history
+        self.fence = fence
+        self.digest = digest
+        self.findings = findings
+    }
+
+    /// The store's UUID, in a Core Data store.
+    public var uuid: String? { metadata?.uuid }
+
+    /// Objects in a Core Data store; rows of user tables in plain SQLite.
+    public var objectCount: Int64 {
+        kind == .coreData ? entities.reduce(0) { $0 + $1.objects } : tables.reduce(0) { $0 + $1.rows }
+    }
+
+    /// True for a database without any table, which fits every kind and model.
+    public var isBlank: Bool { kind == .sqlite && tables.isEmpty }
+
+    /// The bytes of all files that are carried.
+    public var byteCount: Int64 {
+        files.filter { $0.role == .main || $0.role == .externalData || $0.role == .writeAheadLog }
+            .reduce(0) { $0 + $1.bytes }
+    }
+}

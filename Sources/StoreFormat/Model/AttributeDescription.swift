@@ -1,0 +1,48 @@
+/// One attribute of an entity.
+public struct AttributeDescription: Hashable, Sendable {
+    /// The types of attributes, with the numbers that a model archive uses.
+    public enum AttributeType: Int, Sendable, CaseIterable {
+        case undefined = 0
+        case integer16 = 100
+        case integer32 = 200
+        case integer64 = 300
+        case decimal = 400
+        case double = 500
+        case float = 600
+        case string = 700
+        case boolean = 800
+        case date = 900
+        case binaryData = 1000
+        case uuid = 1100
+        case uri = 1200
+        case transformable = 1800
+        case objectID = 2000
+        case composite = 2100
+    }
+
+    public let name: String
+    public let type: AttributeType
+    public let isOptional: Bool
+    /// True for an attribute without a column.
+    public let isTransient: Bool
+    public let isDerived: Bool
+    public let allowsExternalBinaryDataStorage: Bool
+    /// True when history keeps the value of a deleted object.
+    public let preservesValueInHistoryOnDeletion: Bool
+    public let valueTransformerName: String?
+
+    public init(
+        name: String, type: AttributeType, isOptional: Bool = true, isTransient: Bool = false,
+        isDerived: Bool = false, allowsExternalBinaryDataStorage: Bool = false,
+        preservesValueInHistoryOnDeletion: Bool = false, valueTransformerName: String? = nil
+    ) {
+        self.name = name
+        self.type = type
+        self.isOptional = isOptional
+        self.isTransient = isTransient
+        self.isDerived = isDerived
+        self.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
+        self.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
+        self.valueTransformerName = valueTransformerName
+    }
+}

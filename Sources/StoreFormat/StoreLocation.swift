@@ -1,0 +1,32 @@
+/// Where a store is: a folder and the name of its main file, and the names that follow from it.
+public struct StoreLocation: Hashable, Sendable, Codable, CustomStringConvertible {
+    /// The folder's absolute path, without a trailing slash unless it is the root.
+    public let folder: String
+    /// The main file's name.
+    public let name: String
+
+    public init(folder: String, name: String) {
+        self.folder = folder
+        self.name = name
+    }
+
+    /// The main file's absolute path.
+    public var path: String { folder == "/" ? "/" + name : folder + "/" + name }
+    public var description: String { path }
+
+    /// The name of the write-ahead log.
+    public var writeAheadLogName: String { name + "-wal" }
+    /// The name of the shared-memory index of the write-ahead log.
+    public var sharedMemoryName: String { name + "-shm" }
+    /// The name of the rollback journal.
+    public var journalName: String { name + "-journal" }
+    /// The name of the folder that holds the folder of external files; it follows from the name without extension.
+    public var supportFolderName: String { "." + nameWithoutExtension + "_SUPPORT" }
+    /// The name of the folder of external files inside the support folder.
+    public static let externalDataFolderName = "_EXTERNAL_DATA"
+
+    private var nameWithoutExtension: String {
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
+        return String(name[..<dot])
+    }
+}

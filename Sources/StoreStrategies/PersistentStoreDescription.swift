@@ -1,0 +1,54 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// How one program opens one persistent store, in the words of Core Data's own description of the same name.
+///
+/// A value: it opens nothing. Durations are in seconds.
+public struct PersistentStoreDescription: Hashable, Sendable, Codable {
+    /// What a store is made of; every store here is SQLite's.
+    public enum StoreType: String, Sendable, Codable {
+        case sqlite = "SQLite"
+    }
+
+    /// The classes of file protection on Apple's platforms.
+    public enum FileProtection: String, Sendable, Codable {
+        case complete = "NSFileProtectionComplete"
+        case completeUnlessOpen = "NSFileProtectionCompleteUnlessOpen"
+        case completeUntilFirstUserAuthentication = "NSFileProtectionCompleteUntilFirstUserAuthentication"
+        case none = "NSFileProtectionNone"
+    }
+
+    /// The main file.
+    public var url: URL
+    public var type: StoreType = .sqlite
+    /// The configuration of the model whose entities this store holds; nil is the default one.
+    public var configuration: String?
+    public var isReadOnly = false
+    /// How long to wait for a connection.
+    public var timeout: Double = 240
+    public var shouldAddStoreAsynchronously = false
+    public var shouldMigrateStoreAutomatically = true
+    public var shouldInferMappingModelAutomatically = true
+    /// Pragmas applied to every connection, by name.
+    public var sqlitePragmas: [String: String] = [:]
+    public var isHistoryTrackingEnabled = false
+    public var postsRemoteChangeNotifications = false
+    public var fileProtection: FileProtection?
+    /// The permission bits of the store's files.
+    public var posixMode: UInt32?
+    /// The name or number of the group that the store's files belong to.
+    public var posixGroup: String?
+    /// True when the log stays on disk after the last connection closed, so that readers who may not create it can open.
+    public var usesPersistentWriteAheadLog = false
+    public var isExcludedFromBackup = false
+    /// The path of the model that the program carries.
+    public var modelFile: String?
+
+    /// Creates a description of the SQLite store at `url` with Core Data's own defaults.
+    public init(url: URL) {
+        self.url = url
+    }
+}
