@@ -39,8 +39,15 @@ package struct FileStatus: Hashable, Sendable {
     package let changed: Time
 
     package init(
-        identity: FileIdentity, kind: Kind, size: Int64, mode: UInt32, owner: UInt32, group: UInt32, linkCount: Int,
-        modified: Time, changed: Time
+        identity: FileIdentity,
+        kind: Kind,
+        size: Int64,
+        mode: UInt32,
+        owner: UInt32,
+        group: UInt32,
+        linkCount: Int,
+        modified: Time,
+        changed: Time
     ) {
         self.identity = identity
         self.kind = kind

@@ -7,7 +7,8 @@ package struct WorkMonitor: Sendable {
     package static let silent = WorkMonitor()
 
     package init(
-        onProgress: (@Sendable (StoreProgress) -> Void)? = nil, isCancelled: (@Sendable () -> Bool)? = nil
+        onProgress: (@Sendable (StoreProgress) -> Void)? = nil,
+        isCancelled: (@Sendable () -> Bool)? = nil
     ) {
         self.onProgress = onProgress
         self.isCancelled = isCancelled

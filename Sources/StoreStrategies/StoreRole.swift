@@ -34,7 +34,9 @@ extension StoreRole: Codable {
         let text = try container.decode(String.self)
         guard let role = Self(text) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "a role is 'app' or 'extension(name)'")
+                in: container,
+                debugDescription: "a role is 'app' or 'extension(name)'"
+            )
         }
         self = role
     }

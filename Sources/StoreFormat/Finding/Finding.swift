@@ -46,8 +46,14 @@ public struct Finding: Hashable, Sendable, Codable {
     public var key: Int64?
 
     public init(
-        _ code: Code, _ severity: Severity, level: VerificationLevel, _ message: String, path: String? = nil,
-        entity: String? = nil, table: String? = nil, key: Int64? = nil
+        _ code: Code,
+        _ severity: Severity,
+        level: VerificationLevel,
+        _ message: String,
+        path: String? = nil,
+        entity: String? = nil,
+        table: String? = nil,
+        key: Int64? = nil
     ) {
         self.code = code
         self.severity = severity

@@ -19,8 +19,13 @@ public struct StoreHeader: Hashable, Sendable {
     public let applicationID: Int32
 
     package init(
-        pageSize: Int, journalMode: JournalMode, pageCount: Int64?, changeCounter: UInt32, schemaCookie: UInt32,
-        userVersion: Int32, applicationID: Int32
+        pageSize: Int,
+        journalMode: JournalMode,
+        pageCount: Int64?,
+        changeCounter: UInt32,
+        schemaCookie: UInt32,
+        userVersion: Int32,
+        applicationID: Int32
     ) {
         self.pageSize = pageSize
         self.journalMode = journalMode

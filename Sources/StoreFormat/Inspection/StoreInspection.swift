@@ -74,10 +74,25 @@ public struct StoreInspection: Sendable {
     public let findings: [Finding]
 
     package init(
-        location: StoreLocation, kind: Kind, header: StoreHeader, identity: FileIdentity, token: FileToken,
-        mode: UInt32, owner: UInt32, group: UInt32, files: [StoreFile], metadata: StoreMetadata?,
-        model: ManagedObjectModel?, modelSource: ModelSource?, entities: [EntityCount], joinTables: [TableCount],
-        tables: [TableCount], history: HistorySummary?, fence: StoreFence?, digest: StoreDigest?, findings: [Finding]
+        location: StoreLocation,
+        kind: Kind,
+        header: StoreHeader,
+        identity: FileIdentity,
+        token: FileToken,
+        mode: UInt32,
+        owner: UInt32,
+        group: UInt32,
+        files: [StoreFile],
+        metadata: StoreMetadata?,
+        model: ManagedObjectModel?,
+        modelSource: ModelSource?,
+        entities: [EntityCount],
+        joinTables: [TableCount],
+        tables: [TableCount],
+        history: HistorySummary?,
+        fence: StoreFence?,
+        digest: StoreDigest?,
+        findings: [Finding]
     ) {
         self.location = location
         self.kind = kind

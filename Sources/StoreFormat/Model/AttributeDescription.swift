@@ -32,9 +32,14 @@ public struct AttributeDescription: Hashable, Sendable {
     public let valueTransformerName: String?
 
     public init(
-        name: String, type: AttributeType, isOptional: Bool = true, isTransient: Bool = false,
-        isDerived: Bool = false, allowsExternalBinaryDataStorage: Bool = false,
-        preservesValueInHistoryOnDeletion: Bool = false, valueTransformerName: String? = nil
+        name: String,
+        type: AttributeType,
+        isOptional: Bool = true,
+        isTransient: Bool = false,
+        isDerived: Bool = false,
+        allowsExternalBinaryDataStorage: Bool = false,
+        preservesValueInHistoryOnDeletion: Bool = false,
+        valueTransformerName: String? = nil
     ) {
         self.name = name
         self.type = type

@@ -16,9 +16,14 @@ public struct EntityDescription: Hashable, Sendable {
     public let legacyTombstoneAttributes: [String]
 
     public init(
-        name: String, superentity: String? = nil, isAbstract: Bool = false, attributes: [AttributeDescription] = [],
-        relationships: [RelationshipDescription] = [], uniquenessConstraints: [[String]] = [],
-        fetchIndexes: [FetchIndexDescription] = [], legacyTombstoneAttributes: [String] = []
+        name: String,
+        superentity: String? = nil,
+        isAbstract: Bool = false,
+        attributes: [AttributeDescription] = [],
+        relationships: [RelationshipDescription] = [],
+        uniquenessConstraints: [[String]] = [],
+        fetchIndexes: [FetchIndexDescription] = [],
+        legacyTombstoneAttributes: [String] = []
     ) {
         self.name = name
         self.superentity = superentity

@@ -22,8 +22,15 @@ public struct RelationshipDescription: Hashable, Sendable {
     public let deleteRule: DeleteRule
 
     public init(
-        name: String, destination: String, inverse: String? = nil, minCount: Int = 0, maxCount: Int = 1,
-        isOrdered: Bool = false, isOptional: Bool = true, isTransient: Bool = false, deleteRule: DeleteRule = .nullify
+        name: String,
+        destination: String,
+        inverse: String? = nil,
+        minCount: Int = 0,
+        maxCount: Int = 1,
+        isOrdered: Bool = false,
+        isOptional: Bool = true,
+        isTransient: Bool = false,
+        deleteRule: DeleteRule = .nullify
     ) {
         self.name = name
         self.destination = destination

@@ -1,0 +1,59 @@
+/// The one word that says how a run ended; every word has its exit status.
+public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
+    // Done, or nothing to do.
+    case shared
+    case alreadyShared
+    case retired
+    case rolledBack
+    case done
+    // Failed, nothing changed.
+    case failed
+    // The call itself is wrong.
+    case usage
+    // Something to look at.
+    case findings
+    // Needs a decision.
+    case bothHoldObjects
+    case needsDecision
+    case lateWrites
+    // The copy is not what it should be.
+    case verificationFailed
+    // Run again, or resume.
+    case interrupted
+    // No store, or no container.
+    case nothingFound
+    case busy
+    case foundButUnreadable
+    case notWritable
+    case orphanSidecar
+    case incompatible
+    case noSpace
+    case cancelled
+
+    /// The exit status of a process that ends with this outcome.
+    public var exitStatus: Int32 {
+        switch self {
+        case .shared, .alreadyShared, .retired, .rolledBack, .done: 0
+        case .failed: 1
+        case .usage: 2
+        case .findings: 3
+        case .bothHoldObjects, .needsDecision, .lateWrites: 4
+        case .verificationFailed: 5
+        case .interrupted: 6
+        case .nothingFound: 10
+        case .busy: 11
+        case .foundButUnreadable, .notWritable, .orphanSidecar: 12
+        case .incompatible: 13
+        case .noSpace: 14
+        case .cancelled: 130
+        }
+    }
+
+    /// True when a plan with this outcome stops instead of going on.
+    package var isRefusal: Bool {
+        switch self {
+        case .shared, .alreadyShared, .retired, .rolledBack, .done: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,83 @@
+public import StoreFormat
+public import StoreStrategies
+public import StoreVerification
+
+/// How a share ended, with what was proved and where everything is.
+public struct ShareOutcome: Sendable {
+    /// One of the two places.
+    public struct Side: Hashable, Sendable, Codable {
+        /// The main file's absolute path.
+        public let path: String
+        /// The store's UUID, in a Core Data store.
+        public let uuid: String?
+        /// Objects, or rows in plain SQLite; nil when they were not counted.
+        public let objects: Int64?
+        /// The content digest; nil when it was not taken.
+        public let digest: String?
+
+        public init(path: String, uuid: String?, objects: Int64?, digest: String?) {
+            self.path = path
+            self.uuid = uuid
+            self.objects = objects
+            self.digest = digest
+        }
+    }
+
+    /// What a share that copied something did.
+    public struct Work: Hashable, Sendable {
+        /// The bytes of the new store and its external files.
+        public let bytes: Int64
+        public let externalFiles: Int
+        /// How long writers of the old store had to wait; nil when no lock was taken.
+        public let lockHold: Duration?
+        /// True when writers of the old store are refused now.
+        public let isFenced: Bool
+
+        public init(bytes: Int64, externalFiles: Int, lockHold: Duration?, isFenced: Bool) {
+            self.bytes = bytes
+            self.externalFiles = externalFiles
+            self.lockHold = lockHold
+            self.isFenced = isFenced
+        }
+    }
+
+    public let outcome: MigrationOutcome
+    /// The run's number, when a run wrote something now or before.
+    public let transaction: String?
+    public let old: Side?
+    public let new: Side?
+    /// Present when this run copied something.
+    public let work: Work?
+    /// What was proved; empty when nothing was copied.
+    public let report: VerificationReport?
+    public let findings: [Finding]
+    /// One sentence that says why it ended this way.
+    public let message: String
+    public let next: NextStep?
+    /// How each role opens the new store.
+    public let descriptions: [StoreRole: PersistentStoreDescription]
+
+    package init(
+        outcome: MigrationOutcome,
+        transaction: String? = nil,
+        old: Side? = nil,
+        new: Side? = nil,
+        work: Work? = nil,
+        report: VerificationReport? = nil,
+        findings: [Finding] = [],
+        message: String,
+        next: NextStep? = nil,
+        descriptions: [StoreRole: PersistentStoreDescription] = [:]
+    ) {
+        self.outcome = outcome
+        self.transaction = transaction
+        self.old = old
+        self.new = new
+        self.work = work
+        self.report = report
+        self.findings = findings
+        self.message = message
+        self.next = next
+        self.descriptions = descriptions
+    }
+}

@@ -1,0 +1,36 @@
+/// One step of a plan, as data; the journal names steps by their identifier.
+public struct PlanStep: Hashable, Sendable, Codable, Identifiable {
+    /// The things a share can do; nothing else touches the disk.
+    public enum Action: String, Sendable, Codable, CaseIterable {
+        /// Copies the old store into a private folder of the container.
+        case stage
+        /// Proves the copy before anybody can see it.
+        case prove
+        /// Moves sidecars that belong to no main file aside.
+        case moveSidecarsAside
+        /// Copies the store at the destination aside, whole.
+        case copyAside
+        /// Moves external files and then the main file into place, each in one step.
+        case publish
+        /// Replaces the content of the store at the destination in one transaction.
+        case replaceContent
+        /// Keeps a copy of what was shared as the base of a later merge.
+        case keepBase
+        /// Sets the triggers that refuse writers of the old store.
+        case fence
+        /// Removes a fence whose new store is gone.
+        case liftFence
+        /// Writes the receipt beside the new store.
+        case writeReceipt
+    }
+
+    public let action: Action
+    /// The file or folder it acts on.
+    public let path: String
+    public var id: String { action.rawValue }
+
+    public init(_ action: Action, path: String) {
+        self.action = action
+        self.path = path
+    }
+}

@@ -1,0 +1,49 @@
+public import FoundationEssentials
+public import StoreFormat
+
+/// What a caller decides about a share; the defaults are the safe choices.
+public struct ShareOptions: Sendable {
+    /// What becomes of the old store.
+    public enum OldStorePolicy: String, Sendable, Codable, CaseIterable {
+        /// Writers are refused and told the new place; readers go on.
+        case fence
+        /// It stays writable; late writes are found by the next run.
+        case capture
+    }
+
+    /// What to do when both places hold objects.
+    public enum BothPlacesPolicy: String, Sendable, Codable, CaseIterable {
+        case fail
+        /// The old store's content replaces the new one's, which is kept aside whole.
+        case keepOld = "keep-old"
+        /// The new store stays as it is; the old one is fenced and stays whole.
+        case keepNew = "keep-new"
+    }
+
+    /// What to do when a lock is not to be had.
+    public enum BusyPolicy: String, Sendable, Codable, CaseIterable {
+        /// Wait until the lock timeout has passed.
+        case wait
+        /// Do not wait, and end as busy.
+        case `defer`
+        /// The same, for callers who treat busy as a failure.
+        case fail
+    }
+
+    public var oldStore: OldStorePolicy = .fence
+    public var onBoth: BothPlacesPolicy = .fail
+    public var ifBusy: BusyPolicy = .wait
+    /// How far the proof goes.
+    public var level: VerificationLevel = .content
+    /// How long to wait for each lock.
+    public var lockTimeout: Duration = .seconds(20)
+    /// Where the journal is kept; nil is beside the old store.
+    public var stateFolder: URL?
+    /// Network file systems are refused unless this is true: their locks cannot be trusted.
+    public var allowsNetworkFileSystem = false
+
+    public init() {}
+
+    /// The time that a lock is waited for under the busy policy.
+    package var effectiveLockTimeout: Duration { ifBusy == .wait ? lockTimeout : .zero }
+}

@@ -1,0 +1,25 @@
+public import FoundationEssentials
+public import Logging
+public import StoreFormat
+
+/// Takes a shared store's old place out of use: sealed, renamed to `<name>.retired-<tx>`, and kept.
+///
+/// Only when nobody has the old store open, nothing was written to it since it was shared, and the new store is proved.
+public struct StoreRetirement: Sendable {
+    private let old: URL
+    private let options: ShareOptions
+    private let logger: Logger?
+
+    /// Creates the retirement of the store at `old`.
+    public init(of old: URL, options: ShareOptions = ShareOptions(), logger: Logger? = nil) {
+        self.old = old
+        self.options = options
+        self.logger = logger
+    }
+
+    /// Retires the store, or says why not.
+    @discardableResult
+    public func retire() throws(MigrationError) -> ShareOutcome {
+        throw MigrationError(.failed, "not available", path: old.path)
+    }
+}

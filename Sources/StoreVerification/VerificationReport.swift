@@ -1,0 +1,41 @@
+public import StoreFormat
+
+/// What a proof looked at and what it found.
+public struct VerificationReport: Sendable, Codable {
+    /// How one level ended.
+    public struct LevelResult: Sendable, Codable {
+        /// The ways a level can end.
+        public enum Status: String, Sendable, Codable {
+            case passed
+            case failed
+            case skipped
+        }
+
+        public let level: VerificationLevel
+        public let status: Status
+        /// Why it was skipped.
+        public let reason: String?
+        public let seconds: Double
+
+        public init(level: VerificationLevel, status: Status, reason: String? = nil, seconds: Double) {
+            self.level = level
+            self.status = status
+            self.reason = reason
+            self.seconds = seconds
+        }
+    }
+
+    public let levels: [LevelResult]
+    public let findings: [Finding]
+    /// The content digest, when it was taken.
+    public let digest: StoreDigest?
+
+    public init(levels: [LevelResult], findings: [Finding], digest: StoreDigest?) {
+        self.levels = levels
+        self.findings = findings
+        self.digest = digest
+    }
+
+    /// True when no level failed.
+    public var passed: Bool { !levels.contains { $0.status == .failed } }
+}
