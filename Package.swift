@@ -23,8 +23,10 @@ extension Target {
     /// A thin C module: what Swift's importer cannot see.
     static func thinC(_ name: String, links library: String? = nil) -> Target {
         .target(
-            name: name, cSettings: strictC,
-            linkerSettings: library.map { [.linkedLibrary($0)] } ?? [])
+            name: name,
+            cSettings: strictC,
+            linkerSettings: library.map { [.linkedLibrary($0)] } ?? []
+        )
     }
 
     static func tests(_ name: String, _ dependencies: [Dependency]) -> Target {
@@ -79,7 +81,8 @@ let package = Package(
         // act
         .module(
             "StoreMigration",
-            ["StoreVerification", "StoreFormat", "StoreStrategies", "SafeFiles", .systemPackage, .logging]),
+            ["StoreVerification", "StoreFormat", "StoreStrategies", "SafeFiles", .systemPackage, .logging]
+        ),
         // tool
         .executableTarget(
             name: "store-migrate",
@@ -87,7 +90,8 @@ let package = Package(
                 "StoreMigration", "StoreVerification", "StoreFixtures", "StoreFormat", "StoreStrategies",
                 "SafeFiles", .arguments, .logging,
             ],
-            swiftSettings: strict),
+            swiftSettings: strict
+        ),
 
         // tests
         .tests("SafeFilesTests", ["SafeFiles", .systemPackage]),
@@ -96,13 +100,15 @@ let package = Package(
         .tests("StoreFixturesTests", ["StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]),
         .tests(
             "StoreVerificationTests",
-            ["StoreVerification", "StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]),
+            ["StoreVerification", "StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]
+        ),
         .tests(
             "StoreMigrationTests",
             [
                 "StoreMigration", "StoreVerification", "StoreFixtures", "StoreFormat", "SafeFiles",
                 .systemPackage, .logging,
-            ]),
+            ]
+        ),
         .tests("StoreMigrateTests", ["store-migrate", "StoreFormat", "SafeFiles", .subprocess, .systemPackage]),
     ]
 )

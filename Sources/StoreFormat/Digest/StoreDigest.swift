@@ -1,5 +1,7 @@
-/// A digest of everything a store holds: each table's rows in key order with type and value, the schema, the
-/// external files. Equal digests mean equal content, however the pages lie.
+/// A digest of everything a store holds.
+///
+/// It covers each table's rows in key order with type and value, the schema and the external files. Equal digests mean
+/// equal content, however the pages lie.
 ///
 /// A fence of ours takes no part in it.
 public struct StoreDigest: Hashable, Sendable, Codable {

@@ -1,4 +1,6 @@
-/// What an inspection found at one place. "Unreadable" and "orphan" are never taken for "absent".
+/// What an inspection found at one place.
+///
+/// "Unreadable" and "orphan" are never taken for "absent".
 public enum StoreCondition: Sendable {
     /// Nothing with the store's name, and no sidecar.
     case absent

@@ -1,6 +1,5 @@
 public import FoundationEssentials
 public import Logging
-public import StoreFormat
 
 /// Finishes or takes back an interrupted run, from the journal beside the old store.
 public struct Recovery: Sendable {

@@ -1,6 +1,5 @@
 public import FoundationEssentials
 public import Logging
-public import StoreFormat
 
 /// Takes a shared store's old place out of use: sealed, renamed to `<name>.retired-<tx>`, and kept.
 ///
