@@ -1,0 +1,53 @@
+internal import CSQLite
+
+/// A result code of SQLite, turned into the error a caller can act on.
+struct SQLiteResult {
+    /// The extended result code.
+    let code: Int32
+    /// SQLite's own words; never a value of a row.
+    let detail: String
+
+    /// The primary result code.
+    var primary: Int32 { code & 0xff }
+    var isBusy: Bool { primary == SQLITE_BUSY || primary == SQLITE_LOCKED }
+
+    init(code: Int32, detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+
+    /// Takes the message that the connection holds for the call that just failed.
+    init(code: Int32, of connection: OpaquePointer?) {
+        self.code = code
+        detail = connection.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) } ?? "no connection"
+    }
+
+    /// The error for a store at `path`.
+    func error(path: String) -> StoreError {
+        switch primary {
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            StoreError(.busy, path: path, "another process holds a lock on the store (\(detail))")
+        case SQLITE_NOTADB: StoreError(.notADatabase, path: path, "this is not an SQLite database")
+        case SQLITE_CORRUPT, SQLITE_FORMAT: StoreError(.damaged, path: path, "the store is damaged (\(detail))")
+        case SQLITE_FULL: StoreError(.noSpace, path: path, "the disk is full")
+        case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
+            StoreError(.notWritable, path: path, "the store cannot be written (\(detail))")
+        case SQLITE_CANTOPEN: StoreError(.unreadable, path: path, "the store cannot be opened (\(detail))")
+        case SQLITE_IOERR: StoreError(.inputOutput, path: path, "input or output failed (\(detail), code \(code))")
+        case SQLITE_NOMEM: StoreError(.failed, path: path, "out of memory")
+        case SQLITE_TOOBIG: StoreError(.damaged, path: path, "a value or statement is larger than SQLite allows")
+        case SQLITE_INTERRUPT:
+            StoreError(
+                .damaged,
+                path: path,
+                "reading was stopped: it took far more steps than a store of this size needs"
+            )
+        default: StoreError(.failed, path: path, "SQLite reports: \(detail) (code \(code))")
+        }
+    }
+}
+
+extension SQLiteResult {
+    /// `SQLITE_IOERR_SHORT_READ`, a macro that Swift does not import.
+    static let shortRead: Int32 = SQLITE_IOERR | (2 << 8)
+}

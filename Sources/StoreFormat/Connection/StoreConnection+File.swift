@@ -1,0 +1,61 @@
+internal import CSQLite
+
+/// Reading and writing through the files that SQLite itself holds open: nothing is opened or closed, so no lock is lost.
+extension StoreConnection {
+    /// Which of a connection's files is meant.
+    package enum File: Sendable {
+        case main
+        /// The `-wal` or the `-journal`, as SQLite holds it.
+        case journal
+
+        fileprivate var number: CSQLiteFile { self == .main ? CSQLiteFileMain : CSQLiteFileJournal }
+    }
+
+    /// True when the connection holds an open file of that kind.
+    package func isOpen(_ file: File) -> Bool {
+        guard let handle = try? openHandle() else { return false }
+        return csqlite_file_is_open(handle, file.number) != 0
+    }
+
+    /// The size in bytes.
+    package func size(of file: File) throws -> Int64 {
+        let size = csqlite_file_size(try openHandle(), file.number)
+        guard size >= 0 else { throw result(Int32(truncatingIfNeeded: -size)) }
+        return size
+    }
+
+    /// Fills the buffer from `offset` on; bytes beyond the end are zero, and the result is false when there were such.
+    @discardableResult
+    package func read(_ file: File, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Bool {
+        guard let start = buffer.baseAddress, buffer.count > 0 else { return true }
+        let handle = try openHandle()
+        let code = csqlite_file_read(handle, file.number, start, try count(buffer.count), offset)
+        guard code != SQLiteResult.shortRead else { return false }
+        guard code == SQLITE_OK else { throw result(code) }
+        return true
+    }
+
+    /// Writes the bytes at `offset`.
+    package func write(_ file: File, _ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
+        guard let start = bytes.baseAddress, bytes.count > 0 else { return }
+        let code = csqlite_file_write(try openHandle(), file.number, start, try count(bytes.count), offset)
+        guard code == SQLITE_OK else { throw result(code) }
+    }
+
+    /// Makes durable what was written to the file, whoever wrote it.
+    package func synchronize(_ file: File) throws {
+        let code = csqlite_file_sync(try openHandle(), file.number)
+        guard code == SQLITE_OK else { throw result(code) }
+    }
+
+    private func count(_ count: Int) throws -> Int32 {
+        guard let count = Int32(exactly: count) else {
+            throw StoreError(.failed, path: location.path, "more than 2 GiB were asked for at once")
+        }
+        return count
+    }
+
+    private func result(_ code: Int32) -> StoreError {
+        SQLiteResult(code: code, detail: String(cString: sqlite3_errstr(code))).error(path: location.path)
+    }
+}

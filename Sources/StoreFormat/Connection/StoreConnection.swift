@@ -1,0 +1,224 @@
+internal import CSQLite
+internal import GRDB
+package import SafeFiles
+
+/// The one door to SQLite: opens a store that exists, under rules that fit what may be done to it.
+///
+/// It never creates a file, never follows a symbolic link, never checkpoints a store that others may have open, and runs
+/// nothing that a hostile file brings along. Use it from one task at a time.
+package final class StoreConnection {
+    /// What may be done to the store, and what others may be doing to it.
+    package enum Access: Sendable {
+        /// In place and reading only; touches nothing. Sound only without a log or journal that holds anything.
+        case immutable
+        /// A file that only we know: read and written, never with a `-shm` beside it.
+        case privateCopy
+        /// A store that others may have open, read in place.
+        case liveReading
+        /// A store that others may have open, read and written in place.
+        case liveWriting
+    }
+
+    package let location: StoreLocation
+    package let access: Access
+    private let lockTimeout: Duration
+    private let wait: BusyWait
+    private let budget = StepBudget()
+    private let queue: DatabaseQueue
+    private let handle: OpaquePointer
+    private var statements: [String: SQLStatement] = [:]
+    private var depth = 0
+    private var isClosed = false
+
+    /// Opens the store at `location`, which must be a regular file with one name.
+    package init(
+        _ location: StoreLocation,
+        access: Access,
+        lockTimeout: Duration = .seconds(20)
+    ) throws(StoreError) {
+        let wait = BusyWait(deadline: Deadline(after: lockTimeout))
+        let budget = budget
+        do {
+            guard StoreURI.isUnderstood else {
+                throw StoreError(
+                    .failed,
+                    path: location.path,
+                    "this build of SQLite does not take URIs (SQLITE_USE_URI)"
+                )
+            }
+            let vetted = try VettedFile(location)
+            queue = try DatabaseQueue(
+                path: StoreURI.string(path: vetted.path, parameters: access.uriParameters),
+                configuration: access.configuration(wait: wait, budget: budget)
+            )
+            handle = try Self.handle(of: queue, path: location.path)
+            try vetted.requireUnchanged(isMoved: csqlite_has_moved(handle) != 0)
+        } catch {
+            throw Self.storeError(error, path: location.path)
+        }
+        self.location = location
+        self.access = access
+        self.lockTimeout = lockTimeout
+        self.wait = wait
+    }
+
+    deinit { statements.removeAll() }
+
+    /// Closes the connection; every use after that is an error.
+    package func close() throws(StoreError) {
+        guard !isClosed else { return }
+        statements.removeAll()
+        do {
+            try queue.close()
+            isClosed = true
+        } catch {
+            throw Self.storeError(error, path: location.path)
+        }
+    }
+
+    /// True when the name at which the store was opened now leads to another file, or to none.
+    package var hasMoved: Bool { isClosed || csqlite_has_moved(handle) != 0 }
+
+    /// Lends SQLite's own handle, for what has no other form; the connection must be open.
+    package func withHandle<R>(_ body: (OpaquePointer) throws -> R) rethrows -> R {
+        precondition(!isClosed, "the connection is closed")
+        return try body(handle)
+    }
+
+    /// The open handle, or an error that says that the connection was closed.
+    func openHandle() throws(StoreError) -> OpaquePointer {
+        guard !isClosed else { throw StoreError(.failed, path: location.path, "the connection was closed before") }
+        return handle
+    }
+
+    // MARK: Statements
+
+    /// Executes one or several statements, without looking at their rows.
+    package func execute(_ sql: String) throws(StoreError) {
+        let handle = try beginStatement(until: Deadline(after: lockTimeout))
+        defer { depth -= 1 }
+        guard !sql.utf8.contains(0) else { throw StoreError(.failed, path: location.path, "a statement contains NUL") }
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw SQLiteResult(code: code, of: handle).error(path: location.path) }
+    }
+
+    /// Calls `body` with each row in turn; the rows are streamed, and a body that throws ends the loop.
+    package func forEachRow(
+        _ sql: String,
+        _ arguments: [SQLValue] = [],
+        _ body: (borrowing StoreRow) throws -> Void
+    ) throws {
+        let handle = try beginStatement(until: Deadline(after: lockTimeout))
+        defer { depth -= 1 }
+        let statement = try SQLStatement(sql, connection: handle, path: location.path, isKept: false)
+        try statement.run(arguments) {
+            try body($0)
+            return true
+        }
+    }
+
+    /// Returns the first column of the first row; nil when there is no row.
+    package func value(_ sql: String, _ arguments: [SQLValue] = []) throws -> SQLValue? {
+        _ = try beginStatement(until: Deadline(after: lockTimeout))
+        defer { depth -= 1 }
+        var result: SQLValue?
+        try keptStatement(sql)
+            .run(arguments) {
+                result = $0.value(0)
+                return false
+            }
+        return result
+    }
+
+    /// Runs one statement that changes something.
+    package func run(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) {
+        _ = try beginStatement(until: Deadline(after: lockTimeout))
+        defer { depth -= 1 }
+        do {
+            try keptStatement(sql).run(arguments) { _ in true }
+        } catch {
+            throw Self.storeError(error, path: location.path)
+        }
+    }
+
+    // MARK: Transactions
+
+    /// Begins a transaction and takes the read lock, so that all that follows sees one state.
+    package func beginReading() throws {
+        try execute("BEGIN")
+        do {
+            _ = try value("SELECT count(*) FROM (SELECT 1 FROM sqlite_schema LIMIT 1)")
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    /// Begins a transaction that holds the write lock; throws `busy` when it was not to be had before the deadline.
+    package func beginWriting(deadline: Deadline) throws {
+        try insist("BEGIN IMMEDIATE", until: deadline)
+    }
+
+    /// Commits; waits for readers that stand in the way until the deadline, and leaves the transaction open after it.
+    package func commit(deadline: Deadline) throws {
+        try insist("COMMIT", until: deadline)
+    }
+
+    /// Rolls the transaction back, if one is open.
+    package func rollback() {
+        guard !isClosed, sqlite3_get_autocommit(handle) == 0 else { return }
+        sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+    }
+
+    /// Runs a statement again and again while it is refused for a lock: SQLite does not ask the busy handler every time.
+    private func insist(_ sql: String, until deadline: Deadline) throws(StoreError) {
+        let handle = try beginStatement(until: deadline)
+        defer { depth -= 1 }
+        while true {
+            let code = sqlite3_exec(handle, sql, nil, nil, nil)
+            if code == SQLITE_OK { return }
+            let result = SQLiteResult(code: code, of: handle)
+            guard result.isBusy, wait.step() else { throw result.error(path: location.path) }
+        }
+    }
+
+    /// Prepares the limits of the statement that follows: when its waits end, and how many steps it may take.
+    private func beginStatement(until deadline: Deadline) throws(StoreError) -> OpaquePointer {
+        let handle = try openHandle()
+        wait.begin(until: deadline)
+        if depth == 0, access != .liveWriting {
+            // Statements inside a loop are paid from the budget of the loop.
+            budget.allow(forBytes: csqlite_file_size(handle, CSQLiteFileMain))
+        }
+        depth += 1
+        return handle
+    }
+
+    private func keptStatement(_ sql: String) throws(StoreError) -> SQLStatement {
+        if let statement = statements[sql], !statement.isAtWork { return statement }
+        let statement = try SQLStatement(sql, connection: try openHandle(), path: location.path, isKept: true)
+        if statements.count >= 128 { statements = statements.filter(\.value.isAtWork) }
+        if statements[sql] == nil { statements[sql] = statement }
+        return statement
+    }
+
+    // MARK: Opening
+
+    private static func handle(of queue: DatabaseQueue, path: String) throws -> OpaquePointer {
+        guard let handle = queue.unsafeReentrantWrite({ $0.sqliteConnection }) else {
+            throw StoreError(.failed, path: path, "SQLite gave no connection")
+        }
+        return handle
+    }
+
+    /// Any error of the modules below as one of ours.
+    private static func storeError(_ error: any Error, path: String) -> StoreError {
+        switch error {
+        case let error as StoreError: error
+        case let error as DatabaseError:
+            SQLiteResult(code: error.extendedResultCode.rawValue, detail: error.message ?? "no message")
+                .error(path: path)
+        default: StoreError(.failed, path: path, "\(error)")
+        }
+    }
+}

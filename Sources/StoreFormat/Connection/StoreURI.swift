@@ -1,0 +1,24 @@
+internal import CSQLite
+
+/// The `file:` name by which SQLite is asked to open a store: the only form that can say "never create a file".
+enum StoreURI {
+    /// Returns the URI for an absolute path, every byte that could mean something to a URI percent-encoded.
+    static func string(path: String, parameters: String) -> String {
+        var result = "file:"
+        for byte in path.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
+                UInt8(ascii: "_"):
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                result += digits.count == 1 ? "%0" + digits : "%" + digits
+            }
+        }
+        return result + "?" + parameters
+    }
+
+    /// True when this build of SQLite takes URIs without being told to at every open, as Debian's does.
+    static let isUnderstood = sqlite3_compileoption_used("USE_URI") != 0
+}

@@ -1,0 +1,38 @@
+/// The tables, indexes, triggers and views of a database as `sqlite_schema` defines them.
+///
+/// No virtual table is connected to read it, so it can be taken of a store whose modules this process does not have.
+package struct StoreSchema: Hashable, Sendable {
+    /// A trigger and the table or view it stands on.
+    package struct Trigger: Hashable, Sendable {
+        package let name: String
+        package let table: String
+        package let sql: String
+    }
+
+    /// A view.
+    package struct View: Hashable, Sendable {
+        package let name: String
+        package let sql: String
+    }
+
+    /// The tables in the order of their creation, SQLite's own included.
+    package let tables: [Table]
+    package let triggers: [Trigger]
+    package let views: [View]
+    private let positions: [String: Int]
+
+    package init(tables: [Table], triggers: [Trigger] = [], views: [View] = []) {
+        self.tables = tables
+        self.triggers = triggers
+        self.views = views
+        positions = Dictionary(
+            tables.enumerated().map { ($0.element.name.lowercased(), $0.offset) },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+
+    /// Returns the table of that name; SQLite takes names without regard to case.
+    package func table(named name: String) -> Table? {
+        positions[name.lowercased()].map { tables[$0] }
+    }
+}
