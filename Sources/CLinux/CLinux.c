@@ -4,10 +4,16 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/openat2.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+
+_Static_assert(CLINUX_RESOLVE_NO_SYMLINKS == RESOLVE_NO_SYMLINKS, "as in linux/openat2.h");
+_Static_assert(CLINUX_RESOLVE_BENEATH == RESOLVE_BENEATH, "as in linux/openat2.h");
+_Static_assert(CLINUX_RENAME_NOREPLACE == RENAME_NOREPLACE, "as in stdio.h");
 
 int clinux_openat2(int directory, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve) {
     struct open_how how = {.flags = flags, .mode = mode, .resolve = resolve};
@@ -20,6 +26,18 @@ int clinux_renameat2(int from_directory, const char *from, int to_directory, con
 
 int clinux_clone(int destination, int source) { return ioctl(destination, FICLONE, source); }
 
-int clinux_set_lease(int descriptor, int type) { return fcntl(descriptor, F_SETLEASE, type); }
+int clinux_set_lease(int descriptor, int type) {
+    /* SIGURG is ignored by default, unlike SIGIO; without an owner not even that is sent. */
+    if (type != F_UNLCK && fcntl(descriptor, F_SETSIG, SIGURG) == -1) return -1;
+    if (fcntl(descriptor, F_SETLEASE, type) == -1) return -1;
+    return type == F_UNLCK ? 0 : fcntl(descriptor, F_SETOWN, 0);
+}
 
 int clinux_get_lease(int descriptor) { return fcntl(descriptor, F_GETLEASE); }
+
+int clinux_file_system_type(int descriptor, uint64_t *type) {
+    struct statfs information;
+    if (fstatfs(descriptor, &information) == -1) return -1;
+    *type = (uint64_t)information.f_type;
+    return 0;
+}

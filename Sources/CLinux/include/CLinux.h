@@ -9,8 +9,9 @@
  * Every function returns what the system call returns: -1 and errno on failure.
  */
 
-#define CLINUX_RESOLVE_BENEATH 0x08
 #define CLINUX_RESOLVE_NO_SYMLINKS 0x04
+#define CLINUX_RESOLVE_BENEATH 0x08
+#define CLINUX_RENAME_NOREPLACE 0x01
 
 /* openat2(2). */
 int clinux_openat2(int directory, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve);
@@ -21,10 +22,16 @@ int clinux_renameat2(int from_directory, const char *from, int to_directory, con
 /* ioctl(FICLONE). */
 int clinux_clone(int destination, int source);
 
-/* fcntl(F_SETLEASE): type is F_RDLCK, F_WRLCK or F_UNLCK. */
+/*
+ * fcntl(F_SETLEASE): type is F_RDLCK, F_WRLCK or F_UNLCK. The signal that would announce the break of a lease, and would
+ * end a process that does not expect it, is turned off first.
+ */
 int clinux_set_lease(int descriptor, int type);
 
 /* fcntl(F_GETLEASE). */
 int clinux_get_lease(int descriptor);
+
+/* The magic number that fstatfs(2) gives for the file system. */
+int clinux_file_system_type(int descriptor, uint64_t *type);
 
 #endif

@@ -1,0 +1,90 @@
+import SystemPackage
+
+/// An exclusive lock between processes, and between the threads of one, held through a file that serves nothing else.
+///
+/// It is an `flock`: closing other descriptors of the file does not drop it, and the kernel frees it when its holder dies.
+package final class FileLock: Sendable {
+    /// The locked file, open to read and write.
+    let file: DurableFile
+
+    private init(_ file: DurableFile) {
+        self.file = file
+    }
+
+    /// Takes the lock, creating the file for its owner alone if it is absent; nil if the deadline passed first.
+    ///
+    /// Tries once even if the deadline has passed. Whoever waits is woken by the holder's closing of the file.
+    package static func acquire(
+        _ name: String,
+        in directory: Directory,
+        deadline: Deadline
+    ) throws(FileError) -> FileLock? {
+        while true {
+            let file = try open(name, in: directory)
+            guard try wait(for: file, until: deadline) else { return nil }
+            // The last holder may have removed the file: then this is a lock on a file that nobody else will find.
+            if try directory.status(of: name)?.identity == file.status().identity { return FileLock(file) }
+            guard !deadline.hasPassed else { return nil }
+        }
+    }
+
+    /// Gives the lock back; the file stays.
+    ///
+    /// Happens at the end of the lock's life at the latest.
+    package func release() {
+        // The lock is gone whatever closing reports.
+        try? file.close()
+    }
+
+    private static func open(_ name: String, in directory: Directory) throws(FileError) -> DurableFile {
+        let operation = "lock"
+        if let status = try directory.status(of: name) { try directory.vet(status, name, operation) }
+        let number = try directory.perform(operation, name) { number throws(Errno) in
+            try directory.operations.open(name, in: number, .locking)
+        }
+        let file = DurableFile(
+            Descriptor(number, directory.operations),
+            path: directory.pathForMessage(name),
+            isNew: true
+        )
+        let status = try file.status()
+        // Removed while it was opened: the caller looks again under the name.
+        if status.linkCount > 0 { try directory.vet(status, name, operation) }
+        return file
+    }
+
+    private static func wait(for file: DurableFile, until deadline: Deadline) throws(FileError) -> Bool {
+        if try tryLock(file) { return true }
+        // Without a watch, for want of inotify instances, the growing pauses alone are left.
+        let watch = try file.withDescriptor("lock") { descriptor throws(Errno) -> FileWatch? in
+            try? FileWatch(descriptor, for: .closing)
+        }
+        var pause = Duration.milliseconds(1)
+        while true {
+            if try tryLock(file) { return true }
+            guard !deadline.hasPassed else { return false }
+            // The kernel reports the closing of a file a moment before it drops the lock, hence the short pauses after it.
+            let limit = Deadline(after: min(pause, deadline.remaining))
+            let wasClosed = if let watch { watch.wait(until: limit) } else { try rest(file, until: limit) }
+            pause = wasClosed ? .milliseconds(1) : min(pause * 2, .milliseconds(250))
+        }
+    }
+
+    private static func rest(_ file: DurableFile, until limit: Deadline) throws(FileError) -> Bool {
+        try file.withDescriptor("lock") { descriptor throws(Errno) in
+            _ = try? descriptor.operations.poll(nil, milliseconds: limit.remainingMilliseconds)
+            return false
+        }
+    }
+
+    private static func tryLock(_ file: DurableFile) throws(FileError) -> Bool {
+        try file.withDescriptor("lock") { descriptor throws(Errno) in
+            do throws(Errno) {
+                try Descriptor.repeating { () throws(Errno) in try descriptor.operations.lock(descriptor.number) }
+                return true
+            } catch .resourceTemporarilyUnavailable {
+                return false
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import CLinux
+import Glibc
+package import SystemPackage
+
+/// The kernel.
+package struct LinuxFileSystem: FileSystemOperations {
+    package init() {}
+
+    package func openDirectory(path: String) throws(Errno) -> Int32 {
+        try Self.value { clinux_openat2(AT_FDCWD, path, UInt64(O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0, 0) }
+    }
+
+    package func open(_ name: String, in directory: Int32, _ mode: OpeningMode) throws(Errno) -> Int32 {
+        let resolve = UInt64(CLINUX_RESOLVE_BENEATH | CLINUX_RESOLVE_NO_SYMLINKS)
+        let creates = mode == .creating || mode == .locking
+        return try Self.value { clinux_openat2(directory, name, mode.flags, creates ? 0o600 : 0, resolve) }
+    }
+
+    package func close(_ descriptor: Int32) throws(Errno) {
+        try Self.check { Glibc.close(descriptor) }
+    }
+
+    package func path(of descriptor: Int32) throws(Errno) -> [UInt8] {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let capacity = buffer.count
+        let count = try Self.value { readlink("/proc/self/fd/\(descriptor)", &buffer, capacity) }
+        return buffer.prefix(count).map { UInt8(bitPattern: $0) }
+    }
+
+    package func status(of descriptor: Int32) throws(Errno) -> FileStatus {
+        var status = stat()
+        try Self.check { fstat(descriptor, &status) }
+        return FileStatus(status)
+    }
+
+    package func status(of name: String, in directory: Int32) throws(Errno) -> FileStatus {
+        var status = stat()
+        try Self.check { fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) }
+        return FileStatus(status)
+    }
+
+    package func statusOfTarget(of name: String, in directory: Int32) throws(Errno) -> FileStatus {
+        var status = stat()
+        try Self.check { fstatat(directory, name, &status, 0) }
+        return FileStatus(status)
+    }
+
+    package func entries(of directory: Int32) throws(Errno) -> [String] {
+        // A stream owns its descriptor and moves its position, so it gets one of its own.
+        let descriptor = try Self.value {
+            clinux_openat2(directory, ".", UInt64(O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0, 0)
+        }
+        guard let stream = fdopendir(descriptor) else {
+            let error = Errno(rawValue: errno)
+            Glibc.close(descriptor)
+            throw error
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                guard errno == 0 else { throw Errno(rawValue: errno) }
+                return names
+            }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if let name, name != ".", name != ".." { names.append(name) }
+        }
+    }
+
+    package func freeBytes(on descriptor: Int32) throws(Errno) -> Int64 {
+        var status = statvfs()
+        try Self.check { fstatvfs(descriptor, &status) }
+        let (bytes, overflow) = status.f_bavail.multipliedReportingOverflow(by: status.f_frsize)
+        return overflow ? .max : Int64(clamping: bytes)
+    }
+
+    package func fileSystemType(of descriptor: Int32) throws(Errno) -> UInt64 {
+        var type: UInt64 = 0
+        try Self.check { clinux_file_system_type(descriptor, &type) }
+        return type
+    }
+
+    package func createDirectory(_ name: String, in directory: Int32) throws(Errno) {
+        try Self.check { mkdirat(directory, name, 0o700) }
+    }
+
+    package func rename(
+        _ name: String,
+        in directory: Int32,
+        to newName: String,
+        in newDirectory: Int32,
+        replacing: Bool
+    ) throws(Errno) {
+        let flags = replacing ? 0 : UInt32(CLINUX_RENAME_NOREPLACE)
+        try Self.check { clinux_renameat2(directory, name, newDirectory, newName, flags) }
+    }
+
+    package func removeFile(_ name: String, in directory: Int32) throws(Errno) {
+        try Self.check { unlinkat(directory, name, 0) }
+    }
+
+    package func removeDirectory(_ name: String, in directory: Int32) throws(Errno) {
+        try Self.check { unlinkat(directory, name, AT_REMOVEDIR) }
+    }
+}
+
+extension LinuxFileSystem {
+    /// Runs a call and throws what it left in `errno` if it returned -1.
+    static func value<Value: SignedInteger>(_ call: () -> Value) throws(Errno) -> Value {
+        let value = call()
+        guard value != -1 else { throw Errno(rawValue: errno) }
+        return value
+    }
+
+    static func check(_ call: () -> Int32) throws(Errno) {
+        _ = try value(call)
+    }
+}
+
+extension OpeningMode {
+    fileprivate var flags: UInt64 {
+        let flags =
+            switch self {
+            case .directory: O_RDONLY | O_DIRECTORY
+            case .reading: O_RDONLY | O_NONBLOCK
+            case .writing: O_RDWR | O_NONBLOCK
+            case .creating: O_RDWR | O_CREAT | O_EXCL
+            case .locking: O_RDWR | O_CREAT | O_NONBLOCK
+            }
+        return UInt64(flags | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY)
+    }
+}
+
+extension FileStatus {
+    fileprivate init(_ status: stat) {
+        let kind: Kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .regular
+            case S_IFDIR: .directory
+            case S_IFLNK: .symbolicLink
+            case S_IFIFO: .fifo
+            case S_IFSOCK: .socket
+            case S_IFCHR, S_IFBLK: .device
+            default: .other
+            }
+        self.init(
+            identity: FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)),
+            kind: kind,
+            size: Int64(status.st_size),
+            mode: UInt32(status.st_mode & 0o7777),
+            owner: status.st_uid,
+            group: status.st_gid,
+            linkCount: Int(clamping: status.st_nlink),
+            modified: Time(seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int64(status.st_mtim.tv_nsec)),
+            changed: Time(seconds: Int64(status.st_ctim.tv_sec), nanoseconds: Int64(status.st_ctim.tv_nsec))
+        )
+    }
+}
