@@ -215,6 +215,7 @@ package final class StoreConnection {
     private static func storeError(_ error: any Error, path: String) -> StoreError {
         switch error {
         case let error as StoreError: error
+        case let error as UnreadableStore: error.storeError
         case let error as DatabaseError:
             SQLiteResult(code: error.extendedResultCode.rawValue, detail: error.message ?? "no message")
                 .error(path: path)

@@ -1,0 +1,112 @@
+internal import Crypto
+
+/// SHA-256 over typed values, fed in pieces large enough that hashing many small ones costs little.
+///
+/// Every value is written as its length and storage class, then its bytes, so that no two sequences read alike.
+struct ContentHasher: ~Copyable {
+    private static let capacity = 65_536
+    /// More than the longest header and number together.
+    private static let reserve = 32
+
+    private var hash = SHA256()
+    private let buffer: UnsafeMutableRawBufferPointer
+    private var count = 0
+
+    init() {
+        buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.capacity + Self.reserve, alignment: 16)
+    }
+
+    deinit { buffer.deallocate() }
+
+    /// Adds an integer in as few bytes as hold it.
+    mutating func append(_ value: Int64) {
+        makeRoom()
+        // Zero takes no byte; the sign needs its bit.
+        let used = value == 0 ? 0 : (64 - (value < 0 ? ~value : value).leadingZeroBitCount) / 8 + 1
+        header(length: used, .integer)
+        buffer.storeBytes(of: value.littleEndian, toByteOffset: count, as: Int64.self)
+        count &+= used
+    }
+
+    /// Adds a real by its bits.
+    mutating func append(_ value: Double) {
+        makeRoom()
+        header(length: 8, .real)
+        buffer.storeBytes(of: value.bitPattern.littleEndian, toByteOffset: count, as: UInt64.self)
+        count &+= 8
+    }
+
+    mutating func appendNull() {
+        makeRoom()
+        header(length: 0, .null)
+    }
+
+    /// Adds a text.
+    mutating func append(_ text: String) {
+        var text = text
+        text.withUTF8 { append(UnsafeRawBufferPointer($0), .text) }
+    }
+
+    /// Adds bytes as they are stored.
+    mutating func append(_ bytes: UnsafeRawBufferPointer, _ storageClass: StorageClass) {
+        makeRoom()
+        header(length: bytes.count, storageClass)
+        appendPlain(bytes)
+    }
+
+    /// Adds bytes without a header, for content that is read in pieces; the caller adds the length.
+    mutating func appendPlain(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress else { return }
+        if bytes.count > Self.capacity - count {
+            flush()
+            guard bytes.count <= Self.capacity else { return hash.update(bufferPointer: bytes) }
+        }
+        buffer.baseAddress?.advanced(by: count).copyMemory(from: start, byteCount: bytes.count)
+        count &+= bytes.count
+    }
+
+    /// Adds one value of a row with its storage class.
+    mutating func append(_ row: borrowing StoreRow, _ column: Int) {
+        switch row.type(column) {
+        case .integer: append(row.integer(column))
+        case .real: append(row.real(column))
+        case .null: appendNull()
+        case .text: row.withBytes(column) { append($0, .text) }
+        case .blob: row.withBytes(column) { append($0, .blob) }
+        }
+    }
+
+    /// Ends the digest and returns it in lower-case hexadecimal.
+    consuming func finish() -> String {
+        flush()
+        var result = ""
+        result.reserveCapacity(64)
+        for byte in hash.finalize() {
+            for digit in [byte >> 4, byte & 15] {
+                result.unicodeScalars.append(Unicode.Scalar(digit < 10 ? 48 + digit : 87 + digit))
+            }
+        }
+        return result
+    }
+
+    private mutating func makeRoom() {
+        if count > Self.capacity - Self.reserve { flush() }
+    }
+
+    private mutating func flush() {
+        hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        count = 0
+    }
+
+    /// Writes length and class as one number of variable length.
+    private mutating func header(length: Int, _ storageClass: StorageClass) {
+        var rest = UInt64(length) << 3 | UInt64(storageClass.rawValue)
+        while rest >= 0x80 {
+            buffer[count] = UInt8(truncatingIfNeeded: rest) | 0x80
+            count &+= 1
+            rest >>= 7
+        }
+        buffer[count] = UInt8(truncatingIfNeeded: rest)
+        count &+= 1
+    }
+}

@@ -1,0 +1,41 @@
+package import SafeFiles
+
+extension StoreDigest {
+    private static let greatestDepth = 16
+
+    /// Takes the digest of the names, sizes and bytes of all files below a folder; nil when there are none.
+    package static func digest(ofFilesIn folder: Directory, monitor: WorkMonitor = .silent) throws -> String? {
+        var hasher = ContentHasher()
+        var files: Int64 = 0
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+        defer { piece.deallocate() }
+        var open: [(path: String, folder: Directory, depth: Int)] = [("", folder, 0)]
+        while let (path, folder, depth) = open.popLast() {
+            for name in try folder.entries() {
+                try monitor.checkCancellation()
+                guard let status = try folder.status(of: name) else { continue }
+                if status.kind == .directory, depth < greatestDepth {
+                    open.append((path + name + "/", try folder.openDirectory(name), depth + 1))
+                    continue
+                }
+                files += 1
+                hasher.append(path + name)
+                hasher.append(status.kind.rawValue)
+                guard status.kind == .regular else { continue }
+                hasher.append(status.size)
+                let file = try folder.openFile(name, for: .reading)
+                var offset: Int64 = 0
+                while true {
+                    let count = try file.read(into: piece, at: offset)
+                    hasher.appendPlain(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+                    offset += Int64(count)
+                    if count < piece.count { break }
+                }
+                guard offset == status.size else {
+                    throw StoreError(.changedMeanwhile, path: file.path, "an external file changed while it was read")
+                }
+            }
+        }
+        return files == 0 ? nil : hasher.finish()
+    }
+}

@@ -1,0 +1,93 @@
+package import SafeFiles
+
+extension StoreDigest {
+    /// Takes the digest of everything the store holds; rows are streamed.
+    ///
+    /// The connection should hold a read transaction when others may change the store. What is left out: a fence of ours,
+    /// and the statistics of `ANALYZE`, which say nothing about content.
+    package init(
+        of connection: StoreConnection,
+        externalData: Directory?,
+        monitor: WorkMonitor = .silent
+    ) throws {
+        let schema = try StoreSchema(reading: connection)
+        let names = schema.tables.filter { $0.holdsRows && !Self.isStatistics($0.name) }
+            .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        var rows: Int64 = 0
+        var tables: [Table] = []
+        for table in names {
+            tables.append(try Self.digest(of: table, in: connection, rowsBefore: rows, monitor: monitor))
+            rows += tables.last?.rows ?? 0
+        }
+        let schemaDigest = try Self.schemaDigest(of: connection)
+        let externalFiles = try externalData.flatMap { try Self.digest(ofFilesIn: $0, monitor: monitor) }
+
+        var whole = ContentHasher()
+        whole.append(schemaDigest)
+        for table in tables {
+            whole.append(table.name)
+            whole.append(table.rows)
+            whole.append(table.digest)
+        }
+        if let externalFiles { whole.append(externalFiles) } else { whole.appendNull() }
+        self.init(value: whole.finish(), schema: schemaDigest, externalFiles: externalFiles, tables: tables)
+    }
+
+    /// Takes the digest of one table: its name, the names of its columns, and every row in key order.
+    package static func digest(
+        of table: StoreSchema.Table,
+        in connection: StoreConnection,
+        rowsBefore: Int64 = 0,
+        monitor: WorkMonitor = .silent
+    ) throws -> Table {
+        // Scanned without an index, a table gives its rows in the order of its key.
+        let columns = contentColumns(of: table)
+        let list = columns.isEmpty ? "NULL" : columns.map(SQLName.quoted).joined(separator: ", ")
+        var hasher = ContentHasher()
+        hasher.append(table.name)
+        hasher.append(Int64(columns.count))
+        for column in columns { hasher.append(column) }
+
+        var rows: Int64 = 0
+        let count = columns.count
+        try connection.forEachRow("SELECT \(list) FROM \(SQLName.quoted(table.name)) NOT INDEXED") { row in
+            for column in 0..<count { hasher.append(row, column) }
+            rows &+= 1
+            if rows & 0x3fff == 0 {
+                try monitor.checkCancellation()
+                monitor.report(.proving, rowsBefore + rows, of: 0)
+            }
+        }
+        hasher.append(rows)
+        return Table(name: table.name, rows: rows, digest: hasher.finish())
+    }
+
+    /// The rowid by whichever name reaches it, then every column that stores something.
+    private static func contentColumns(of table: StoreSchema.Table) -> [String] {
+        let stored = table.columns.filter { $0.generation != .virtual && $0.name != table.rowIDAlias }.map(\.name)
+        return (table.rowIDName.map { [$0] } ?? []) + stored
+    }
+
+    private static func isStatistics(_ name: String) -> Bool { name.lowercased().hasPrefix("sqlite_stat") }
+
+    /// What defines the database, as far as it is content: definitions, encoding, and the two numbers an app may set.
+    private static func schemaDigest(of connection: StoreConnection) throws -> String {
+        var hasher = ContentHasher()
+        for pragma in ["encoding", "user_version", "application_id"] {
+            switch try connection.value("PRAGMA " + pragma) {
+            case .integer(let number): hasher.append(number)
+            case .text(let text): hasher.append(text)
+            default: hasher.appendNull()
+            }
+        }
+        try connection.forEachRow(
+            "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type COLLATE BINARY, name COLLATE BINARY"
+        ) { row in
+            let name = row.text(1) ?? ""
+            if row.text(0) == "trigger", name.hasPrefix(StoreFence.prefix) { return }
+            if name.hasPrefix("sqlite_stat") || name == "sqlite_sequence" { return }
+            for column in 0..<4 { hasher.append(row, column) }
+        }
+        return hasher.finish()
+    }
+}

@@ -1,0 +1,56 @@
+extension StoreFence {
+    /// Reads the fence that stands in a store; nil when there is none.
+    package init?(reading connection: StoreConnection) throws {
+        var transaction: String?
+        var newPath: String?
+        var count = 0
+        // The prefix holds underscores, which LIKE would take for wildcards.
+        try connection.forEachRow(
+            "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND substr(name, 1, ?) = ? ORDER BY rowid",
+            [.integer(Int64(Self.prefix.utf8.count)), .text(Self.prefix)]
+        ) { row in
+            guard let name = row.text(0), let found = Self.transaction(ofTrigger: name) else { return }
+            // Two fences at once are what an interrupted run may leave; the later one is the one that counts.
+            if found != transaction { count = 0 }
+            transaction = found
+            count += 1
+            if let path = row.text(1).flatMap({ Self.newPath(inTrigger: $0, transaction: found) }) { newPath = path }
+        }
+        guard let transaction, let newPath else { return nil }
+        self.init(transaction: transaction, newPath: newPath, triggerCount: count)
+    }
+
+    /// The transaction in a trigger's name, `_store_migrate_fence_<tx>_<n>_<insert|update|delete>`.
+    static func transaction(ofTrigger name: String) -> String? {
+        guard name.hasPrefix(prefix) else { return nil }
+        let parts = name.dropFirst(prefix.count).split(separator: "_", omittingEmptySubsequences: false)
+        guard parts.count == 3, Int(parts[1]) != nil, ["insert", "update", "delete"].contains(parts[2]) else {
+            return nil
+        }
+        let digits = parts[0].utf8
+        guard digits.count == 32,
+            digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (97...102).contains($0) })
+        else { return nil }
+        return String(parts[0])
+    }
+
+    /// The path that a trigger's message names.
+    static func newPath(inTrigger sql: String, transaction: String) -> String? {
+        var tokens = SQLTokenizer(sql)
+        while let token = tokens.next() {
+            guard token.isWord("raise") else { continue }
+            guard tokens.next() == .symbol(UInt8(ascii: "(")), tokens.next()?.isWord("abort") == true,
+                tokens.next() == .symbol(UInt8(ascii: ",")), case .quoted(let text) = tokens.next()
+            else { return nil }
+            // By bytes: the path may begin with what would join the space before it into one character.
+            let message = text.utf8
+            let start = "store moved to ".utf8
+            let end = " (store-migrate \(transaction))".utf8
+            guard message.count >= start.count + end.count, message.starts(with: start),
+                message.suffix(end.count).elementsEqual(end)
+            else { return nil }
+            return String(decoding: message.dropFirst(start.count).dropLast(end.count), as: UTF8.self)
+        }
+        return nil
+    }
+}

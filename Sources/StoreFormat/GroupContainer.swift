@@ -1,0 +1,94 @@
+public import FoundationEssentials
+internal import Glibc
+internal import SafeFiles
+internal import SystemPackage
+
+/// A folder that an app and its extensions share, named by a group identifier.
+///
+/// It lies in the first of: the given root, `$STORE_MIGRATE_GROUPS`, `$XDG_DATA_HOME/group-containers`,
+/// `~/.local/share/group-containers`. It is never created here: a container that is absent is an error.
+public struct GroupContainer: Hashable, Sendable {
+    public let identifier: String
+    /// The container's folder.
+    public let url: URL
+
+    /// Finds the container; throws `notFound`, with the command that makes the folder, where there is none.
+    public init(_ identifier: String, root: URL? = nil) throws {
+        try self.init(identifier, root: root?.absoluteURL.path) { name in
+            getenv(name).flatMap { String(validatingCString: $0) }
+        }
+    }
+
+    init(_ identifier: String, root: String?, environment: (String) -> String?) throws {
+        guard Self.isValid(identifier) else {
+            throw StoreError(
+                .failed,
+                path: "",
+                "'\(identifier)' is no group identifier: letters, digits, '.' and '-', and no '.' at the start"
+            )
+        }
+        let root = try root ?? Self.defaultRoot(environment)
+        let path = root.hasSuffix("/") ? root + identifier : root + "/" + identifier
+        do throws(FileError) {
+            _ = try Directory.open(path: path)
+        } catch {
+            switch error.errno {
+            case .noSuchFileOrDirectory:
+                throw StoreError(
+                    .notFound,
+                    path: path,
+                    "there is no group container; make it with: mkdir -p \(Self.quotedForShell(path))"
+                )
+            case .notDirectory:
+                throw StoreError(.unreadable, path: path, "the group container is not a folder")
+            default: throw StoreError(.unreadable, path: path, "the group container cannot be opened (\(error.errno))")
+            }
+        }
+        self.identifier = identifier
+        url = URL(filePath: path, directoryHint: .isDirectory)
+    }
+
+    /// The place of the store with that database name: `<name>.sqlite` in the container.
+    public func storeURL(databaseName: String) -> URL {
+        url.appending(path: databaseName + ".sqlite", directoryHint: .notDirectory)
+    }
+
+    private static func isValid(_ identifier: String) -> Bool {
+        guard let first = identifier.utf8.first, first != UInt8(ascii: "."), identifier.utf8.count <= 255 else {
+            return false
+        }
+        return identifier.unicodeScalars.allSatisfy { scalar in
+            scalar.isASCII
+                && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+                    || ".-".unicodeScalars.contains(scalar))
+        }
+    }
+
+    /// The folder of all containers; an empty variable counts as none, a relative `$XDG_DATA_HOME` too, as its rules say.
+    private static func defaultRoot(_ environment: (String) -> String?) throws -> String {
+        if let groups = environment("STORE_MIGRATE_GROUPS"), !groups.isEmpty {
+            guard groups.hasPrefix("/") else {
+                throw StoreError(.failed, path: groups, "$STORE_MIGRATE_GROUPS is not an absolute path")
+            }
+            return groups
+        }
+        if let data = environment("XDG_DATA_HOME"), data.hasPrefix("/") { return data + "/group-containers" }
+        guard let home = environment("HOME"), home.hasPrefix("/") else {
+            throw StoreError(
+                .notFound,
+                path: "",
+                "neither $STORE_MIGRATE_GROUPS nor $HOME says where group containers are"
+            )
+        }
+        return home + "/.local/share/group-containers"
+    }
+
+    private static func quotedForShell(_ text: String) -> String {
+        let plain = text.utf8.allSatisfy {
+            (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0)
+                || [45, 46, 47, 95].contains($0)
+        }
+        return plain
+            ? text : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+}

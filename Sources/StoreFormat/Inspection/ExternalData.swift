@@ -1,0 +1,26 @@
+package import SafeFiles
+internal import SystemPackage
+
+/// Where Core Data keeps large binary values: `.<name without extension>_SUPPORT/_EXTERNAL_DATA` beside the store.
+package enum ExternalData {
+    /// Opens the folder of a store's external files; nil when there is none.
+    ///
+    /// Throws where a symbolic link or a file takes its place: what it leads to would be missing from the store.
+    package static func open(of location: StoreLocation, in folder: Directory) throws -> Directory? {
+        guard let support = try open(location.supportFolderName, in: folder) else { return nil }
+        return try open(StoreLocation.externalDataFolderName, in: support)
+    }
+
+    private static func open(_ name: String, in folder: Directory) throws -> Directory? {
+        do throws(FileError) {
+            return try folder.openDirectory(name)
+        } catch {
+            switch error.errno {
+            case .noSuchFileOrDirectory: return nil
+            case .notDirectory:
+                throw StoreError(.unreadable, path: error.path, "the place of the external files is not a folder")
+            default: throw UnreadableStore.error(for: error, path: error.path)
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+internal import SafeFiles
+
+/// A private copy of a store's main file, log and journal, under their own names, so that SQLite recovers it there.
+struct StoreCopy {
+    private static let pieceSize = 1 << 20
+
+    private let location: StoreLocation
+    private let vetted: VettedFile
+    private let token: FileToken
+    private let monitor: WorkMonitor
+    private let total: Int64
+
+    init(of location: StoreLocation, vetted: VettedFile, token: FileToken, monitor: WorkMonitor) {
+        self.location = location
+        self.vetted = vetted
+        self.token = token
+        self.monitor = monitor
+        total = [token.main, token.writeAheadLog, token.journal].reduce(0) { $0 + ($1?.size ?? 0) }
+    }
+
+    /// Copies into a folder of our own; whether what was copied fits together is for the caller to decide.
+    func make(in folder: Directory) throws -> StoreLocation {
+        // Recovery writes the log's pages into the copy, and the copy may grow by as much.
+        let needed = total + (token.writeAheadLog?.size ?? 0) + (1 << 20)
+        guard try folder.freeBytes() >= needed else {
+            throw StoreError(
+                .noSpace,
+                path: folder.path,
+                "a private copy of \(needed) bytes does not fit; set TMPDIR to a larger place"
+            )
+        }
+        let main = try MainFile(vetted, path: location.path)
+        var done = try copy(token.main?.size ?? 0, to: location.name, in: folder, doneBefore: 0) { buffer, offset in
+            try main.read(into: buffer, at: offset)
+        }
+        for (name, entry) in [
+            (location.writeAheadLogName, token.writeAheadLog), (location.journalName, token.journal),
+        ] {
+            guard let entry, entry.size > 0 else { continue }
+            let file: DurableFile
+            do throws(FileError) {
+                file = try vetted.folder.openFile(name, for: .reading)
+            } catch {
+                throw UnreadableStore.error(for: error, path: error.path)
+            }
+            done = try copy(entry.size, to: name, in: folder, doneBefore: done) { buffer, offset in
+                _ = try file.read(into: buffer, at: offset)
+            }
+        }
+        return StoreLocation(folder: folder.path, name: location.name)
+    }
+
+    private func copy(
+        _ size: Int64,
+        to name: String,
+        in folder: Directory,
+        doneBefore: Int64,
+        read: (UnsafeMutableRawBufferPointer, Int64) throws -> Void
+    ) throws -> Int64 {
+        let destination = try folder.createFile(name, mode: 0o600)
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceSize, alignment: 16)
+        defer { piece.deallocate() }
+        var offset: Int64 = 0
+        while offset < size {
+            try monitor.checkCancellation()
+            let count = Int(min(Int64(piece.count), size - offset))
+            let part = UnsafeMutableRawBufferPointer(rebasing: piece[..<count])
+            try read(part, offset)
+            try destination.write(UnsafeRawBufferPointer(part), at: offset)
+            offset += Int64(count)
+            monitor.report(.copying, doneBefore + offset, of: total)
+        }
+        try destination.close()
+        return doneBefore + offset
+    }
+}

@@ -1,0 +1,184 @@
+package import SafeFiles
+
+/// Lends a consistent view of a store and changes nothing to get it: not a byte, not even a `-shm`.
+///
+/// Without a log or journal that holds anything the store is read in place; else from a private copy that is used only
+/// if nothing moved while it was made; only a store that others never stop writing is read by a transaction in place.
+package struct StoreReader: Sendable {
+    private static let tries = 3
+
+    private let lockTimeout: Duration
+    private let allowsNetworkFileSystem: Bool
+    private let monitor: WorkMonitor
+
+    package init(
+        lockTimeout: Duration = .seconds(20),
+        allowsNetworkFileSystem: Bool = false,
+        monitor: WorkMonitor = .silent
+    ) {
+        self.lockTimeout = lockTimeout
+        self.allowsNetworkFileSystem = allowsNetworkFileSystem
+        self.monitor = monitor
+    }
+
+    /// Calls `body` with a view of the store.
+    ///
+    /// Throws ``UnreadableStore`` when something is there that cannot be read as a store, and ``StoreError`` otherwise.
+    /// When the store was written while it was read in place, `body` is called again and its first result dropped.
+    package func withView<R>(of location: StoreLocation, _ body: (StoreView) throws -> R) throws -> R {
+        let folder = try VettedFile.folder(of: location)
+        guard try allowsNetworkFileSystem || !folder.isOnNetworkFileSystem() else {
+            throw UnreadableStore(
+                .networkFileSystem,
+                path: location.path,
+                detail: "it is on a network file system, where locks fail"
+            )
+        }
+        var triesInPlace = 0
+        var triesOfCopying = 0
+        while triesInPlace < Self.tries, triesOfCopying < Self.tries {
+            try monitor.checkCancellation()
+            let vetted = try VettedFile(location, in: folder)
+            let token = try folder.token(of: location.name)
+            guard vetted.status.size > 0 else {
+                throw StoreError(.notADatabase, path: location.path, "the file is empty")
+            }
+            if token.hasUnfinishedWork {
+                triesOfCopying += 1
+                if let result = try copied(location, vetted, token, body) { return result }
+            } else {
+                triesInPlace += 1
+                if let result = try inPlace(location, vetted, token, body) { return result }
+            }
+        }
+        return try live(location, try VettedFile(location, in: folder), body)
+    }
+
+    // MARK: In place
+
+    /// Reads in place; nil when the store moved meanwhile, whatever came of the reading.
+    private func inPlace<R>(
+        _ location: StoreLocation,
+        _ vetted: VettedFile,
+        _ token: FileToken,
+        _ body: (StoreView) throws -> R
+    ) throws -> R? {
+        let result = Result {
+            try checkHeader(location, vetted)
+            let connection = try open(location, .immutable)
+            defer { try? connection.close() }
+            return try body(try view(connection, vetted, token, .immutable))
+        }
+        guard try vetted.folder.token(of: location.name) == token else { return nil }
+        return try result.get()
+    }
+
+    /// Refuses what SQLite would report less exactly, or only later.
+    private func checkHeader(_ location: StoreLocation, _ vetted: VettedFile) throws {
+        let main = try MainFile(vetted, path: location.path)
+        guard let header = try main.header() else {
+            throw UnreadableStore(.notADatabase, path: location.path, detail: "this is not an SQLite database")
+        }
+        guard try !header.isTruncated(fileSize: main.size()) else {
+            throw UnreadableStore(
+                .truncated,
+                path: location.path,
+                detail: "the file is shorter than its header says"
+            )
+        }
+    }
+
+    // MARK: Private copy
+
+    /// Reads from a copy; nil when the store moved while it was copied.
+    private func copied<R>(
+        _ location: StoreLocation,
+        _ vetted: VettedFile,
+        _ token: FileToken,
+        _ body: (StoreView) throws -> R
+    ) throws -> R? {
+        let temporary = try TemporaryDirectory(prefix: "store-migrate-view")
+        defer { temporary.remove() }
+        let copy = StoreCopy(of: location, vetted: vetted, token: token, monitor: monitor)
+        let made = Result { try copy.make(in: temporary.directory) }
+        guard try vetted.folder.token(of: location.name) == token else { return nil }
+        let own = try made.get()
+        do {
+            let connection = try open(own, .privateCopy)
+            defer { try? connection.close() }
+            return try body(try view(connection, vetted, token, .privateCopy))
+        } catch let error as StoreError where error.path == own.path {
+            throw error.at(location.path)
+        } catch let error as UnreadableStore where error.path == own.path {
+            throw UnreadableStore(error.reason, path: location.path, detail: error.detail)
+        }
+    }
+
+    // MARK: Live
+
+    private func live<R>(
+        _ location: StoreLocation,
+        _ vetted: VettedFile,
+        _ body: (StoreView) throws -> R
+    ) throws -> R {
+        let token = try vetted.folder.token(of: location.name)
+        let header = try MainFile(vetted, path: location.path).header()
+        let hasIndex = try vetted.folder.status(of: location.sharedMemoryName) != nil
+        guard header?.journalMode != .wal || hasIndex else {
+            // SQLite would make the index; we promised to leave nothing behind.
+            throw UnreadableStore(
+                .changing,
+                path: location.path,
+                detail: "it was written at every try to read it; try again"
+            )
+        }
+        let connection = try open(location, .liveReading)
+        defer {
+            connection.rollback()
+            try? connection.close()
+        }
+        do {
+            try connection.beginReading()
+        } catch let error as StoreError {
+            throw UnreadableStore(error) ?? error
+        }
+        return try body(try view(connection, vetted, token, .live))
+    }
+
+    // MARK: Parts
+
+    private func open(_ location: StoreLocation, _ access: StoreConnection.Access) throws -> StoreConnection {
+        do {
+            return try StoreConnection(location, access: access, lockTimeout: lockTimeout)
+        } catch {
+            throw UnreadableStore(error) ?? error
+        }
+    }
+
+    private func view(
+        _ connection: StoreConnection,
+        _ vetted: VettedFile,
+        _ token: FileToken,
+        _ kind: StoreView.Kind
+    ) throws -> StoreView {
+        StoreView(
+            connection: connection,
+            token: token,
+            header: try StoreHeader(reading: connection),
+            status: vetted.status,
+            folder: vetted.folder,
+            externalData: try ExternalData.open(of: connection.location, in: vetted.folder),
+            kind: kind
+        )
+    }
+}
+
+extension FileToken {
+    /// True when a log or a journal holds anything, so that the main file alone may not be the whole store.
+    package var hasUnfinishedWork: Bool { (writeAheadLog?.size ?? 0) > 0 || (journal?.size ?? 0) > 0 }
+}
+
+extension StoreError {
+    /// The same error, told of another path: of the store instead of our copy of it.
+    func at(_ path: String) -> StoreError { StoreError(code, path: path, message) }
+}

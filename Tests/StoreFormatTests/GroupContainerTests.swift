@@ -1,0 +1,71 @@
+import FoundationEssentials
+import SafeFiles
+import Testing
+
+@testable import StoreFormat
+
+@Suite("GroupContainer")
+struct GroupContainerTests {
+    @Test("The first place that is set wins")
+    func places() throws {
+        let scratch = try ScratchFolder()
+        for folder in ["given", "groups", "data", "home"] {
+            _ = try scratch.directory.createDirectory(folder, mode: 0o755)
+        }
+        var environment = [
+            "STORE_MIGRATE_GROUPS": scratch.path + "/groups", "XDG_DATA_HOME": scratch.path + "/data",
+            "HOME": scratch.path + "/home",
+        ]
+        func path(_ root: String? = nil) -> String {
+            do {
+                return try GroupContainer("group.app", root: root) { environment[$0] }.url.path
+            } catch {
+                return (error as? StoreError)?.path ?? "\(error)"
+            }
+        }
+        #expect(path(scratch.path + "/given") == scratch.path + "/given/group.app")
+        #expect(path() == scratch.path + "/groups/group.app")
+        environment["STORE_MIGRATE_GROUPS"] = ""
+        #expect(path() == scratch.path + "/data/group-containers/group.app")
+        environment["XDG_DATA_HOME"] = "relative"
+        #expect(path() == scratch.path + "/home/.local/share/group-containers/group.app")
+    }
+
+    @Test("An absent container is an error that says how to make it, and is not made")
+    func absent() throws {
+        let scratch = try ScratchFolder()
+        #expect {
+            try GroupContainer("group.app", root: URL(filePath: scratch.path))
+        } throws: { error in
+            let error = error as? StoreError
+            return error?.code == .notFound && error?.message.contains("mkdir -p \(scratch.path)/group.app") == true
+        }
+        #expect(try scratch.directory.entries() == [])
+    }
+
+    @Test("A container that is there gives the place of a store")
+    func present() throws {
+        let scratch = try ScratchFolder()
+        _ = try scratch.directory.createDirectory("group.app", mode: 0o755)
+        let container = try GroupContainer("group.app", root: URL(filePath: scratch.path))
+        let location = StoreLocation(url: container.storeURL(databaseName: "My Habits"))
+        #expect(location == StoreLocation(folder: scratch.path + "/group.app", name: "My Habits.sqlite"))
+        #expect(StoreLocation(url: location.url) == location)
+    }
+
+    @Test("A file is no container")
+    func file() throws {
+        let scratch = try ScratchFolder()
+        try scratch.write("group.app", [])
+        #expect {
+            try GroupContainer("group.app", root: URL(filePath: scratch.path))
+        } throws: { ($0 as? StoreError)?.code == .unreadable }
+    }
+
+    @Test("What is no identifier is refused", arguments: ["", ".", "..", ".hidden", "a/b", "a b", "ä", "a_b", "a\0"])
+    func identifiers(_ identifier: String) {
+        #expect {
+            try GroupContainer(identifier, root: URL(filePath: "/"))
+        } throws: { ($0 as? StoreError)?.code == .failed }
+    }
+}
