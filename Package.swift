@@ -94,7 +94,8 @@ let package = Package(
         ),
 
         // tests
-        .tests("SafeFilesTests", ["SafeFiles", .systemPackage]),
+        .target(name: "CTestSupport", path: "Tests/CTestSupport", cSettings: strictC),
+        .tests("SafeFilesTests", ["SafeFiles", "CLinux", "CTestSupport", .systemPackage]),
         .tests("StoreFormatTests", ["StoreFormat", "SafeFiles", "StoreFixtures", .systemPackage]),
         .tests("StoreWritingTests", ["StoreWriting", "StoreFormat", "SafeFiles", .systemPackage]),
         .tests("StoreFixturesTests", ["StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]),

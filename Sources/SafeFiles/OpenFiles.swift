@@ -8,11 +8,17 @@ package enum OpenFiles {
         operations: any FileSystemOperations = LinuxFileSystem()
     ) throws(FileError) -> Bool {
         let descriptors = try Directory.open(path: "/proc/self/fd", operations: operations)
-        return try descriptors.entries().compactMap(Int32.init)
-            .contains { number in
-                // A descriptor that another thread closed meanwhile is none.
-                (try? operations.status(of: number))?.identity == identity
+        for number in try descriptors.entries().compactMap(Int32.init) {
+            do throws(Errno) {
+                if try operations.status(of: number).identity == identity { return true }
+            } catch .badFileDescriptor {
+                // Another thread closed it meanwhile.
+                continue
+            } catch {
+                throw FileError(operation: "look at", path: "/proc/self/fd/\(number)", errno: error)
             }
+        }
+        return false
     }
 
     /// The processes that have a file open, as far as this user may see them.

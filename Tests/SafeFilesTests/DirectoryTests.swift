@@ -1,3 +1,4 @@
+import Glibc
 import SafeFiles
 import SystemPackage
 import Testing
@@ -20,6 +21,32 @@ struct DirectoryTests {
         #expect(try folder.entries() == ["receipt.json"])
     }
 
+    @Test("What an interrupted replacement left is taken over by the next")
+    func replaceAfterInterruption() throws {
+        _ = try folder.createFile("receipt.json.new", mode: 0o600)
+        try folder.replace("receipt.json", with: [1], mode: 0o600)
+        #expect(try folder.entries() == ["receipt.json"])
+    }
+
+    @Test("Several writers who replace one file leave the content of one of them, whole")
+    func replaceTogether() throws {
+        let path = folder.path
+        let writers = ([0, 1, 2, 3] as [UInt8])
+            .map { writer in
+                SeparateThread {
+                    let folder = try Directory.open(path: path)
+                    for _ in 0..<25 {
+                        try folder.replace("file", with: [UInt8](repeating: writer, count: 5000), mode: 0o600)
+                    }
+                }
+            }
+        for writer in writers { try writer.value() }
+        let bytes = try folder.contents(of: "file", limit: 5000)
+        #expect(bytes.count == 5000)
+        #expect(Set(bytes).count == 1)
+        #expect(try folder.entries() == ["file"])
+    }
+
     @Test("A move never takes a name that is in use")
     func moveNeverReplaces() throws {
         try folder.replace("from", with: [1], mode: 0o600)
@@ -30,11 +57,140 @@ struct DirectoryTests {
         #expect(try folder.contents(of: "to", limit: 1) == [2])
     }
 
-    @Test("A name that is not one component is refused", arguments: ["", ".", "..", "a/b", "/a", "a\0b", "../a"])
+    @Test("Of several who move to one name at once exactly one succeeds")
+    func moveRace() throws {
+        let path = folder.path
+        for round in 0..<50 {
+            let movers = (0..<4)
+                .map { mover in
+                    SeparateThread { () -> Bool in
+                        let folder = try Directory.open(path: path)
+                        try folder.createFile("from-\(mover)", mode: 0o600).close()
+                        do throws(FileError) {
+                            try folder.move("from-\(mover)", to: "to-\(round)", in: folder)
+                            return true
+                        } catch {
+                            guard error.errno == .fileExists else { throw error }
+                            try folder.removeFile("from-\(mover)")
+                            return false
+                        }
+                    }
+                }
+            #expect(try movers.filter { try $0.value() }.count == 1)
+        }
+        #expect(try folder.entries().count == 50)
+    }
+
+    @Test("A name that is not one component is refused", arguments: ["", ".", "..", "a/b", "/a", "../a", "a\u{0}b"])
     func invalidNames(_ name: String) throws {
-        #expect(throws: FileError.self) { try folder.createFile(name, mode: 0o600) }
-        #expect(throws: FileError.self) { try folder.openDirectory(name) }
-        #expect(throws: FileError.self) { try folder.status(of: name) }
+        try folder.replace("a", with: [1], mode: 0o600)
+        let attempts: [() throws -> Void] = [
+            { _ = try folder.createFile(name, mode: 0o600) },
+            { _ = try folder.openFile(name, for: .reading) },
+            { _ = try folder.openDirectory(name) },
+            { _ = try folder.createDirectory(name, mode: 0o700) },
+            { _ = try folder.status(of: name) },
+            { try folder.move("a", to: name, in: folder) },
+            { try folder.move(name, to: "b", in: folder) },
+            { try folder.removeFile(name) },
+            { try folder.removeDirectory(name) },
+            { _ = try FileLock.acquire(name, in: folder, deadline: Deadline(after: .zero)) },
+        ]
+        for attempt in attempts {
+            let error = #expect(throws: FileError.self) { try attempt() }
+            #expect(error?.refusal == .invalidName)
+        }
+        #expect(try folder.entries() == ["a"])
+    }
+
+    @Test("Modes are exact whatever the process's mask says", arguments: [0, 0o022, 0o077] as [UInt32])
+    func modes(_ mask: UInt32) throws {
+        let path = folder.path
+        try SeparateThread(mask: mask) {
+            let folder = try Directory.open(path: path)
+            for mode in [0o600, 0o664, 0o666, 0o440] as [UInt32] {
+                _ = try folder.createFile("file-\(mode)", mode: mode)
+                #expect(try folder.status(of: "file-\(mode)")?.mode == mode)
+            }
+            for mode in [0o700, 0o777, 0o2770, 0o1777] as [UInt32] {
+                _ = try folder.createDirectory("folder-\(mode)", mode: mode)
+                #expect(try folder.status(of: "folder-\(mode)")?.mode == mode)
+            }
+        }
+        .value()
+    }
+
+    @Test("Names are listed by their bytes, each as it is; one that is not UTF-8 is passed over")
+    func entries() throws {
+        let names = ["b", "a", "B", "é", "e\u{301}", "a b", ".hidden", "日本語"]
+        for name in names { try folder.createFile(name, mode: 0o600).close() }
+        let path = Array(folder.path.utf8CString.dropLast()) + [0x2F, CChar(bitPattern: 0xFF), 0]
+        try #require(mkfifo(path, 0o600) == 0)
+        let expected = [".hidden", "B", "a", "a b", "b", "e\u{301}", "é", "日本語"]
+        #expect(try folder.entries().map { Array($0.utf8) } == expected.map { Array($0.utf8) })
+        #expect(unlink(path) == 0)
+    }
+
+    @Test("A folder whose real path is not UTF-8 is refused")
+    func unspeakablePath() throws {
+        let path = Array(folder.path.utf8CString.dropLast()) + [0x2F, CChar(bitPattern: 0xFF), 0]
+        try #require(mkdir(path, 0o700) == 0)
+        defer { rmdir(path) }
+        try #require(symlink(path, folder.path + "/link") == 0)
+        let error = #expect(throws: FileError.self) { try Directory.open(path: folder.path + "/link") }
+        #expect(error?.refusal == .notUnicode)
+    }
+
+    @Test("What is absent has no status, and opening it says so")
+    func absent() throws {
+        #expect(try folder.status(of: "absent") == nil)
+        let error = #expect(throws: FileError.self) { try folder.openFile("absent", for: .reading) }
+        #expect(error?.errno == .noSuchFileOrDirectory)
+        #expect(error?.path == folder.path + "/absent")
+    }
+
+    @Test("A folder is removed only when it is empty")
+    func removing() throws {
+        try folder.createDirectory("inner", mode: 0o700).replace("file", with: [1], mode: 0o600)
+        let error = #expect(throws: FileError.self) { try folder.removeDirectory("inner") }
+        #expect(error?.errno == .directoryNotEmpty)
+        try folder.openDirectory("inner").removeFile("file")
+        try folder.removeDirectory("inner")
         #expect(try folder.entries().isEmpty)
+    }
+
+    @Test(
+        "File systems that another machine or a program answers for are told apart",
+        arguments: [(0x6969, true), (0xFF53_4D42, true), (0x6573_5546, true), (0xEF53, false), (0x0102_1994, false)]
+            as [(UInt64, Bool)]
+    )
+    func networkFileSystems(_ type: UInt64, isNetwork: Bool) throws {
+        let system = RecordingFileSystem(fileSystemType: type)
+        let folder = try Directory.open(path: folder.path, operations: system)
+        #expect(try folder.isOnNetworkFileSystem() == isNetwork)
+    }
+
+    @Test("The free space is what statvfs allows a user without privileges")
+    func freeBytes() throws {
+        var status = statvfs()
+        try #require(statvfs(folder.path, &status) == 0)
+        let capacity = Int64(status.f_blocks * status.f_frsize)
+        #expect(try (1...capacity).contains(folder.freeBytes()))
+    }
+
+    @Test("The token changes with the main file, its log and its journal, and with nothing else")
+    func token() throws {
+        #expect(try folder.token(of: "s") == FileToken(main: nil, writeAheadLog: nil, journal: nil))
+        var tokens: Set<FileToken> = []
+        for name in ["s", "s-wal", "s-journal"] {
+            let file = try folder.createFile(name, mode: 0o600)
+            tokens.insert(try folder.token(of: "s"))
+            try file.truncate(to: 1)
+            tokens.insert(try folder.token(of: "s"))
+        }
+        #expect(tokens.count == 6)
+        try folder.createFile("s-shm", mode: 0o600).close()
+        _ = try folder.openFile("s", for: .reading)
+        #expect(try tokens.contains(folder.token(of: "s")))
     }
 }

@@ -1,0 +1,19 @@
+#define _GNU_SOURCE
+#include "CTestSupport.h"
+
+#include <sched.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int ctest_become_user(uint32_t user, uint32_t group) {
+    if (syscall(SYS_setgroups, 0, NULL) == -1) return -1;
+    if (syscall(SYS_setresgid, group, group, group) == -1) return -1;
+    return (int)syscall(SYS_setresuid, user, user, user);
+}
+
+int ctest_set_own_mask(uint32_t mask) {
+    if (unshare(CLONE_FS) == -1) return -1;
+    umask(mask);
+    return 0;
+}

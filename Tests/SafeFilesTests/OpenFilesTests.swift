@@ -1,0 +1,30 @@
+import SafeFiles
+import Testing
+
+@Suite("Who has a file open")
+struct OpenFilesTests {
+    private let temporary: TemporaryDirectory
+    private var folder: Directory { temporary.directory }
+
+    init() throws {
+        temporary = try TemporaryDirectory(prefix: "open-files-tests")
+    }
+
+    @Test("A file counts as open in this process as long as a descriptor leads to it")
+    func here() throws {
+        let file = try folder.createFile("file", mode: 0o600)
+        let identity = try file.status().identity
+        #expect(try OpenFiles.isOpenInThisProcess(identity))
+        try file.close()
+        #expect(try !OpenFiles.isOpenInThisProcess(identity))
+    }
+
+    @Test("Another process that has the file open is named")
+    func elsewhere() throws {
+        try folder.createFile("file", mode: 0o600).close()
+        let identity = try #require(try folder.status(of: "file")).identity
+        #expect(OpenFiles.holders(of: identity).isEmpty)
+        let holder = try HeldProcess("exec 3<\"$1\"; echo open; exec cat", folder.path + "/file")
+        #expect(OpenFiles.holders(of: identity) == [holder.identifier])
+    }
+}
