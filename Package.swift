@@ -77,7 +77,7 @@ let package = Package(
         // change
         .module("StoreFixtures", ["StoreWriting", "StoreFormat", "SafeFiles", .yams, .systemPackage]),
         // prove
-        .module("StoreVerification", ["StoreFormat", "SafeFiles", .systemPackage]),
+        .module("StoreVerification", ["StoreFormat", "SafeFiles", "CSQLite", .systemPackage, .crypto]),
         // act
         .module(
             "StoreMigration",
@@ -101,7 +101,7 @@ let package = Package(
         .tests("StoreFixturesTests", ["StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]),
         .tests(
             "StoreVerificationTests",
-            ["StoreVerification", "StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]
+            ["StoreVerification", "StoreFixtures", "StoreFormat", "SafeFiles", "CSQLite", .systemPackage]
         ),
         .tests(
             "StoreMigrationTests",

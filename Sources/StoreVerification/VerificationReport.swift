@@ -12,7 +12,7 @@ public struct VerificationReport: Sendable, Codable {
         }
 
         public let level: VerificationLevel
-        public let status: Status
+        public internal(set) var status: Status
         /// Why it was skipped.
         public let reason: String?
         public let seconds: Double
@@ -30,11 +30,14 @@ public struct VerificationReport: Sendable, Codable {
     /// The content digest, when it was taken.
     public let digest: StoreDigest?
 
-    public init(levels: [LevelResult], findings: [Finding], digest: StoreDigest?) {
+    public init(levels: [LevelResult], findings: [Finding], digest: StoreDigest? = nil) {
         self.levels = levels
         self.findings = findings
         self.digest = digest
     }
+
+    /// The levels that were carried out and passed, as a summary names them.
+    public var provedLevels: [VerificationLevel] { levels.filter { $0.status == .passed }.map(\.level) }
 
     /// True when no level failed.
     public var passed: Bool { !levels.contains { $0.status == .failed } }

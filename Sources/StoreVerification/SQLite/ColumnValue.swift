@@ -1,0 +1,85 @@
+internal import CSQLite
+
+/// One value of the row a scan stands on, as it is stored; text and blobs are borrowed until the next step.
+struct ColumnValue {
+    /// The storage classes in the order in which SQLite sorts them.
+    enum Order: UInt64 {
+        case null = 0
+        case number = 1
+        case text = 2
+        case blob = 3
+    }
+
+    let order: Order
+    /// True for an integer, false for a real; only numbers look at it.
+    let isInteger: Bool
+    /// The bits of the number.
+    let bits: UInt64
+    /// The bytes of a text or blob.
+    let bytes: UnsafeRawBufferPointer
+
+    static var null: Self {
+        ColumnValue(order: .null, isInteger: false, bits: 0, bytes: .init(start: nil, count: 0))
+    }
+
+    @inline(__always)
+    init(order: Order, isInteger: Bool, bits: UInt64, bytes: UnsafeRawBufferPointer) {
+        self.order = order
+        self.isInteger = isInteger
+        self.bits = bits
+        self.bytes = bytes
+    }
+
+    /// Reads column `index` of the row that `statement` stands on.
+    ///
+    /// The bytes of a text are taken as a blob, which spares SQLite the copy that a terminating zero would need.
+    @inline(__always)
+    init(_ statement: OpaquePointer, _ index: Int32) {
+        switch sqlite3_column_type(statement, index) {
+        case SQLITE_INTEGER:
+            let value = sqlite3_column_int64(statement, index)
+            self.init(
+                order: .number,
+                isInteger: true,
+                bits: UInt64(bitPattern: value),
+                bytes: .init(start: nil, count: 0)
+            )
+        case SQLITE_FLOAT:
+            // Minus zero equals zero and may be stored as either.
+            let value = sqlite3_column_double(statement, index)
+            self.init(
+                order: .number,
+                isInteger: false,
+                bits: (value == 0 ? 0 : value).bitPattern,
+                bytes: .init(start: nil, count: 0)
+            )
+        case SQLITE_TEXT:
+            self.init(order: .text, isInteger: false, bits: 0, bytes: Self.bytes(statement, index))
+        case SQLITE_BLOB:
+            self.init(order: .blob, isInteger: false, bits: 0, bytes: Self.bytes(statement, index))
+        default:
+            self = .null
+        }
+    }
+
+    @inline(__always)
+    private static func bytes(_ statement: OpaquePointer, _ index: Int32) -> UnsafeRawBufferPointer {
+        let start = sqlite3_column_blob(statement, index)
+        let count = Int(sqlite3_column_bytes(statement, index))
+        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : max(0, count))
+    }
+
+    var integer: Int64 { Int64(bitPattern: bits) }
+    var real: Double { Double(bitPattern: bits) }
+
+    /// Absorbs storage class and value.
+    @inline(__always)
+    func absorb(into state: inout KeyedHash.State, with hash: KeyedHash) {
+        switch order {
+        case .null: hash.absorb(0x10, 0, into: &state)
+        case .number: hash.absorb(isInteger ? 0x20 : 0x21, bits, into: &state)
+        case .text: hash.absorb(bytes, tag: 0x30, into: &state)
+        case .blob: hash.absorb(bytes, tag: 0x40, into: &state)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+internal import CSQLite
+import StoreFormat
+
+/// One statement stepped without copying anything: the loop over millions of rows that the index proof is made of.
+final class Scan {
+    private let statement: OpaquePointer
+    private let connection: OpaquePointer
+    private let path: String
+
+    /// Nil when SQLite cannot prepare the statement, as for a collation it does not know.
+    init?(_ sql: String, on connection: OpaquePointer, path: String) {
+        var statement: OpaquePointer?
+        guard sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK, let statement else { return nil }
+        self.statement = statement
+        self.connection = connection
+        self.path = path
+    }
+
+    deinit { sqlite3_finalize(statement) }
+
+    /// Steps through all rows; the pointer is valid until `body` returns.
+    @inline(__always)
+    func forEachRow(_ body: (OpaquePointer) throws -> Void) throws {
+        while true {
+            let code = sqlite3_step(statement)
+            if code == SQLITE_ROW {
+                try body(statement)
+            } else if code == SQLITE_DONE {
+                return
+            } else {
+                throw error(code)
+            }
+        }
+    }
+
+    private func error(_ code: Int32) -> StoreError {
+        switch code & 0xff {
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_INTERRUPT, SQLITE_TOOBIG:
+            StoreError(.damaged, path: path, "the store is damaged (SQLite code \(code))")
+        case SQLITE_BUSY, SQLITE_LOCKED: StoreError(.busy, path: path, "another process holds a lock on the store")
+        case SQLITE_IOERR: StoreError(.inputOutput, path: path, "input or output failed (SQLite code \(code))")
+        default: StoreError(.failed, path: path, "SQLite could not read on (code \(code))")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package import StoreFormat
+
+/// The checks that virtual tables bring for the trees they keep in shadow tables.
+struct VirtualTableCheck {
+    private let connection: StoreConnection
+
+    init(_ connection: StoreConnection) {
+        self.connection = connection
+    }
+
+    func findings(of table: String, module: String) throws -> [Finding] {
+        switch module.lowercased() {
+        case "rtree", "rtree_i32", "geopoly": try spatialFindings(of: table)
+        case "fts3", "fts4", "fts5": try textFindings(of: table)
+        default: [unproved(table, "its module \(module) brings no check")]
+        }
+    }
+
+    private func spatialFindings(of table: String) throws -> [Finding] {
+        let verdict: SQLValue?
+        do {
+            verdict = try connection.value("SELECT rtreecheck('main', ?)", [.text(table)])
+        } catch let error as StoreError where error.code == .failed {
+            return [unproved(table, "this SQLite lacks its module")]
+        }
+        guard let lines = verdict?.text, lines != "ok" else { return [] }
+        let sentence = lines.split(whereSeparator: \.isNewline).prefix(5).joined(separator: "; ")
+        return [
+            Finding(
+                .virtualTableDamaged,
+                .error,
+                level: .sqlite,
+                "the spatial index is wrong: \(sentence)",
+                table: table
+            )
+        ]
+    }
+
+    /// The check of a full-text index is a statement that writes, and so is never made on a live store.
+    private func textFindings(of table: String) throws -> [Finding] {
+        guard connection.access == .privateCopy else {
+            return [unproved(table, "a full-text index is only checked on a copy")]
+        }
+        let name = SQLName.quoted(table)
+        let statement = "INSERT INTO \(name)(\(name)) VALUES('integrity-check')"
+        do {
+            try connection.execute("SAVEPOINT proof")
+            let outcome = Result { () throws(StoreError) in try connection.execute(statement) }
+            try connection.execute("ROLLBACK TO proof; RELEASE proof")
+            try outcome.get()
+        } catch {
+            guard error.code == .damaged else {
+                guard error.code == .failed else { throw error }
+                return [unproved(table, "this SQLite lacks its module")]
+            }
+            return [
+                Finding(
+                    .virtualTableDamaged,
+                    .error,
+                    level: .sqlite,
+                    "the full-text index does not fit its table",
+                    table: table
+                )
+            ]
+        }
+        return []
+    }
+
+    private func unproved(_ table: String, _ reason: String) -> Finding {
+        Finding(.notProved, .info, level: .sqlite, "the virtual table was not checked: \(reason)", table: table)
+    }
+}
+
+extension Finding.Code {
+    /// The tree that a virtual table keeps in its shadow tables is wrong.
+    package static let virtualTableDamaged = Self(rawValue: "virtualTableDamaged")
+    /// Something could not be looked at.
+    package static let notProved = Self(rawValue: "notProved")
+}
