@@ -19,6 +19,7 @@ package struct StoreVerifier: Sendable {
         level: VerificationLevel
     ) throws -> [Finding] {
         switch level {
+        case .files: try FileSetProof(location, connection: connection).findings()
         case .sqlite: try StructureProof(connection, monitor: monitor).findings()
         default: []
         }

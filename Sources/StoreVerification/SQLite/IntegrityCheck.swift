@@ -58,5 +58,5 @@ extension Finding.Code {
     package static let constraintBroken = Self(rawValue: "constraintBroken")
 
     /// True for damage that a copy must never have, even when its source had it.
-    var isDamage: Bool { self == .pageDamage }
+    var isDamage: Bool { self == .pageDamage || self == .fileTooShort }
 }
