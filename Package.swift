@@ -88,7 +88,7 @@ let package = Package(
             name: "store-migrate",
             dependencies: [
                 "StoreMigration", "StoreVerification", "StoreFixtures", "StoreFormat", "StoreStrategies",
-                "SafeFiles", .arguments, .logging,
+                "SafeFiles", .arguments, .logging, .systemPackage,
             ],
             swiftSettings: strict
         ),

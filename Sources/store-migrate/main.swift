@@ -1,1 +1,3 @@
-print("store-migrate")
+import Glibc
+
+exit(Launch.status(of: CommandLine.arguments))

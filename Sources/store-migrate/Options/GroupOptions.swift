@@ -1,0 +1,58 @@
+import ArgumentParser
+import FoundationEssentials
+import StoreFormat
+import StoreMigration
+
+/// A database of a group container.
+struct GroupOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The group that shares the store, instead of NEW.", valueName: "id"))
+    var group: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The database's name in the group, without .sqlite; the old file's if absent.",
+            valueName: "name"
+        )
+    )
+    var name: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The folder of all groups, instead of $STORE_MIGRATE_GROUPS.",
+            valueName: "dir"
+        )
+    )
+    var groups: PathArgument?
+
+    mutating func validate() throws {
+        guard let name else { return }
+        guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
+            throw ValidationError("'\(name)' is no database name")
+        }
+    }
+
+    /// The container of the group.
+    func container() throws -> GroupContainer { try Self.container(group ?? "", in: groups) }
+
+    /// The container of a group: a wrong name is a wrong call, and a container is never created by us.
+    static func container(_ group: String, in groups: PathArgument?) throws -> GroupContainer {
+        do {
+            return try GroupContainer(group, root: groups?.url)
+        } catch let error as StoreError where error.code == .failed {
+            throw Failure(
+                outcome: .usage,
+                message: error.message,
+                path: error.path,
+                advice: "See 'store-migrate help container get'."
+            )
+        } catch let error as StoreError where error.code == .notFound && !error.path.isEmpty {
+            throw Failure(
+                outcome: .nothingFound,
+                message: "there is no group container",
+                path: error.path,
+                advice: "Make it as the user who owns it.",
+                next: .makeFolder(path: error.path)
+            )
+        }
+    }
+}

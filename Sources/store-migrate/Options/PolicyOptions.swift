@@ -1,0 +1,27 @@
+import ArgumentParser
+import StoreFormat
+import StoreMigration
+
+/// What the caller decides about a share.
+struct PolicyOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("What becomes of the old store: fence or capture.", valueName: "policy"))
+    var old: ShareOptions.OldStorePolicy = .fence
+
+    @Option(help: ArgumentHelp("When both places hold objects: fail, keep-old or keep-new.", valueName: "policy"))
+    var onBoth: ShareOptions.BothPlacesPolicy = .fail
+
+    @Option(help: ArgumentHelp("How far the proof goes: files, sqlite, coredata or content.", valueName: "level"))
+    var level: VerificationLevel = .content
+
+    @Option(help: ArgumentHelp("When there is no store: fail, or ignore and end with status 0.", valueName: "policy"))
+    var ifMissing: MissingPolicy = .fail
+
+    /// The library's options: these, and those of `run`.
+    func shareOptions(_ run: RunOptions) -> ShareOptions {
+        var options = run.shareOptions
+        options.oldStore = old
+        options.onBoth = onBoth
+        options.level = level
+        return options
+    }
+}

@@ -1,0 +1,30 @@
+/// Text from outside, made harmless for a terminal and kept on one line.
+enum Escaped {
+    /// True for control characters, line and paragraph separators, and what changes the direction of text.
+    static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
+        default: false
+        }
+    }
+
+    /// The text with every unsafe character written as `\u{…}`.
+    static func text(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            if isUnsafe(scalar) {
+                result += "\\u{" + Figures.hexadecimal(scalar.value, digits: 1) + "}"
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    /// A message of several lines as one line of several sentences.
+    static func line(_ message: String) -> String {
+        message.split(separator: "\n").map { $0.drop(while: \.isWhitespace) }.filter { !$0.isEmpty }
+            .joined(separator: " ")
+    }
+}

@@ -1,0 +1,80 @@
+/// A JSON value whose members keep their order.
+///
+/// Encoding it by hand keeps lines stable and start-up short.
+enum JSONValue: Equatable, Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    /// A number of seconds, told to the millisecond.
+    case seconds(Duration)
+    case string(String)
+    case array([JSONValue])
+    case object([Member])
+
+    /// A name and its value.
+    struct Member: Equatable, Sendable {
+        let name: String
+        let value: JSONValue
+    }
+
+    static func object(_ members: [(String, JSONValue)]) -> JSONValue {
+        .object(members.map { Member(name: $0.0, value: $0.1) })
+    }
+
+    static func optional(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
+    static func optional(_ number: Int64?) -> JSONValue { number.map(JSONValue.integer) ?? .null }
+    static func strings(_ texts: some Sequence<String>) -> JSONValue { .array(texts.map(JSONValue.string)) }
+
+    /// The value as one line of JSON text.
+    var text: String {
+        var text = ""
+        write(into: &text)
+        return text
+    }
+
+    private func write(into text: inout String) {
+        switch self {
+        case .null: text += "null"
+        case .bool(let value): text += value ? "true" : "false"
+        case .integer(let value): text += String(value)
+        case .seconds(let value): text += Figures.milliseconds(value)
+        case .string(let value): Self.write(value, into: &text)
+        case .array(let values):
+            text += "["
+            for (index, value) in values.enumerated() {
+                if index > 0 { text += "," }
+                value.write(into: &text)
+            }
+            text += "]"
+        case .object(let members):
+            text += "{"
+            for (index, member) in members.enumerated() {
+                if index > 0 { text += "," }
+                Self.write(member.name, into: &text)
+                text += ":"
+                member.value.write(into: &text)
+            }
+            text += "}"
+        }
+    }
+
+    private static func write(_ string: String, into text: inout String) {
+        text += "\""
+        for scalar in string.unicodeScalars {
+            switch scalar {
+            case "\"": text += "\\\""
+            case "\\": text += "\\\\"
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\t": text += "\\t"
+            default:
+                if Escaped.isUnsafe(scalar) {
+                    for unit in String(scalar).utf16 { text += "\\u" + Figures.hexadecimal(UInt32(unit), digits: 4) }
+                } else {
+                    text.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        text += "\""
+    }
+}

@@ -1,0 +1,82 @@
+import StoreFormat
+import Synchronization
+
+/// Shows how far long work has come; callable from any thread.
+final class ProgressReporter: Sendable {
+    /// How it shows.
+    enum Mode: Sendable {
+        /// A line on standard error that is drawn again and again.
+        case redrawn
+        /// A line on standard error for each phase and each tenth of it.
+        case lines
+        /// An object on standard output, as often as a line.
+        case records
+        case none
+    }
+
+    private struct State {
+        var phase: StoreProgress.Phase?
+        var tenth: Int64 = -1
+        var isDrawn = false
+        var drawn = ContinuousClock.now
+    }
+
+    private let mode: Mode
+    private let state = Mutex(State())
+
+    init(_ mode: Mode) { self.mode = mode }
+
+    func report(_ progress: StoreProgress) {
+        guard mode != .none else { return }
+        state.withLock { state in
+            let share = Self.percent(progress)
+            let isNew = state.phase != progress.phase
+            guard isNew || isDue(share, state) else { return }
+            if !isNew, mode != .redrawn, share / 10 < state.tenth { return }
+            state.phase = progress.phase
+            state.tenth = share / 10
+            show(progress, share, &state)
+        }
+    }
+
+    /// Removes a drawn line, before anything else is written.
+    func clear() {
+        guard mode == .redrawn else { return }
+        state.withLock { state in
+            guard state.isDrawn else { return }
+            StandardStream.error.write("\r\u{1B}[2K")
+            state.isDrawn = false
+        }
+    }
+
+    private func isDue(_ share: Int64, _ state: State) -> Bool {
+        switch mode {
+        case .redrawn: !state.isDrawn || state.drawn.duration(to: .now) >= .milliseconds(100)
+        case .lines, .records: share / 10 > state.tenth
+        case .none: false
+        }
+    }
+
+    private func show(_ progress: StoreProgress, _ share: Int64, _ state: inout State) {
+        switch mode {
+        case .redrawn:
+            StandardStream.error.write("\r\u{1B}[2K\(Figures.padded(progress.phase.rawValue, to: 10)) \(share) %")
+            state.isDrawn = true
+            state.drawn = .now
+        case .lines:
+            StandardStream.error.write("\(progress.phase.rawValue) \(share) %\n")
+        case .records:
+            let record = JSONValue.object([
+                ("type", .string("progress")), ("phase", .string(progress.phase.rawValue)),
+                ("done", .integer(progress.done)), ("total", .integer(progress.total)),
+            ])
+            StandardStream.output.write(record.text + "\n")
+        case .none: break
+        }
+    }
+
+    private static func percent(_ progress: StoreProgress) -> Int64 {
+        guard progress.total > 0 else { return 0 }
+        return Int64(min(100, max(0, Double(progress.done) / Double(progress.total) * 100)))
+    }
+}

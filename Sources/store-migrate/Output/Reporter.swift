@@ -1,0 +1,111 @@
+import Logging
+import StoreFormat
+import StoreMigration
+
+/// Where a verb's words go: results to standard output, all else to standard error, as text or as JSON.
+final class Reporter: Sendable {
+    let isJSON: Bool
+    let isVerbose: Bool
+    let style: Style
+    private let isQuiet: Bool
+    private let errorStyle: Style
+    private let stateFolder: String?
+    private let progress: ProgressReporter
+
+    init(_ options: ReportingOptions, stateFolder: String?) {
+        isJSON = options.json
+        isVerbose = options.verbose && !options.quiet
+        isQuiet = options.quiet
+        style = Style(for: .output, noColor: options.noColor)
+        errorStyle = Style(for: .error, noColor: options.noColor)
+        self.stateFolder = stateFolder
+        progress = ProgressReporter(Self.mode(options))
+    }
+
+    /// Creates the reporter of a call that could not be understood.
+    init(refusingAsJSON isJSON: Bool) {
+        self.isJSON = isJSON
+        isVerbose = false
+        isQuiet = false
+        style = .plain
+        errorStyle = Style(for: .error, noColor: false)
+        stateFolder = nil
+        progress = ProgressReporter(.none)
+    }
+
+    private static func mode(_ options: ReportingOptions) -> ProgressReporter.Mode {
+        if options.quiet || options.progress == .none { return .none }
+        if options.json { return .records }
+        if options.progress == .plain { return .lines }
+        return StandardStream.error.isTerminal ? .redrawn : .none
+    }
+
+    /// What long work reports to.
+    var onProgress: @Sendable (StoreProgress) -> Void {
+        { [progress] step in progress.report(step) }
+    }
+
+    /// What long work asks.
+    var isCancelled: @Sendable () -> Bool {
+        { Interruption.isRequested }
+    }
+
+    /// Both of them, as the reading libraries take them.
+    var monitor: WorkMonitor { WorkMonitor(onProgress: onProgress, isCancelled: isCancelled) }
+
+    /// Tells what is being done, with `-v`.
+    var logger: Logger? {
+        guard isVerbose else { return nil }
+        return Logger(label: "store-migrate", factory: { (_: String) in StandardErrorLog() })
+    }
+
+    /// Prints a result: lines of text, or an object of the same content.
+    func result(_ text: String, record: JSONValue?) {
+        progress.clear()
+        if !isJSON {
+            StandardStream.output.write(text + "\n")
+        } else if let record {
+            StandardStream.output.write(record.text + "\n")
+        }
+    }
+
+    /// Reports findings that are not the result itself: objects, or lines on standard error for those that matter.
+    func report(_ findings: [Finding]) {
+        progress.clear()
+        for finding in findings {
+            if isJSON {
+                StandardStream.output.write(finding.record.text + "\n")
+            } else if isVerbose || (finding.severity >= .warning && !isQuiet) {
+                StandardStream.error.write(finding.line(errorStyle) + "\n")
+            }
+        }
+    }
+
+    /// Tells what stopped the verb: one line on standard error, and an object too with `--json`.
+    func report(_ failure: Failure) {
+        if isJSON || isVerbose || failure.outcome == .verificationFailed { report(failure.findings) }
+        progress.clear()
+        let next = failure.next.map(command)
+        if isJSON { StandardStream.output.write(failure.record.text + "\n") }
+        StandardStream.error.write(failure.line(errorStyle, next: next) + "\n")
+    }
+
+    /// The command to type for a step.
+    func command(_ step: NextStep) -> String { step.command(stateFolder: stateFolder) }
+
+    /// Ends the report, and returns the status to end with.
+    func close(_ words: [String], _ ending: Ending, since start: ContinuousClock.Instant) -> Int32 {
+        progress.clear()
+        guard isJSON else { return ending.exitStatus }
+        let summary = JSONValue.object(
+            [
+                ("type", .string("summary")), ("command", .string(words.joined(separator: " "))),
+                ("outcome", .string(ending.outcome.rawValue)), ("exit", .integer(Int64(ending.exitStatus))),
+                ("findings", .integer(Int64(ending.findings))),
+                ("seconds", .seconds(start.duration(to: .now))),
+            ] + ending.members
+        )
+        StandardStream.output.write(summary.text + "\n")
+        return ending.exitStatus
+    }
+}

@@ -1,0 +1,50 @@
+import StoreMigration
+
+/// A word as a POSIX shell reads it back.
+enum ShellWord {
+    static func quoted(_ word: String) -> String {
+        if word.unicodeScalars.contains(where: Escaped.isUnsafe) { return "$'\(escaped(word))'" }
+        let isPlain =
+            !word.isEmpty
+            && word.unicodeScalars.allSatisfy {
+                $0.properties.isAlphabetic || "0123456789/._-+:@%=,".unicodeScalars.contains($0)
+            }
+        return isPlain
+            ? word : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+
+    /// The inside of `$'…'`, which bash, zsh and POSIX 2024 read.
+    private static func escaped(_ word: String) -> String {
+        var result = ""
+        for scalar in word.unicodeScalars {
+            switch scalar {
+            case "'", "\\": result += "\\\(scalar)"
+            default:
+                if Escaped.isUnsafe(scalar) {
+                    for byte in String(scalar).utf8 { result += "\\x" + Figures.hexadecimal(UInt32(byte), digits: 2) }
+                } else {
+                    result.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return result
+    }
+}
+
+extension NextStep {
+    /// The command to type.
+    func command(stateFolder: String?) -> String {
+        let state = stateFolder.map { ["--state", $0] } ?? []
+        let words: [String] =
+            switch self {
+            case .retire(let old): ["store-migrate", "retire", old] + state
+            case .resume(let old): ["store-migrate", "resume", old] + state
+            case .share(let old, let new, let flags): ["store-migrate", "share", old, new] + flags + state
+            case .status(let old, let new): ["store-migrate", "status", old, new] + state
+            case .verify(let store): ["store-migrate", "verify", store]
+            case .inspect(let path): ["store-migrate", "inspect", path]
+            case .makeFolder(let path): ["mkdir", "-p", path]
+            }
+        return words.map(ShellWord.quoted).joined(separator: " ")
+    }
+}

@@ -1,0 +1,25 @@
+import Glibc
+
+/// One of the two streams a verb writes to; nothing is buffered, so that lines arrive as they are written.
+enum StandardStream: Int32 {
+    case output = 1
+    case error = 2
+
+    var isTerminal: Bool { isatty(rawValue) == 1 }
+
+    /// Writes all of the text, and says whether that worked.
+    @discardableResult
+    func write(_ text: String) -> Bool {
+        var copy = text
+        return copy.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while !rest.isEmpty {
+                let count = Glibc.write(rawValue, rest.baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+            }
+            return true
+        }
+    }
+}

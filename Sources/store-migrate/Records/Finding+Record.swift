@@ -1,0 +1,37 @@
+import StoreFormat
+
+extension Finding {
+    /// The finding as an object; what it does not know is left out.
+    var record: JSONValue {
+        var members: [(String, JSONValue)] = [
+            ("type", .string("finding")), ("code", .string(code.rawValue)), ("severity", .string(severity.rawValue)),
+            ("level", .string(level.rawValue)), ("message", .string(message)),
+        ]
+        if let path { members.append(("path", .string(path))) }
+        if let entity { members.append(("entity", .string(entity))) }
+        if let table { members.append(("table", .string(table))) }
+        if let key { members.append(("key", .integer(key))) }
+        return .object(members)
+    }
+
+    /// The finding as one line.
+    func line(_ style: Style) -> String {
+        let word =
+            switch severity {
+            case .info: style.dim("note")
+            case .inherited: style.dim("inherited")
+            case .warning: style.yellow("warning")
+            case .error: style.red("error")
+            }
+        var places: [String] = []
+        if let table {
+            places.append(entity.map { "\($0) (\(table))" } ?? table)
+        } else if let entity {
+            places.append(entity)
+        }
+        if let key { places.append("key \(key)") }
+        if let path { places.append(path) }
+        let place = places.isEmpty ? "" : " (" + places.joined(separator: ", ") + ")"
+        return "\(word): \(Escaped.text(message + place)) [\(Escaped.text(code.rawValue))]"
+    }
+}

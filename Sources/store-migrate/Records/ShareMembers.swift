@@ -1,0 +1,44 @@
+import StoreFormat
+import StoreMigration
+
+/// What the summary of a share holds beside the common members.
+enum ShareMembers {
+    typealias Members = [(String, JSONValue)]
+
+    /// Nothing is known: the call could not be understood.
+    static let unknown: Members = [("tx", .null), ("old", .null), ("new", .null), ("next", .null)]
+
+    /// Only the places are known.
+    static func places(old: String?, new: String?) -> Members {
+        [("tx", .null), ("old", place(old)), ("new", place(new)), ("next", .null)]
+    }
+
+    /// What came out.
+    static func all(_ outcome: ShareOutcome, next: String?) -> Members {
+        [
+            ("tx", .optional(outcome.transaction)), ("old", outcome.old?.record ?? .null),
+            ("new", outcome.new?.record ?? .null), ("next", .optional(next)),
+        ]
+    }
+
+    /// What would come out.
+    static func all(_ plan: SharePlan, next: String?) -> Members {
+        [
+            ("tx", .null), ("old", place(plan.old.path)), ("new", place(plan.new.path)), ("next", .optional(next)),
+        ]
+    }
+
+    private static func place(_ path: String?) -> JSONValue {
+        guard let path else { return .null }
+        return ShareOutcome.Side(path: path, uuid: nil, objects: nil, digest: nil).record
+    }
+}
+
+extension ShareOutcome.Side {
+    var record: JSONValue {
+        .object([
+            ("path", .string(path)), ("uuid", .optional(uuid)), ("objects", .optional(objects)),
+            ("digest", .optional(digest)),
+        ])
+    }
+}

@@ -1,0 +1,36 @@
+import StoreFormat
+import StoreMigration
+
+extension SharePlan {
+    /// The plan as an object.
+    func record(_ command: (NextStep) -> String) -> JSONValue {
+        .object([
+            ("type", .string("plan")), ("outcome", .string(outcome.rawValue)), ("reason", .string(reason)),
+            ("old", .string(old.path)), ("new", .string(new.path)),
+            ("steps", .array(steps.map(\.record))),
+            ("next", .optional(next.map(command))),
+        ])
+    }
+}
+
+extension PlanStep {
+    var record: JSONValue { .object([("action", .string(action.rawValue)), ("path", .string(path))]) }
+
+    /// The step in words.
+    var text: String {
+        let words =
+            switch action {
+            case .stage: "copy the old store into a private folder of"
+            case .prove: "prove the copy in"
+            case .moveSidecarsAside: "move sidecars without a main file aside at"
+            case .copyAside: "keep a whole copy of"
+            case .publish: "move the copy into place at"
+            case .replaceContent: "replace the content, in one transaction, of"
+            case .keepBase: "keep a base for late writes of"
+            case .fence: "refuse writers of"
+            case .liftFence: "let writers again into"
+            case .writeReceipt: "write the receipt beside"
+            }
+        return "\(words) \(Escaped.text(path))"
+    }
+}

@@ -1,0 +1,23 @@
+import StoreFormat
+import StoreMigration
+
+extension StatusReport {
+    /// Both places as an object.
+    func record(_ command: (NextStep) -> String) -> JSONValue {
+        .object([
+            ("type", .string("status")), ("run", .string(run.rawValue)), ("tx", .optional(transaction)),
+            ("recovery", .optional(recovery)), ("lateWrites", .string(lateWrites.rawValue)),
+            ("old", old.record), ("new", new.record), ("next", .optional(next.map(command))),
+        ])
+    }
+}
+
+extension StatusReport.Place {
+    var record: JSONValue {
+        .object([
+            ("path", .string(path)), ("presence", .string(presence.rawValue)), ("uuid", .optional(uuid)),
+            ("journalMode", .optional(journalMode?.rawValue)), ("fenced", .bool(isFenced)),
+            ("holders", .array(holders.map { .integer(Int64($0)) })),
+        ])
+    }
+}

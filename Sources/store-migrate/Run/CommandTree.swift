@@ -1,0 +1,33 @@
+import ArgumentParser
+
+/// The verbs, looked up by the words of a call that may not parse.
+enum CommandTree {
+    /// The words that name a command, as far as they do.
+    static func name(of words: [String]) -> [String] { resolve(words).names }
+
+    /// The verb that the words name, if they name one.
+    static func verb(of words: [String]) -> (any Verb.Type)? { resolve(words).command as? any Verb.Type }
+
+    /// The first word that should name a command and names none.
+    static func unknownName(in words: [String]) -> String? { resolve(words).stranger }
+
+    private struct Resolution {
+        var names: [String] = []
+        var command: any ParsableCommand.Type = StoreMigrate.self
+        var stranger: String?
+    }
+
+    private static func resolve(_ words: [String]) -> Resolution {
+        var resolution = Resolution()
+        for word in words where !word.hasPrefix("-") && !(resolution.names.isEmpty && word == "help") {
+            let commands = resolution.command.configuration.subcommands
+            guard let match = commands.first(where: { $0.configuration.commandName == word }) else {
+                resolution.stranger = commands.isEmpty ? nil : word
+                break
+            }
+            resolution.command = match
+            resolution.names.append(word)
+        }
+        return resolution
+    }
+}

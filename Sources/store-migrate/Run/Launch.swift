@@ -1,0 +1,77 @@
+import ArgumentParser
+import StoreMigration
+
+/// One run of the tool, from the words of the command line to the exit status.
+enum Launch {
+    /// Runs what the arguments ask for; the first is the tool's own name.
+    static func status(of arguments: [String]) -> Int32 {
+        let words = Array(arguments.dropFirst())
+        let start = ContinuousClock.now
+        guard !words.contains(where: { $0.unicodeScalars.contains("\u{FFFD}") }) else {
+            let failure = Failure(
+                outcome: .usage,
+                message: "an argument is not valid UTF-8",
+                advice: "Rename the file, or reach it through a folder with a readable name."
+            )
+            return refuse(failure, words, since: start)
+        }
+        do {
+            var command = try StoreMigrate.parseAsRoot(words)
+            guard let verb = command as? any Verb else {
+                try command.run()
+                return 0
+            }
+            return perform(verb, since: start)
+        } catch {
+            guard StoreMigrate.exitCode(for: error) != .success else {
+                StandardStream.output.write(help(StoreMigrate.fullMessage(for: error), words) + "\n")
+                return 0
+            }
+            let stranger = CommandTree.unknownName(in: words).map { "there is no command '\($0)'" }
+            let failure = Failure(
+                outcome: .usage,
+                message: stranger ?? Escaped.line(StoreMigrate.message(for: error)),
+                advice: "See '\((["store-migrate", "help"] + CommandTree.name(of: words)).joined(separator: " "))'."
+            )
+            return refuse(failure, words, since: start)
+        }
+    }
+
+    private static func perform(_ verb: some Verb, since start: ContinuousClock.Instant) -> Int32 {
+        let reporter = Reporter(verb.reporting, stateFolder: verb.stateFolder?.path)
+        Interruption.listen()
+        let ending: Ending
+        do {
+            ending = try verb.perform(reporter)
+        } catch {
+            let failure = Failure(error)
+            reporter.report(failure)
+            ending = Ending(
+                failure.outcome,
+                findings: failure.findings.count,
+                members: verb.summaryOnFailure.map { name, value in
+                    name == "next" ? (name, .optional(failure.next.map(reporter.command))) : (name, value)
+                }
+            )
+        }
+        return reporter.close(type(of: verb).words, ending, since: start)
+    }
+
+    /// Tells a call that makes no sense.
+    private static func refuse(_ failure: Failure, _ words: [String], since start: ContinuousClock.Instant) -> Int32 {
+        let reporter = Reporter(refusingAsJSON: words.prefix { $0 != "--" }.contains("--json"))
+        reporter.report(failure)
+        let members = CommandTree.verb(of: words)?.summaryOnUsage ?? []
+        let name = CommandTree.name(of: words)
+        return reporter.close(name.isEmpty ? ["store-migrate"] : name, Ending(.usage, members: members), since: start)
+    }
+
+    /// Help ends with the exit statuses of the verb it is about.
+    private static func help(_ message: String, _ words: [String]) -> String {
+        let isHelp = message.hasPrefix("OVERVIEW:") || message.hasPrefix("USAGE:")
+        guard isHelp else { return message }
+        let outcomes = CommandTree.verb(of: words)?.outcomes ?? MigrationOutcome.allCases
+        let separator = message.hasSuffix("\n") ? "\n" : "\n\n"
+        return message + separator + ExitStatusTable.text(for: outcomes)
+    }
+}

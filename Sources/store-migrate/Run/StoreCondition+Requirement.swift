@@ -1,0 +1,33 @@
+import StoreFormat
+import StoreMigration
+
+extension StoreCondition {
+    /// The store, or the failure that says what is there instead.
+    func requireStore(at location: StoreLocation) throws -> StoreInspection {
+        switch self {
+        case .store(let inspection): return inspection
+        case .absent:
+            throw Failure(
+                outcome: .nothingFound,
+                message: "there is no store",
+                path: location.path,
+                advice: "Check the path."
+            )
+        case .emptyFile:
+            throw Failure(
+                outcome: .nothingFound,
+                message: "the file is empty and holds no store",
+                path: location.path,
+                advice: "Check the path, or remove the file."
+            )
+        case .orphanSidecar(let names):
+            throw Failure(
+                outcome: .orphanSidecar,
+                message: "\(names.joined(separator: ", ")) without a main file that it belongs to",
+                path: location.path,
+                advice: "Put the main file back beside it, or move it away."
+            )
+        case .unreadable(let reason): throw reason
+        }
+    }
+}

@@ -1,0 +1,14 @@
+import ArgumentParser
+
+/// The root of the command line: it names the verbs and does nothing itself.
+struct StoreMigrate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "store-migrate",
+        abstract: "Moves a private Core Data or SQLite store into a shared group container, and proves the result.",
+        version: Versions.text,
+        subcommands: [
+            ShareVerb.self, PlanVerb.self, StatusVerb.self, ResumeVerb.self, AbortVerb.self, RetireVerb.self,
+            DoctorVerb.self, ContainerGroup.self,
+        ]
+    )
+}

@@ -1,0 +1,61 @@
+import StoreFormat
+import StoreMigration
+import StoreVerification
+
+extension ShareOutcome {
+    /// What a person sees after a share.
+    func text(_ style: Style, seconds: Duration, command: (NextStep) -> String) -> String {
+        var lines = [headline(style, seconds)]
+        var rows: [[String]] = []
+        if let new { rows.append(["new", Escaped.text(new.path), proof]) }
+        if let old { rows.append(["old", Escaped.text(old.path), fate]) }
+        if !rows.isEmpty { lines.append(TextTable.text(rows.map { $0.last == "" ? Array($0.dropLast()) : $0 })) }
+        if let next { lines.append(Self.label(next) + command(next)) }
+        return lines.joined(separator: "\n")
+    }
+
+    private func headline(_ style: Style, _ seconds: Duration) -> String {
+        let name = Escaped.text((old?.path ?? new?.path ?? "").split(separator: "/").last.map(String.init) ?? "")
+        guard outcome == .shared else {
+            let word =
+                switch outcome {
+                case .alreadyShared: "Already shared"
+                case .retired: "Retired"
+                case .rolledBack: "Rolled back"
+                case .nothingFound: "Nothing found"
+                default: "Done"
+                }
+            return style.green(word) + ": " + Escaped.text(message)
+        }
+        guard let work else { return style.green("Shared") + " \(name): " + Escaped.text(message) }
+        var figures: [String] = []
+        if let objects = new?.objects ?? old?.objects {
+            figures.append(Figures.count(objects, new?.uuid == nil ? "row" : "object"))
+        }
+        if work.externalFiles > 0 { figures.append(Figures.count(Int64(work.externalFiles), "external file")) }
+        figures.append("\(Figures.bytes(work.bytes)) in \(Figures.seconds(seconds))")
+        return style.green("Shared") + " \(name): " + figures.joined(separator: ", ")
+    }
+
+    private var proof: String {
+        guard let report else { return "" }
+        let passed = report.levels.filter { $0.status == .passed }.map(\.level.rawValue).joined(separator: ", ")
+        let skipped = report.levels.filter { $0.status == .skipped }
+            .map { level in
+                level.level.rawValue + (level.reason.map { " (\(Escaped.text($0)))" } ?? "")
+            }
+        let rest = skipped.isEmpty ? "" : "; skipped: " + skipped.joined(separator: ", ")
+        return "proved: \(passed.isEmpty ? "nothing" : passed)\(rest)"
+    }
+
+    private var fate: String {
+        guard outcome == .shared, let work else { return "" }
+        let writers = work.isFenced ? "writers are refused and told the new place" : "it stays writable"
+        return "kept as the way back; \(writers) (\(Figures.bytes(work.bytes)))"
+    }
+
+    /// What stands before the command to type.
+    static func label(_ next: NextStep) -> String {
+        if case .retire = next { "When every process uses the new place:  " } else { "Next:  " }
+    }
+}

@@ -1,0 +1,17 @@
+import StoreFormat
+import StoreMigration
+
+extension SharePlan {
+    /// The plan as a person reads it.
+    func text(_ style: Style, command: (NextStep) -> String) -> String {
+        var lines = [
+            "\(style.bold("Plan")) for \(Escaped.text(old.name)): \(outcome.rawValue) (\(Escaped.text(reason)))",
+            TextTable.text([["old", Escaped.text(old.path)], ["new", Escaped.text(new.path)]]),
+        ]
+        for (index, step) in steps.enumerated() { lines.append("  \(index + 1). \(step.text)") }
+        lines += findings.filter { $0.severity >= .warning }.map { "  " + $0.line(style) }
+        lines.append(steps.isEmpty ? "There is nothing to write." : "Nothing was written.")
+        if let next { lines.append(ShareOutcome.label(next) + command(next)) }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,34 @@
+import StoreFormat
+import StoreMigration
+
+extension StatusReport {
+    /// Both places as a person reads them.
+    func text(_ style: Style, command: (NextStep) -> String) -> String {
+        var rows = [["old", Escaped.text(old.path), old.text], ["new", Escaped.text(new.path), new.text]]
+        rows.append(["run", transaction.map { "\(run.rawValue) (\($0))" } ?? run.rawValue])
+        if let recovery { rows.append(["", Escaped.text(recovery)]) }
+        if lateWrites != .notApplicable { rows.append(["late writes", lateWrites.rawValue]) }
+        var lines = [TextTable.text(rows)]
+        lines += findings.filter { $0.severity >= .warning }.map { "  " + $0.line(style) }
+        lines.append(next.map { ShareOutcome.label($0) + command($0) } ?? "There is nothing to do.")
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension StatusReport.Place {
+    /// What stands there, in a few words.
+    fileprivate var text: String {
+        var words: [String] = []
+        switch presence {
+        case .absent: words.append("nothing there")
+        case .emptyFile: words.append("an empty file")
+        case .orphanSidecar: words.append("a log without its main file")
+        case .unreadable: words.append("something that cannot be read")
+        case .store: words.append(uuid == nil ? "an SQLite store" : "a Core Data store")
+        }
+        if let journalMode { words.append(journalMode.rawValue) }
+        if isFenced { words.append("writers are refused") }
+        if !holders.isEmpty { words.append("open in " + holders.map(String.init).joined(separator: ", ")) }
+        return words.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,32 @@
+import ArgumentParser
+import StoreMigration
+
+/// `plan OLD NEW`: what `share` would do.
+struct PlanVerb: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "plan",
+        abstract: "Decides what share would do, writes nothing, and ends with the status share would end with."
+    )
+    static let words = ["plan"]
+    static let outcomes = ShareVerb.outcomes.filter { ![.verificationFailed, .rolledBack].contains($0) }
+    static let summaryOnUsage = ShareMembers.unknown
+
+    @OptionGroup var places: PlacesArguments
+    @OptionGroup var policy: PolicyOptions
+    @OptionGroup var run: RunOptions
+    @OptionGroup var reporting: ReportingOptions
+
+    var stateFolder: PathArgument? { run.state }
+    var summaryOnFailure: [(String, JSONValue)] { ShareMembers.places(old: places.old.path, new: places.newPath) }
+
+    func perform(_ reporter: Reporter) throws -> Ending {
+        let migrator = StoreMigrator(
+            from: places.old.url,
+            to: try places.newURL(),
+            options: policy.shareOptions(run),
+            logger: reporter.logger,
+            onProgress: reporter.onProgress
+        )
+        return try reporter.show(migrator.plan(), policy.ifMissing)
+    }
+}

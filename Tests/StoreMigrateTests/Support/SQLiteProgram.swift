@@ -1,0 +1,39 @@
+/// The `sqlite3` program: what reads and writes here without any of our code.
+enum SQLiteProgram {
+    /// Runs statements, and returns what they print.
+    @discardableResult
+    static func run(_ database: String, _ sql: String) async throws -> String {
+        let run = try await Tool.run(command: ["sqlite3", "-batch", "-bail", database, sql])
+        guard run.status == 0 else {
+            throw Tool.Failure(words: ["sqlite3", database, sql], status: "\(run.status)", errors: run.errors)
+        }
+        return run.output
+    }
+
+    /// Everything an ordinary table holds, row by row in the order of its row ids, with types.
+    static func content(_ database: String) async throws -> [String: String] {
+        let tables = try await run(database, tableQuery).split(separator: "\n").map(String.init)
+        var result: [String: String] = [:]
+        for table in tables {
+            let quoted =
+                "\"" + table.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+            let columns = try await run(
+                database,
+                "SELECT name FROM pragma_table_info('\(literal(table))') ORDER BY cid"
+            )
+            .split(separator: "\n").map { "\"\($0)\"" }
+            let values = columns.map { "typeof(\($0)), quote(\($0))" }.joined(separator: ", ")
+            let order = columns.map { "typeof(\($0)), \($0)" }.joined(separator: ", ")
+            result[table] = try await run(database, "SELECT \(values) FROM \(quoted) ORDER BY \(order)")
+        }
+        return result
+    }
+
+    private static func literal(_ text: String) -> String {
+        text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+    }
+
+    /// Ordinary tables, shadow tables among them; virtual ones are read through their shadows.
+    private static let tableQuery =
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name"
+}

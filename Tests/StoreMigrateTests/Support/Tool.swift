@@ -1,0 +1,68 @@
+import FoundationEssentials
+import Subprocess
+import SystemPackage
+
+/// The built tool, run as a user runs it.
+enum Tool {
+    /// What a run left on its streams, and its exit status.
+    struct Run {
+        let status: Int32
+        let output: String
+        let errors: String
+
+        /// The lines of standard output.
+        var lines: [String] { output.split(separator: "\n").map(String.init) }
+        /// The lines of standard error.
+        var errorLines: [String] { errors.split(separator: "\n").map(String.init) }
+    }
+
+    /// Something that could not be run at all, or was killed.
+    struct Failure: Error {
+        let words: [String]
+        let status: String
+        let errors: String
+    }
+
+    /// The tool beside the test bundle, where the build puts both.
+    static var path: String {
+        get throws {
+            let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            return FilePath(bundle).removingLastComponent().appending("store-migrate").string
+        }
+    }
+
+    /// The folder of the package.
+    static let package = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
+        .removingLastComponent().string
+
+    /// Runs the tool with the arguments.
+    static func run(_ arguments: [String], environment: [String: String] = [:], folder: String? = nil) async throws
+        -> Run
+    {
+        try await run(command: [try path] + arguments, environment: environment, folder: folder)
+    }
+
+    /// Runs any program; the first word is its name or path.
+    static func run(
+        command words: [String],
+        environment: [String: String] = [:],
+        folder: String? = nil
+    ) async throws -> Run {
+        let variables = Dictionary(
+            uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0.key), Optional($0.value)) }
+        )
+        let name = words.first ?? ""
+        let result = try await Subprocess.run(
+            name.contains("/") ? .path(FilePath(name)) : .name(name),
+            arguments: Arguments(Array(words.dropFirst())),
+            environment: .inherit.updating(variables),
+            workingDirectory: folder.map { FilePath($0) },
+            output: .string(limit: 64 << 20),
+            error: .string(limit: 16 << 20)
+        )
+        guard case .exited(let status) = result.terminationStatus else {
+            throw Failure(words: words, status: "\(result.terminationStatus)", errors: result.standardError)
+        }
+        return Run(status: status, output: result.standardOutput, errors: result.standardError)
+    }
+}

@@ -1,0 +1,41 @@
+import Testing
+
+@Suite("Calls that make no sense")
+struct UsageTests {
+    @Test(
+        "A wrong call ends with status 2 and one line that says what is wrong",
+        arguments: [
+            (["share"], "Missing expected argument"),
+            (["share", "a"], "name the new place once"),
+            (["share", "a", "b", "--group", "g"], "name the new place once"),
+            (["share", "a", "b", "--name", "n"], "--name and --groups go with --group"),
+            (["share", "", "b"], "invalid"),
+            (["share", "a", "--group", "g", "--name", "../n"], "is no database name"),
+            (["share", "a", "--group", "../g"], "is no group identifier"),
+            (["share", "a", "b", "--old", "destroy"], "fence"),
+            (["share", "a", "b", "--lock-timeout", "5"], "250ms"),
+            (["share", "a", "b", "--lock-timeout", "ms"], "250ms"),
+            (["share", "a", "b", "--lock-timeout", "99999999999999999999m"], "no more than"),
+            (["share", "a", "b", "--nme", "x"], "Did you mean '--name'?"),
+            (["shrae", "a", "b"], "there is no command 'shrae'"),
+            (["container", "put"], "there is no command 'put'"),
+            (["container", "get", ".."], "is no group identifier"),
+        ]
+    )
+    func usage(_ arguments: [String], _ expected: String) async throws {
+        let run = try await Tool.run(arguments)
+        #expect(run.status == 2)
+        #expect(run.output.isEmpty)
+        #expect(run.errorLines.count == 1, "\(run.errors)")
+        #expect(run.errors.contains(expected), "\(run.errors)")
+        #expect(run.errors.hasPrefix("store-migrate: "))
+        #expect(run.errors.contains("See 'store-migrate help"))
+    }
+
+    @Test("No arguments show the help", arguments: [[], ["container"]])
+    func help(_ arguments: [String]) async throws {
+        let run = try await Tool.run(arguments)
+        #expect(run.status == 0)
+        #expect(run.output.contains("USAGE: store-migrate"))
+    }
+}
