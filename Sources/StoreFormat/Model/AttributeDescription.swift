@@ -30,6 +30,8 @@ public struct AttributeDescription: Hashable, Sendable {
     /// True when history keeps the value of a deleted object.
     public let preservesValueInHistoryOnDeletion: Bool
     public let valueTransformerName: String?
+    /// The value of a new object, where it is a number, a text, a date or data.
+    public let defaultValue: PropertyListValue?
 
     public init(
         name: String,
@@ -39,7 +41,8 @@ public struct AttributeDescription: Hashable, Sendable {
         isDerived: Bool = false,
         allowsExternalBinaryDataStorage: Bool = false,
         preservesValueInHistoryOnDeletion: Bool = false,
-        valueTransformerName: String? = nil
+        valueTransformerName: String? = nil,
+        defaultValue: PropertyListValue? = nil
     ) {
         self.name = name
         self.type = type
@@ -49,5 +52,6 @@ public struct AttributeDescription: Hashable, Sendable {
         self.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
         self.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
         self.valueTransformerName = valueTransformerName
+        self.defaultValue = defaultValue
     }
 }

@@ -1,0 +1,97 @@
+/// The numbers of a store's entities: the rows of `Z_PRIMARYKEY`.
+///
+/// Numbers change when Core Data migrates a store; what is to last names entities.
+package struct EntityNumbers: Hashable, Sendable {
+    /// One row.
+    package struct Entry: Hashable, Sendable {
+        package let number: Int64
+        package let name: String
+        /// The parent's number; 0 for a root.
+        package let parent: Int64
+        /// The last primary key that was given out; kept for roots only.
+        package let max: Int64
+
+        package init(number: Int64, name: String, parent: Int64 = 0, max: Int64 = 0) {
+            self.number = number
+            self.name = name
+            self.parent = parent
+            self.max = max
+        }
+
+        /// True for an entity of the model; from 16001 on are those of history and of the CloudKit mirror.
+        package var isOfModel: Bool { number < 16_000 }
+    }
+
+    /// All rows in the order of their numbers.
+    package let entries: [Entry]
+    private let positions: [Int64: Int]
+    private let numbers: [String: Int64]
+    private let children: [Int64: [Int64]]
+
+    package init(_ entries: [Entry]) {
+        self.entries = entries.sorted { $0.number < $1.number }
+        positions = Dictionary(
+            self.entries.enumerated().map { ($0.element.number, $0.offset) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        numbers = Dictionary(self.entries.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
+        children = Dictionary(grouping: self.entries.filter { $0.parent != 0 }, by: \.parent)
+            .mapValues { $0.map(\.number) }
+    }
+
+    /// Reads the table; nil when the store has none.
+    ///
+    /// Rows without a name or a positive number are left out.
+    package init?(reading connection: StoreConnection) throws {
+        var columns: Set<String> = []
+        try connection.forEachRow("SELECT lower(name) FROM pragma_table_info('Z_PRIMARYKEY')") { row in
+            columns.insert(row.text(0) ?? "")
+        }
+        guard columns.isSuperset(of: ["z_ent", "z_name", "z_super", "z_max"]) else { return nil }
+        var entries: [Entry] = []
+        try connection.forEachRow("SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY ORDER BY Z_ENT") { row in
+            guard row.type(0) == .integer, row.integer(0) > 0, let name = row.text(1) else { return }
+            entries.append(Entry(number: row.integer(0), name: name, parent: row.integer(2), max: row.integer(3)))
+        }
+        self.init(entries)
+    }
+
+    /// The entries of the model's own entities, in the order of their numbers.
+    package var modelEntries: [Entry] { entries.filter(\.isOfModel) }
+
+    /// The entries without a parent, those of history and mirror included.
+    package var roots: [Entry] { entries.filter { $0.parent == 0 } }
+
+    package func entry(_ number: Int64) -> Entry? {
+        positions[number].map { entries[$0] }
+    }
+
+    package func number(of name: String) -> Int64? { numbers[name] }
+
+    /// The number of the entity in whose table objects of this entity lie; nil for unknown numbers and in a circle.
+    package func root(of number: Int64) -> Int64? {
+        var seen: Set<Int64> = []
+        var next = number
+        while let entry = entry(next), seen.insert(next).inserted {
+            if entry.parent == 0 { return next }
+            next = entry.parent
+        }
+        return nil
+    }
+
+    /// The number itself and those of all entities that inherit from it, parents before children.
+    package func subtree(of number: Int64) -> [Int64] {
+        guard positions[number] != nil else { return [] }
+        var result: [Int64] = []
+        var seen: Set<Int64> = []
+        var pending = [number]
+        while let next = pending.popLast() {
+            guard seen.insert(next).inserted else { continue }
+            result.append(next)
+            pending.append(contentsOf: (children[next] ?? []).reversed())
+        }
+        return result
+    }
+
+    package func hasSubentities(_ number: Int64) -> Bool { children[number] != nil }
+}

@@ -1,0 +1,82 @@
+/// Reads the archives that `NSKeyedArchiver` writes, object by object.
+///
+/// Nothing is instantiated: an object is its class name and its fields, and a reference is followed when it is asked for.
+/// Cycles are therefore no trouble, as long as the reader of a structure walks it only as deep as it means to.
+package struct KeyedArchiveReader: Sendable {
+    /// One archived object.
+    package struct Object: Sendable {
+        /// Its place in the archive, which is its identity.
+        package let index: Int
+        package let className: String
+        package let fields: [String: PropertyListValue]
+    }
+
+    private let objects: [PropertyListValue]
+    private let top: [String: PropertyListValue]
+
+    /// Takes a decoded property list; throws when it is not an archive.
+    package init(_ propertyList: PropertyListValue) throws {
+        guard
+            case .dictionary(let archive) = propertyList,
+            case .string("NSKeyedArchiver")? = archive["$archiver"],
+            case .array(let objects)? = archive["$objects"],
+            case .dictionary(let top)? = archive["$top"]
+        else { throw UndecodableData("the property list is not a keyed archive") }
+        self.objects = objects
+        self.top = top
+    }
+
+    /// The object that was archived under a name; `root` is the one that archives of one object use.
+    package func topObject(_ name: String = "root") -> Object? {
+        top[name].flatMap(object)
+    }
+
+    /// Follows a reference to the value it leads to; nil for the archive's nil and for references that lead nowhere.
+    package func resolve(_ value: PropertyListValue?) -> PropertyListValue? {
+        guard case .uid(let index)? = value else { return value }
+        guard objects.indices.contains(index) else { return nil }
+        // A reference to a reference does not occur, and would allow endless chains.
+        switch objects[index] {
+        case .string("$null"), .uid: return nil
+        case let value: return value
+        }
+    }
+
+    /// The object that a field refers to; nil when it is nil or a plain value.
+    package func object(_ value: PropertyListValue?) -> Object? {
+        guard
+            case .uid(let index)? = value, case .dictionary(let fields)? = resolve(value),
+            case .dictionary(let description)? = resolve(fields["$class"]),
+            case .string(let name)? = description["$classname"]
+        else { return nil }
+        return Object(index: index, className: name, fields: fields)
+    }
+
+    /// The text of a plain string or of an archived `NSString`.
+    package func string(_ value: PropertyListValue?) -> String? {
+        switch resolve(value) {
+        case .string(let text): return text
+        case .dictionary(let fields):
+            switch fields["NS.string"] ?? fields["NS.bytes"] {
+            case .string(let text): return text
+            case .data(let bytes): return String(decoding: bytes, as: UTF8.self)
+            default: return nil
+            }
+        default: return nil
+        }
+    }
+
+    /// The number of a plain integer or boolean, also behind a reference.
+    package func integer(_ value: PropertyListValue?) -> Int64? {
+        switch resolve(value) {
+        case .integer(let number): number
+        case .boolean(let flag): flag ? 1 : 0
+        default: nil
+        }
+    }
+
+    /// True when the value is there and is neither false nor 0; archives leave out what is false.
+    package func flag(_ value: PropertyListValue?) -> Bool {
+        integer(value).map { $0 != 0 } ?? false
+    }
+}
