@@ -51,6 +51,8 @@ let package = Package(
         .library(name: "StoreVerification", targets: ["StoreVerification"]),
         .library(name: "StoreStrategies", targets: ["StoreStrategies"]),
         .executable(name: "store-migrate", targets: ["store-migrate"]),
+        // Preloaded by FaultTests into the tool; of no use to anybody else.
+        .library(name: "FaultShim", type: .dynamic, targets: ["CFaultShim"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -96,6 +98,9 @@ let package = Package(
         // tests
         .target(name: "CTestSupport", path: "Tests/CTestSupport", cSettings: strictC),
         .tests("SafeFilesTests", ["SafeFiles", "CLinux", "CTestSupport", .systemPackage]),
+        .target(name: "CFaultShim", path: "Tests/CFaultShim", cSettings: strictC),
+        .tests(
+            "FaultTests", ["store-migrate", "CFaultShim", "CTestSupport", "CSQLite", "SafeFiles", .systemPackage]),
         .tests("StoreFormatTests", ["StoreFormat", "SafeFiles", "StoreFixtures", .systemPackage]),
         .tests("StoreWritingTests", ["StoreWriting", "StoreFormat", "SafeFiles", .systemPackage]),
         .tests("StoreFixturesTests", ["StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]),

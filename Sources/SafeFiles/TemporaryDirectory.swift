@@ -7,14 +7,14 @@ package final class TemporaryDirectory: Sendable {
     private let parent: Directory
     private let name: String
 
-    /// Creates the folder in `$TMPDIR`, else in `/tmp`.
-    package convenience init(prefix: String) throws(FileError) {
-        try self.init(prefix: prefix, operations: LinuxFileSystem())
-    }
-
-    package init(prefix: String, operations: any FileSystemOperations) throws(FileError) {
-        let path = getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? ""
-        parent = try Directory.open(path: path.isEmpty ? "/tmp" : path, operations: operations)
+    /// Creates the folder in the one at `path`, by default in `$TMPDIR`, else in `/tmp`.
+    package init(
+        prefix: String,
+        in path: String? = nil,
+        operations: any FileSystemOperations = LinuxFileSystem()
+    ) throws(FileError) {
+        let chosen = path ?? getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? ""
+        parent = try Directory.open(path: chosen.isEmpty ? "/tmp" : chosen, operations: operations)
         var generator = SystemRandomNumberGenerator()
         name = prefix + "-" + String(generator.next(), radix: 36) + String(generator.next(), radix: 36)
         directory = try parent.createDirectory(name, mode: 0o700)

@@ -17,3 +17,5 @@ int ctest_set_own_mask(uint32_t mask) {
     umask(mask);
     return 0;
 }
+
+int ctest_open_process(int32_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }

@@ -1,0 +1,72 @@
+import CTestSupport
+import Glibc
+import SafeFiles
+import SystemPackage
+
+/// A program with its arguments and its whole environment.
+struct Command: Sendable {
+    /// How a run ended.
+    enum Ending: Hashable, Sendable, CustomStringConvertible {
+        case exited(Int32)
+        case killed(signal: Int32)
+        /// It was still running at the deadline, and was killed for it.
+        case hung
+
+        var description: String {
+            switch self {
+            case .exited(let status): "exit \(status)"
+            case .killed(let signal): "signal \(signal)"
+            case .hung: "no end"
+            }
+        }
+    }
+
+    var executable: String
+    var arguments: [String]
+    var environment: [String: String] = [:]
+
+    /// Runs the program to its end, its words going to a file.
+    func run(output: String, deadline: Deadline) throws -> Ending {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+
+        var process: pid_t = 0
+        let result = Self.withCStrings([executable] + arguments) { arguments in
+            Self.withCStrings(environment.map { "\($0)=\($1)" }) { environment in
+                posix_spawn(&process, executable, &actions, nil, arguments, environment)
+            }
+        }
+        guard result == 0 else { throw Errno(rawValue: result) }
+        let isOver = Self.wait(for: process, until: deadline)
+        if !isOver { kill(process, SIGKILL) }
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) == -1 && errno == EINTR {}
+        guard isOver else { return .hung }
+        // As WIFEXITED and WEXITSTATUS take it apart.
+        return status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: status & 0x7F)
+    }
+
+    private static func wait(for process: pid_t, until deadline: Deadline) -> Bool {
+        let descriptor = ctest_open_process(process)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while !deadline.hasPassed {
+            if poll(&entry, 1, deadline.remainingMilliseconds) == 1 { return true }
+        }
+        return false
+    }
+
+    private static func withCStrings<Result>(
+        _ strings: [String],
+        _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+    ) -> Result {
+        let pointers = strings.map { strdup($0) }
+        defer { for pointer in pointers { free(pointer) } }
+        return body(pointers + [nil])
+    }
+}

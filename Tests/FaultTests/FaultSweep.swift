@@ -1,0 +1,136 @@
+import Foundation
+import SafeFiles
+import Synchronization
+import SystemPackage
+
+/// Runs a command again and again, each time with another harm to another of its file calls, and asks an oracle each time.
+struct FaultSweep: Sendable {
+    /// What the oracle says of one moment: the sentences it has to object, none if all is well.
+    typealias Objections = [String]
+
+    /// One harmed run and what followed.
+    struct Violation: Sendable, CustomStringConvertible {
+        let point: FaultPoint
+        let call: String
+        let objections: Objections
+
+        var description: String { "\(point) (\(call)): \(objections.joined(separator: "; "))" }
+    }
+
+    /// What a sweep did and found.
+    struct Summary: Sendable {
+        var calls = 0
+        var points = 0
+        var runs = 0
+        /// Runs in which the call was reached and harmed.
+        var harmed = 0
+        var violations: [Violation] = []
+    }
+
+    let name: String
+    /// The command, for a place.
+    let command: @Sendable (Scratch) -> Command
+    /// Fills a fresh place.
+    let prepare: @Sendable (Scratch) throws -> Void
+    /// Judges the place right after the harmed run.
+    let afterFault: @Sendable (Scratch, Fault, Command.Ending) throws -> Objections
+    /// Judges the place after the command was run again, unharmed.
+    let afterRerun: @Sendable (Scratch, Command.Ending) throws -> Objections
+
+    /// The library that is preloaded; it is built beside the tests.
+    static var shim: String { buildFolder + "/libFaultShim.so" }
+    /// The folder that holds the tests, and with them the tool.
+    static var buildFolder: String {
+        URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
+    }
+    /// Set to run every point, however long it takes.
+    static var isExhaustive: Bool { ProcessInfo.processInfo.environment["STORE_MIGRATE_SOAK"] == "1" }
+    /// Which of the points a sample takes; any number.
+    static var seed: Int {
+        ProcessInfo.processInfo.environment["STORE_MIGRATE_FAULT_SEED"].flatMap(Int.init) ?? 0
+    }
+
+    private var timeLimit: Duration { .seconds(60) }
+
+    /// Runs unharmed, for the calls that are there to be harmed; throws if even that does not satisfy the oracle.
+    func count() throws -> [CallKind?] {
+        let scratch = try Scratch()
+        try prepare(scratch)
+        let command = command(scratch)
+        let ending = try scratch.run(command, shim: Self.shim, point: nil, deadline: Deadline(after: timeLimit))
+        let kinds = try scratch.report().kinds
+        var objections = try afterRerun(scratch, ending)
+        let again = try scratch.run(command, shim: nil, point: nil, deadline: Deadline(after: timeLimit))
+        objections += try afterRerun(scratch, again)
+        guard objections.isEmpty else {
+            throw UnharmedRunFailure(name: name, objections: objections, output: scratch.output)
+        }
+        return kinds
+    }
+
+    /// Runs a sample of the points, as many as `limit`, or all of them if `isExhaustive`.
+    func run(limit: Int) throws -> Summary {
+        let kinds = try count()
+        let points = Self.points(of: kinds)
+        let sample = Self.isExhaustive ? points : Self.sample(of: points, limit: limit, seed: Self.seed)
+        let state = Mutex((next: 0, summary: Summary(calls: kinds.count, points: points.count)))
+        DispatchQueue.concurrentPerform(iterations: ProcessInfo.processInfo.activeProcessorCount) { _ in
+            while let point = state.withLock({ state -> FaultPoint? in
+                defer { state.next += 1 }
+                return sample.indices.contains(state.next) ? sample[state.next] : nil
+            }) {
+                let (isHarmed, violation) = examine(point)
+                state.withLock { state in
+                    state.summary.runs += 1
+                    state.summary.harmed += isHarmed ? 1 : 0
+                    if let violation { state.summary.violations.append(violation) }
+                }
+            }
+        }
+        var summary = state.withLock { $0.summary }
+        summary.violations.sort { ($0.point.number, "\($0.point)") < ($1.point.number, "\($1.point)") }
+        print(
+            "\(name): \(summary.calls) calls, \(summary.points) points,",
+            "\(summary.runs) run\(Self.isExhaustive ? "" : " (STORE_MIGRATE_FAULT_SEED=\(Self.seed))"),",
+            "\(summary.harmed) harmed, \(summary.violations.count) violations"
+        )
+        return summary
+    }
+
+    private func examine(_ point: FaultPoint) -> (isHarmed: Bool, Violation?) {
+        var objections: Objections = []
+        var call = "not reached"
+        var isHarmed = false
+        do {
+            let scratch = try Scratch()
+            try prepare(scratch)
+            let command = command(scratch)
+            let ending = try scratch.run(command, shim: Self.shim, point: point, deadline: Deadline(after: timeLimit))
+            let report = try scratch.report()
+            isHarmed = report.harmed > 0
+            if isHarmed { call = report.firstHarmed }
+            var output = ""
+            if ending == .hung { objections.append("the harmed run did not end") }
+            let first = try afterFault(scratch, point.fault, ending)
+            if !first.isEmpty { output = scratch.output }
+            objections += first
+            let again = try scratch.run(command, shim: nil, point: nil, deadline: Deadline(after: timeLimit))
+            let second = try afterRerun(scratch, again)
+            if !second.isEmpty { output += scratch.output }
+            objections += second.map { "run again: " + $0 }
+            if !objections.isEmpty { objections.append("the harmed run ended with \(ending)\n\(output)") }
+        } catch {
+            objections.append("the judge stumbled: \(error)")
+        }
+        return (isHarmed, objections.isEmpty ? nil : Violation(point: point, call: call, objections: objections))
+    }
+}
+
+/// The command under test failed although nothing was done to it.
+struct UnharmedRunFailure: Error, CustomStringConvertible {
+    let name: String
+    let objections: FaultSweep.Objections
+    let output: String
+
+    var description: String { "\(name), unharmed: \(objections.joined(separator: "; "))\n\(output)" }
+}

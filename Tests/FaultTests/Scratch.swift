@@ -1,0 +1,93 @@
+import CFaultShim
+import Glibc
+import SafeFiles
+import SystemPackage
+
+/// A fresh place for one run: the folder the program works in, and beside it what the run reports.
+final class Scratch: Sendable {
+    /// What the shim tells of one run.
+    struct Report {
+        let count: Int
+        let harmed: Int
+        /// The function and the path, below the root, of the first harmed call.
+        let firstHarmed: String
+        let kinds: [CallKind?]
+    }
+
+    private let temporary: TemporaryDirectory
+    /// The folder whose calls are counted.
+    let root: Directory
+    let path: String
+    private let reportPath: String
+    private let outputPath: String
+
+    /// Makes the place in memory where the machine allows it, so that a `fsync` costs nothing.
+    init() throws {
+        let inMemory = "/dev/shm"
+        temporary = try TemporaryDirectory(prefix: "fault-tests", in: access(inMemory, W_OK) == 0 ? inMemory : nil)
+        root = try temporary.directory.createDirectory("root", mode: 0o700)
+        path = root.path
+        reportPath = temporary.directory.path + "/report"
+        outputPath = temporary.directory.path + "/output"
+        try root.createDirectory("tmp", mode: 0o700).synchronize()
+    }
+
+    /// The end of what the last run printed.
+    var output: String {
+        guard let bytes = try? temporary.directory.contents(of: "output", limit: 1_000_000) else { return "" }
+        return String(decoding: bytes.suffix(600), as: UTF8.self)
+    }
+
+    /// Runs a command below the root, with the shim if a library is given.
+    func run(_ command: Command, shim: String?, point: FaultPoint?, deadline: Deadline) throws -> Command.Ending {
+        var command = command
+        command.environment["TMPDIR"] = path + "/tmp"
+        if let shim {
+            if try temporary.directory.status(of: "report") != nil { try temporary.directory.removeFile("report") }
+            let report = try temporary.directory.createFile("report", mode: 0o600)
+            try report.truncate(to: Int64(MemoryLayout<FaultShimReport>.size))
+            command.environment["LD_PRELOAD"] = shim
+            command.environment["FAULT_SHIM_ROOT"] = path
+            command.environment["FAULT_SHIM_REPORT"] = reportPath
+            for (name, value) in point?.environment ?? [:] { command.environment[name] = value }
+        }
+        return try command.run(output: outputPath, deadline: deadline)
+    }
+
+    /// What the shim told of the last run that had it.
+    func report() throws -> Report {
+        let bytes = try temporary.directory.contents(of: "report", limit: MemoryLayout<FaultShimReport>.size)
+        func text(at offset: Int?, _ size: Int) -> String {
+            String(decoding: bytes.dropFirst(offset ?? 0).prefix(size).prefix { $0 != 0 }, as: UTF8.self)
+        }
+        let (count, harmed) = bytes.withUnsafeBytes {
+            ($0.loadUnaligned(fromByteOffset: 0, as: UInt32.self), $0.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+        }
+        let function = text(at: MemoryLayout<FaultShimReport>.offset(of: \.function), 32)
+        let path = text(at: MemoryLayout<FaultShimReport>.offset(of: \.path), 1024)
+        let kinds = bytes.dropFirst(Int(FaultShimReportKindsOffset)).prefix(Int(count))
+        return Report(
+            count: Int(count),
+            harmed: Int(harmed),
+            firstHarmed: "\(function) \(path)",
+            kinds: kinds.map(CallKind.init(shimKind:))
+        )
+    }
+
+    /// The paths of everything below the root, folders with a slash at the end.
+    func listing() throws -> Set<String> {
+        var paths: Set<String> = []
+        func visit(_ folder: Directory, _ prefix: String) throws {
+            for name in try folder.entries() {
+                if try folder.status(of: name)?.kind == .directory {
+                    paths.insert(prefix + name + "/")
+                    try visit(folder.openDirectory(name), prefix + name + "/")
+                } else {
+                    paths.insert(prefix + name)
+                }
+            }
+        }
+        try visit(root, "")
+        return paths
+    }
+}
