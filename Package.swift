@@ -75,9 +75,9 @@ let package = Package(
         // read
         .module("StoreFormat", ["SafeFiles", "CSQLite", "CZlib", .grdb, .systemPackage, .crypto]),
         // write
-        .module("StoreWriting", ["StoreFormat", "SafeFiles", "CZlib", .systemPackage, .crypto]),
+        .module("StoreWriting", ["StoreFormat", "SafeFiles", "CSQLite", "CZlib", .systemPackage, .crypto]),
         // change
-        .module("StoreFixtures", ["StoreWriting", "StoreFormat", "SafeFiles", .yams, .systemPackage]),
+        .module("StoreFixtures", ["StoreWriting", "StoreFormat", "SafeFiles", "CSQLite", .yams, .systemPackage]),
         // prove
         .module("StoreVerification", ["StoreFormat", "SafeFiles", "CSQLite", .systemPackage, .crypto]),
         // act

@@ -1,0 +1,71 @@
+import SafeFiles
+package import StoreFormat
+import StoreWriting
+
+/// Builds stores from recipes.
+package enum RecipeBuilder {
+    /// What was built.
+    package struct Summary: Hashable, Sendable {
+        /// Objects of a Core Data store, or rows of ordinary tables in plain SQLite; counted before the damage.
+        package let objects: Int64
+        package let externalFiles: Int
+        /// The bytes of main file, log, journal and external files, as they lie there at the end.
+        package let bytes: Int64
+    }
+
+    /// Builds the store of the recipe in a file; the folder must exist, and nothing of the store's name in it.
+    @discardableResult
+    package static func build(recipeFile: String, at location: StoreLocation) throws -> Summary {
+        try build(RecipeReader.recipe(inFile: recipeFile), at: location)
+    }
+
+    /// Builds a store; when that fails, what was made of it is removed again.
+    @discardableResult
+    package static func build(_ recipe: StoreRecipe, at location: StoreLocation) throws -> Summary {
+        let directory = try Directory.open(path: location.folder)
+        let names = [
+            location.name, location.writeAheadLogName, location.sharedMemoryName, location.journalName,
+            location.supportFolderName,
+        ]
+        for name in names where try directory.status(of: name) != nil {
+            throw StoreError(
+                .notWritable,
+                path: location.folder + "/" + name,
+                "something is already there; choose a place without a store"
+            )
+        }
+        do {
+            let construction = try RecipeConstruction(recipe, at: location, in: directory)
+            let objects = try construction.fill()
+            let leftovers = try construction.breakContent()
+            try construction.close()
+            let breaker = FileBreaker(recipe: recipe, location: location, directory: directory)
+            try breaker.write(leftovers)
+            try breaker.run()
+            try directory.synchronize()
+            return try summary(objects, location, directory)
+        } catch {
+            StoreRemains.remove(location, from: directory)
+            throw error
+        }
+    }
+
+    private static func summary(
+        _ objects: Int64,
+        _ location: StoreLocation,
+        _ directory: Directory
+    ) throws -> Summary {
+        var bytes: Int64 = 0
+        for name in [location.name, location.writeAheadLogName, location.journalName] {
+            bytes += try directory.status(of: name)?.size ?? 0
+        }
+        var externalFiles = 0
+        if let folder = try StoreRemains.externalData(location, in: directory) {
+            for name in try folder.entries() {
+                bytes += try folder.status(of: name)?.size ?? 0
+                externalFiles += 1
+            }
+        }
+        return Summary(objects: objects, externalFiles: externalFiles, bytes: bytes)
+    }
+}

@@ -1,0 +1,114 @@
+import CSQLite
+import StoreFormat
+import StoreWriting
+
+/// Files that replace the ones a closed store leaves: the bytes of a moment that SQLite would not leave behind.
+struct JournalLeftovers {
+    var main: [UInt8]
+    var journal: [UInt8]
+}
+
+extension RecipeConstruction {
+    /// Does the damage that goes through SQLite; what must be written once the store is closed is returned.
+    func breakContent() throws -> JournalLeftovers? {
+        var leftovers: JournalLeftovers?
+        for damage in recipe.damage where damage.needsConnection {
+            do {
+                switch damage.kind {
+                case .statement(let sql): try connection.execute(sql)
+                case .greatestKey(let entity, let value):
+                    let number = try shape(damage.position).entity(entity).rootNumber
+                    try connection.run(
+                        "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?",
+                        [.integer(value), .integer(number)]
+                    )
+                case .danglingRelationship(let name, let relationship):
+                    try leadNowhere(name, relationship, damage.position)
+                case .wrongEntity(let name, let number):
+                    let key = try object(name, damage.position)
+                    let table = try shape(damage.position).entity(key.entity).table
+                    try connection.run(
+                        "UPDATE \(SQLName.quoted(table)) SET Z_ENT = ? WHERE Z_PK = ?",
+                        [.integer(number), .integer(key.primaryKey)]
+                    )
+                case .missingIndexEntry(let index, let row): try leaveOut(row, of: index, damage.position)
+                case .hotJournal(let statements): leftovers = try interrupt(statements, damage.position)
+                default: break
+                }
+            } catch {
+                throw located(error, damage.position)
+            }
+        }
+        return leftovers
+    }
+
+    private func leadNowhere(_ name: String, _ relationship: String, _ position: RecipePosition) throws {
+        let key = try object(name, position)
+        let entity = try shape(position).entity(key.entity)
+        guard case .toOne(let column, _, _) = entity.relationships[relationship]?.storage else {
+            throw values.error(position, "\(key.entity) has no to-one relationship '\(relationship)'")
+        }
+        try connection.run(
+            "UPDATE \(SQLName.quoted(entity.table)) SET \(SQLName.quoted(column)) = 999999 WHERE Z_PK = ?",
+            [.integer(key.primaryKey)]
+        )
+    }
+
+    /// Takes the row out, hides the index from SQLite, puts the row back, and shows the index again.
+    private func leaveOut(_ row: Int64, of index: String, _ position: RecipePosition) throws {
+        var entry: [SQLValue] = []
+        try connection.forEachRow(
+            "SELECT tbl_name, rootpage, sql FROM sqlite_schema WHERE type = 'index' AND name = ?",
+            [.text(index)]
+        ) { row in entry = (0..<3).map { row.value($0) } }
+        guard entry.count == 3, let table = entry[0].text else {
+            throw values.error(position, "the store has no index '\(index)'")
+        }
+        connection.withHandle { handle in
+            _ = csqlite_configure(handle, SQLITE_DBCONFIG_DEFENSIVE, 0)
+        }
+        let name = SQLName.quoted(table)
+        try connection.execute(
+            """
+            CREATE TEMP TABLE kept AS SELECT * FROM \(name) WHERE rowid = \(row);
+            DELETE FROM \(name) WHERE rowid = \(row);
+            PRAGMA writable_schema = ON;
+            """
+        )
+        try connection.run("DELETE FROM sqlite_schema WHERE type = 'index' AND name = ?", [.text(index)])
+        try connection.execute("PRAGMA writable_schema = RESET; INSERT INTO \(name) SELECT * FROM kept;")
+        try connection.execute("DROP TABLE kept; PRAGMA writable_schema = ON;")
+        try connection.run(
+            "INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES ('index', ?, ?, ?, ?)",
+            [.text(index)] + entry
+        )
+        try connection.execute("PRAGMA writable_schema = RESET")
+    }
+
+    /// Stops in the middle of a transaction, after SQLite has spilled pages into the main file.
+    ///
+    /// The bytes are read through SQLite's own handles at that moment; the transaction is then rolled back.
+    private func interrupt(_ statements: [String], _ position: RecipePosition) throws -> JournalLeftovers {
+        guard recipe.options.journalMode == .rollback else {
+            throw values.error(position, "a hot journal needs the journal mode 'rollback'")
+        }
+        let before = try bytes(of: .main)
+        try connection.execute(
+            "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; PRAGMA synchronous = FULL; BEGIN IMMEDIATE"
+        )
+        defer { connection.rollback() }
+        for statement in statements { try connection.execute(statement) }
+        let leftovers = JournalLeftovers(main: try bytes(of: .main), journal: try bytes(of: .journal))
+        guard leftovers.main != before, !leftovers.journal.isEmpty else {
+            throw values.error(position, "the statements change too little: nothing was written before the commit")
+        }
+        return leftovers
+    }
+
+    private func bytes(of file: StoreConnection.File) throws -> [UInt8] {
+        guard let count = Int(exactly: try connection.size(of: file)) else { return [] }
+        var bytes = [UInt8](repeating: 0, count: count)
+        _ = try bytes.withUnsafeMutableBytes { try connection.read(file, into: $0, at: 0) }
+        return bytes
+    }
+}

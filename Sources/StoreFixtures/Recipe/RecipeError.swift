@@ -1,0 +1,35 @@
+/// Where in a recipe something is written.
+package struct RecipePosition: Hashable, Sendable, CustomStringConvertible {
+    /// Counted from 1.
+    package let line: Int
+    /// Counted from 1.
+    package let column: Int
+
+    package init(line: Int, column: Int) {
+        self.line = line
+        self.column = column
+    }
+
+    package var description: String { "\(line):\(column)" }
+}
+
+/// A mistake in a recipe, with the place where it is.
+package struct RecipeError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The recipe's file; empty when the text came from elsewhere.
+    package let path: String
+    package let position: RecipePosition?
+    /// What is wrong and what would be right, without a final full stop.
+    package let message: String
+
+    package init(path: String, position: RecipePosition?, _ message: String) {
+        self.path = path
+        self.position = position
+        self.message = message
+    }
+
+    /// In the form `file:line:column: message`, which editors understand.
+    package var description: String {
+        let place = [path, position?.description ?? ""].filter { !$0.isEmpty }.joined(separator: ":")
+        return place.isEmpty ? message : "\(place): \(message)"
+    }
+}

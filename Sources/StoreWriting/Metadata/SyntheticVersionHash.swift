@@ -1,0 +1,36 @@
+import Crypto
+package import StoreFormat
+
+/// Stand-ins for the 32-byte version hashes of entities, whose algorithm Apple keeps to itself.
+///
+/// They tell models of ours apart and are equal for equal entities, as the genuine ones are, but Core Data itself would
+/// take a store that carries them for one of another model. Such a store says so in its metadata
+/// (``MetadataWriter/syntheticHashesKey``).
+package enum SyntheticVersionHash {
+    /// Returns the stand-in for each entity of `model`: SHA-256 of a text that describes it, what it inherits included.
+    package static func hashes(of model: ManagedObjectModel) -> [String: [UInt8]] {
+        model.entities.mapValues { Array(SHA256.hash(data: Array(text(of: $0, in: model).utf8))) }
+    }
+
+    private static func text(of entity: EntityDescription, in model: ManagedObjectModel) -> String {
+        var lines = ["entity \(entity.name) \(entity.superentity ?? "") \(entity.isAbstract)"]
+        for ancestor in model.lineage(of: entity.name) {
+            lines += ancestor.attributes.map(text).sorted()
+            lines += ancestor.relationships.map(text).sorted()
+            lines += ancestor.uniquenessConstraints.map { "unique \($0.joined(separator: " "))" }.sorted()
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func text(of attribute: AttributeDescription) -> String {
+        "attribute \(attribute.name) \(attribute.type.rawValue) \(attribute.isOptional) \(attribute.isTransient) "
+            + "\(attribute.isDerived) \(attribute.allowsExternalBinaryDataStorage) "
+            + "\(attribute.preservesValueInHistoryOnDeletion) \(attribute.valueTransformerName ?? "")"
+    }
+
+    private static func text(of relationship: RelationshipDescription) -> String {
+        "relationship \(relationship.name) \(relationship.destination) \(relationship.inverse ?? "") "
+            + "\(relationship.minCount) \(relationship.maxCount) \(relationship.isOrdered) \(relationship.isOptional) "
+            + "\(relationship.isTransient) \(relationship.deleteRule.rawValue)"
+    }
+}

@@ -1,0 +1,43 @@
+import StoreFormat
+
+/// Turns the value of an attribute into what its column holds, and refuses values of another type.
+///
+/// Dates are seconds since 2001, UUIDs sixteen bytes, Booleans 0 or 1 (COREDATA §1.4).
+enum AttributeEncoding {
+    /// Throws ``StoreError`` with the code `incompatible`; the message names the attribute, never the value.
+    static func column(
+        _ value: SQLValue,
+        for attribute: AttributeDescription,
+        of entity: String,
+        external: ExternalDataWriter?
+    ) throws -> SQLValue {
+        switch (attribute.type, value) {
+        case (_, .null):
+            guard attribute.isOptional else {
+                throw StoreError(.incompatible, path: "", "\(entity).\(attribute.name) must have a value")
+            }
+            return .null
+        case (.boolean, .integer(0...1)), (.integer64, .integer), (.string, .text), (.uri, .text): return value
+        case (.integer16, .integer(let number)) where Int16(exactly: number) != nil: return value
+        case (.integer32, .integer(let number)) where Int32(exactly: number) != nil: return value
+        case (.double, .real), (.float, .real), (.date, .real), (.decimal, .real), (.decimal, .integer): return value
+        case (.double, .integer(let number)), (.float, .integer(let number)), (.date, .integer(let number)):
+            return .real(Double(number))
+        // `NSDecimalNumber.notANumber` has no number to be stored as.
+        case (.decimal, .text("NaN")): return value
+        case (.uuid, .blob(let bytes)) where bytes.count == 16: return value
+        case (.binaryData, .blob(let bytes)), (.transformable, .blob(let bytes)):
+            guard attribute.allowsExternalBinaryDataStorage else { return value }
+            guard let external else {
+                throw StoreError(
+                    .failed,
+                    path: "",
+                    "\(entity).\(attribute.name) needs a place for external binary data"
+                )
+            }
+            return .blob(try external.stored(bytes))
+        default:
+            throw StoreError(.incompatible, path: "", "the value does not fit the type of \(entity).\(attribute.name)")
+        }
+    }
+}

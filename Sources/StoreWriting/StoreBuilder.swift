@@ -1,0 +1,68 @@
+package import StoreFormat
+
+/// Makes a new Core Data store from a model: header, tables, indexes, entity numbers, metadata and model cache.
+///
+/// The shape is that of COREDATA §1.1–1.8, compared with genuine stores in the tests. What Core Data alone could make,
+/// the version hashes, are stand-ins and marked as such (``SyntheticVersionHash``).
+package struct StoreBuilder: Sendable {
+    /// The choices that a persistent store description would make.
+    package struct Options: Sendable {
+        package var journalMode = StoreHeader.JournalMode.wal
+        package var pageSize = 4096
+        package var tracksHistory = false
+        /// Metadata that an application set; these keys win over the ones that the builder writes.
+        package var metadata: [String: PropertyListValue] = [:]
+
+        package init() {}
+    }
+
+    package let shape: StoreShape
+    package let options: Options
+    package let metadata: StoreMetadata
+    private let modelCache: [UInt8]
+
+    /// Throws when no store can be made for the model; nothing is written yet.
+    package init(_ model: ManagedObjectModel, uuid: String, options: Options = Options()) throws(StoreError) {
+        shape = try StoreShape(model)
+        modelCache = try ModelCacheWriter.bytes(of: model)
+        metadata = MetadataWriter.metadata(for: model, uuid: uuid, additional: options.metadata)
+        self.options = options
+    }
+
+    /// Writes everything but rows into an empty database, in one transaction.
+    package func writeSchema(to connection: StoreConnection) throws(StoreError) {
+        try connection.execute("BEGIN IMMEDIATE")
+        do throws(StoreError) {
+            for table in shape.tables { try connection.execute(table.sql) }
+            for index in shape.indexes { try connection.execute(index.sql) }
+            try connection.execute(Self.bookkeepingSQL)
+            try writeEntityNumbers(to: connection)
+            try connection.run(
+                "INSERT INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)",
+                [.text(metadata.uuid), .blob(PropertyListWriter.bytes(of: .dictionary(metadata.values)))]
+            )
+            try connection.run("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.blob(modelCache)])
+            if options.tracksHistory { try HistoryWriter.writeSchema(for: shape, to: connection) }
+            try connection.execute("COMMIT")
+        } catch {
+            connection.rollback()
+            throw error
+        }
+    }
+
+    private func writeEntityNumbers(to connection: StoreConnection) throws(StoreError) {
+        for name in shape.numbering.names {
+            let parent = shape.model.entities[name]?.superentity.flatMap { shape.numbering.number(of: $0) }
+            try connection.run(
+                "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",
+                [.integer(shape.number(of: name)), .text(name), .integer(parent ?? 0)]
+            )
+        }
+    }
+
+    private static let bookkeepingSQL = """
+        CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER);
+        CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB);
+        CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB);
+        """
+}

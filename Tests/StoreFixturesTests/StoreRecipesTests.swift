@@ -1,0 +1,166 @@
+import SafeFiles
+import StoreFixtures
+import StoreFormat
+import Testing
+
+@Suite("The stores in Fixtures/Stores")
+struct StoreRecipesTests {
+    /// The recipes whose store SQLite cannot use, or can but finds damaged.
+    private static let unsound = [
+        "orphan-wal", "zero-byte-with-wal", "truncated", "flipped-byte", "text-file", "missing-index-entry",
+        "stale-wal",
+    ]
+
+    @Test("Every recipe builds", arguments: Fixtures.names)
+    func builds(_ name: String) throws {
+        let scratch = try Scratch()
+        try scratch.build(store: name)
+        let isGone = name == "orphan-wal"
+        #expect(scratch.files.contains("Store.sqlite") != isGone)
+    }
+
+    @Test(
+        "A store that is not damaged as a database passes SQLite's own check",
+        .disabled(if: SQLiteShell.isMissing),
+        arguments: Fixtures.names.filter { !unsound.contains($0) }
+    )
+    func sound(_ name: String) throws {
+        let scratch = try Scratch()
+        try scratch.build(store: name)
+        #expect(try SQLiteShell.output(scratch.location, "PRAGMA integrity_check") == "ok")
+    }
+
+    @Test("Building one twice gives the same main file", arguments: Fixtures.names)
+    func deterministic(_ name: String) throws {
+        let (one, other) = (try Scratch(), try Scratch())
+        try one.build(store: name)
+        try other.build(store: name)
+        #expect(one.files == other.files)
+        if one.files.contains("Store.sqlite") {
+            #expect(try one.bytes("Store.sqlite") == other.bytes("Store.sqlite"))
+        }
+    }
+
+    struct Shape: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let files: [String]
+    }
+
+    @Test(
+        "The files of a store are the ones its trouble is about",
+        arguments: [
+            ("clean", ["Store.sqlite"]),
+            ("rollback-journal", ["Store.sqlite"]),
+            ("uncheckpointed-wal", ["Store.sqlite", "Store.sqlite-wal"]),
+            ("orphan-wal", ["Store.sqlite-wal"]),
+            ("stale-wal", ["Store.sqlite", "Store.sqlite-wal"]),
+            ("hot-journal", ["Store.sqlite", "Store.sqlite-journal"]),
+            ("stale-shared-memory", ["Store.sqlite", "Store.sqlite-shm", "Store.sqlite-wal"]),
+            ("external-data", [".Store_SUPPORT", "Store.sqlite"]),
+        ]
+    )
+    func files(_ name: String, _ files: [String]) throws {
+        let scratch = try Scratch()
+        try scratch.build(store: name)
+        #expect(scratch.files == files)
+    }
+
+    @Test("A hot journal hides uncommitted rows that the main file alone would show")
+    func hotJournal() throws {
+        let scratch = try Scratch()
+        try scratch.build(store: "hot-journal")
+        let uncommitted = "SELECT count(*) FROM entry WHERE value LIKE 'uncommitted%'"
+        let bare = try Scratch()
+        let main = try scratch.bytes("Store.sqlite")
+        let file = try bare.directory.createFile("Store.sqlite", mode: 0o600)
+        try main.withUnsafeBytes { try file.write($0, at: 0) }
+        try file.close()
+        let visible = try bare.open().value(uncommitted)?.integer ?? 0
+        #expect(visible > 0)
+        let connection = try scratch.open()
+        #expect(try connection.value(uncommitted) == .integer(0))
+        #expect(try connection.value("SELECT count(*) FROM entry") == .integer(200))
+        #expect(try connection.value("PRAGMA integrity_check") == .text("ok"))
+    }
+
+    @Test("A stale log replaces the store's content without a word")
+    func staleLog() throws {
+        let scratch = try Scratch()
+        try scratch.build(store: "stale-wal")
+        let (own, foreign) = (try Scratch(), try Scratch())
+        try own.build(store: "clean")
+        try foreign.build(store: "everything-in-wal")
+        let uuid = "SELECT Z_UUID FROM Z_METADATA"
+        let seen = try scratch.open().value(uuid)
+        #expect(try seen == foreign.open().value(uuid))
+        #expect(try seen != own.open().value(uuid))
+    }
+
+    @Test("An index entry is missing although the row is there")
+    func missingIndexEntry() throws {
+        let scratch = try Scratch()
+        try scratch.build(store: "missing-index-entry")
+        let connection = try scratch.open()
+        #expect(try connection.value("SELECT count(*) FROM ZNOTE NOT INDEXED") == .integer(20))
+        let byIndex = "SELECT count(*) FROM ZNOTE INDEXED BY Z_Note_byTitle WHERE ZTITLE = 'Note 7'"
+        #expect(try connection.value(byIndex) == .integer(0))
+        #expect(try connection.value("PRAGMA quick_check") == .text("ok"))
+        #expect(try connection.value("PRAGMA integrity_check") != .text("ok"))
+    }
+
+    @Test("What is committed only in the log is not in the main file")
+    func partlyInLog() throws {
+        let scratch = try Scratch()
+        try scratch.build(store: "partly-in-wal")
+        let count = "SELECT count(*) FROM ZNOTE"
+        let whole = try Scratch()
+        try whole.build(store: "partly-in-wal")
+        #expect(try whole.open().value(count) == .integer(21))
+        try scratch.directory.removeFile("Store.sqlite-wal")
+        #expect(try scratch.open().value(count) == .integer(20))
+    }
+
+    @Test("History tells insertions, updates and deletions with their properties")
+    func history() throws {
+        let scratch = try Scratch()
+        try scratch.build(store: "history-on")
+        let connection = try scratch.open()
+        #expect(try connection.value("SELECT count(*) FROM ATRANSACTION") == .integer(3))
+        let kinds = "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM ACHANGE GROUP BY ZCHANGETYPE)"
+        // 22 inserted; folder2 and note4 changed; folder1, its nine notes but the one moved away, and note5 deleted.
+        #expect(try connection.value(kinds) == .text("22,2,11"))
+        // Slots of Note: folder, editedAt, id, title: the key and the title changed.
+        let bitmap = "SELECT hex(ZCOLUMNS) FROM ACHANGE WHERE ZCHANGETYPE = 1 AND ZENTITY = 2"
+        #expect(try connection.value(bitmap) == .text("90"))
+        let tombstones = "SELECT count(ZTOMBSTONE0) FROM ACHANGE WHERE ZCHANGETYPE = 2 AND ZENTITY = 2"
+        #expect(try connection.value(tombstones) == .integer(10))
+        let gap =
+            "SELECT count(*) FROM ATRANSACTION t WHERE NOT EXISTS "
+            + "(SELECT 1 FROM ACHANGE WHERE ZTRANSACTIONID = t.Z_PK)"
+        #expect(try connection.value(gap) == .integer(1))
+    }
+
+    @Test("Objects of descendant entities lie in one table, and keys to them say which entity they lead to")
+    func inheritance() throws {
+        let scratch = try Scratch()
+        try scratch.build(store: "inheritance")
+        let connection = try scratch.open()
+        let entities = "SELECT group_concat(Z_ENT) FROM (SELECT Z_ENT FROM ZREGION ORDER BY Z_PK)"
+        #expect(try connection.value(entities) == .text("2,3,3,3,3,3,4"))
+        let keys = "SELECT group_concat(ifnull(ZREGION, '-') || '/' || ifnull(Z1_REGION, '-')) FROM ZVISIT"
+        #expect(try connection.value(keys) == .text("1/2,2/3,7/4,-/-"))
+        #expect(try connection.value("SELECT ZAREA1 FROM ZREGION WHERE Z_ENT = 4") == .text("NaN"))
+    }
+
+    @Test("Join tables hold each pair once, with its place where the relationship is ordered")
+    func manyToMany() throws {
+        let scratch = try Scratch()
+        try scratch.build(store: "many-to-many")
+        let connection = try scratch.open()
+        let tags = "SELECT group_concat(Z_3TAGS || ':' || Z_FOK_3TAGS) FROM Z_2TAGS WHERE Z_2POSTS = 1"
+        #expect(try connection.value(tags) == .text("1:2048,3:1024"))
+        let pairs = "SELECT count(*) FROM Z_1FOLLOWERS"
+        #expect(try connection.value(pairs) == .integer(3))
+        #expect(try connection.value("SELECT count(*) FROM Z_1FRIENDS WHERE REFLEXIVE = 2") == .integer(1))
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import SafeFiles
+import StoreFixtures
+import StoreFormat
+
+/// A folder for one test, with a place for one store; it goes away with the value.
+final class Scratch {
+    private let folder: TemporaryDirectory
+    let location: StoreLocation
+
+    init(_ name: String = "Store.sqlite") throws {
+        folder = try TemporaryDirectory(prefix: "store-fixtures-tests")
+        location = StoreLocation(folder: folder.directory.path, name: name)
+    }
+
+    deinit { folder.remove() }
+
+    var directory: Directory { folder.directory }
+
+    /// The names of the files of the store that are there.
+    var files: [String] { (try? folder.directory.entries()) ?? [] }
+
+    func bytes(_ name: String) throws -> [UInt8] {
+        try folder.directory.contents(of: name, limit: 1 << 26)
+    }
+
+    /// Opens the store with its log or journal, as a process that owns it would.
+    func open() throws -> StoreConnection {
+        try StoreConnection(location, access: .privateCopy)
+    }
+
+    /// Builds a recipe given as text.
+    @discardableResult
+    func build(_ yaml: String) throws -> RecipeBuilder.Summary {
+        try RecipeBuilder.build(RecipeReader.recipe(from: yaml), at: location)
+    }
+
+    /// Builds one of the recipes in `Fixtures/Stores`.
+    @discardableResult
+    func build(store name: String) throws -> RecipeBuilder.Summary {
+        try RecipeBuilder.build(recipeFile: Fixtures.stores + "/\(name)/recipe.yaml", at: location)
+    }
+}
+
+/// The recipes of this package.
+enum Fixtures {
+    static let folder = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/Fixtures"
+    static let stores = folder + "/Stores"
+    static let habitCalendar = folder + "/HabitCalendar/HabitCalendar.yaml"
+
+    /// The names of the folders in `Fixtures/Stores`.
+    static let names: [String] = (try? Directory.open(path: stores).entries()) ?? []
+}
+
+/// The `sqlite3` program: an eye that is not ours.
+enum SQLiteShell {
+    private static let path = ["/usr/bin/sqlite3", "/usr/local/bin/sqlite3"]
+        .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    static var isMissing: Bool { path == nil }
+
+    /// Returns what `sqlite3` prints for a statement.
+    static func output(_ location: StoreLocation, _ sql: String) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: path ?? "")
+        process.arguments = ["-batch", location.path, sql]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}

@@ -1,0 +1,98 @@
+import StoreFormat
+import StoreWriting
+import Testing
+
+@Suite("Writing the model cache")
+struct ModelCacheWriterTests {
+    static let models = [
+        ManagedObjectModel(entities: []),
+        ManagedObjectModel(
+            entities: [
+                EntityDescription(
+                    name: "Habit",
+                    isAbstract: true,
+                    attributes: [
+                        AttributeDescription(name: "colour", type: .string, defaultValue: .string("red")),
+                        AttributeDescription(name: "count", type: .integer64, isDerived: true),
+                        AttributeDescription(name: "createdAt", type: .date, defaultValue: .date(12.5)),
+                        AttributeDescription(
+                            name: "id",
+                            type: .uuid,
+                            isOptional: false,
+                            preservesValueInHistoryOnDeletion: true
+                        ),
+                        AttributeDescription(name: "isOpen", type: .boolean, defaultValue: .integer(1)),
+                        AttributeDescription(name: "picture", type: .binaryData, allowsExternalBinaryDataStorage: true),
+                        AttributeDescription(name: "shown", type: .undefined, isTransient: true),
+                        AttributeDescription(
+                            name: "style",
+                            type: .transformable,
+                            valueTransformerName: "StyleTransformer"
+                        ),
+                    ],
+                    relationships: [
+                        RelationshipDescription(
+                            name: "days",
+                            destination: "HabitDay",
+                            inverse: "habit",
+                            minCount: 1,
+                            maxCount: 100,
+                            isOrdered: true,
+                            isOptional: false,
+                            deleteRule: .cascade
+                        ),
+                        RelationshipDescription(name: "next", destination: "Habit", deleteRule: .deny),
+                    ],
+                    uniquenessConstraints: [["id"], ["colour", "createdAt"]],
+                    fetchIndexes: [
+                        FetchIndexDescription(name: "byColour", properties: ["colour", "createdAt"]),
+                        FetchIndexDescription(
+                            name: "partial",
+                            elements: [FetchIndexDescription.Element(property: "id", kind: .rTree, isAscending: false)],
+                            isPartial: true
+                        ),
+                    ],
+                    legacyTombstoneAttributes: ["id", "colour"]
+                ),
+                EntityDescription(
+                    name: "DailyHabit",
+                    superentity: "Habit",
+                    attributes: [AttributeDescription(name: "hour", type: .integer16)]
+                ),
+                EntityDescription(
+                    name: "HabitDay",
+                    relationships: [
+                        RelationshipDescription(name: "habit", destination: "Habit", inverse: "days")
+                    ]
+                ),
+            ],
+            versionIdentifiers: ["2"]
+        ),
+    ]
+
+    @Test("A written model is read back as it was", arguments: models)
+    func roundTrip(_ model: ManagedObjectModel) throws {
+        #expect(try ManagedObjectModel(modelCache: ModelCacheWriter.bytes(of: model)) == model)
+    }
+
+    @Test("Equal models give equal bytes", arguments: models)
+    func deterministic(_ model: ManagedObjectModel) throws {
+        let entities = Array(model.entities.values).reversed()
+        let same = ManagedObjectModel(entities: Array(entities), versionIdentifiers: model.versionIdentifiers)
+        #expect(try ModelCacheWriter.bytes(of: same) == ModelCacheWriter.bytes(of: model))
+    }
+
+    @Test("Stand-ins for version hashes tell entities apart, and the digests over them are the documented ones")
+    func versionHashes() throws {
+        let model = Self.models[1]
+        let metadata = MetadataWriter.metadata(for: model, uuid: "X")
+        let hashes = metadata.entityVersionHashes
+        #expect(Set(hashes.values).count == 3)
+        #expect(metadata.recordedModelDigest == metadata.modelDigest)
+        #expect(metadata.recordedModelChecksum == metadata.modelChecksum)
+        let changed = ManagedObjectModel(entities: [
+            EntityDescription(name: "HabitDay", attributes: [AttributeDescription(name: "note", type: .string)])
+        ])
+        #expect(SyntheticVersionHash.hashes(of: changed)["HabitDay"] != hashes["HabitDay"])
+    }
+}
