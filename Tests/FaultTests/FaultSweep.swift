@@ -91,7 +91,7 @@ struct FaultSweep: Sendable {
         summary.violations.sort { ($0.point.number, "\($0.point)") < ($1.point.number, "\($1.point)") }
         print(
             "\(name): \(summary.calls) calls, \(summary.points) points,",
-            "\(summary.runs) run\(Self.isExhaustive ? "" : " (STORE_MIGRATE_FAULT_SEED=\(Self.seed))"),",
+            "\(summary.runs) runs\(Self.isExhaustive ? "" : " (STORE_MIGRATE_FAULT_SEED=\(Self.seed))"),",
             "\(summary.harmed) harmed, \(summary.violations.count) violations"
         )
         return summary

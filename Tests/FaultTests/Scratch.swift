@@ -18,6 +18,8 @@ final class Scratch: Sendable {
     /// The folder whose calls are counted.
     let root: Directory
     let path: String
+    /// The place around the root, where nothing is counted.
+    var privatePath: String { temporary.directory.path }
     private let reportPath: String
     private let outputPath: String
 

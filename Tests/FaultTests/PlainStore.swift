@@ -1,0 +1,99 @@
+import CSQLite
+import Foundation
+
+/// A database opened by the C library alone: what judges our work must not be made of it.
+final class PlainStore {
+    /// SQLite's own words for what went wrong.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Everything in a database that a share must keep.
+    struct Content: Equatable {
+        /// The statements of `sqlite_schema`, and what the header says of the application.
+        var schema: [String]
+        /// The rows of every table, typed and sorted.
+        var rows: [String: [String]]
+    }
+
+    private let connection: OpaquePointer
+
+    /// Opens a database; an immutable one is only read, and nothing is made beside it.
+    init(_ path: String, isImmutable: Bool = false) throws {
+        var connection: OpaquePointer?
+        let flags = SQLITE_OPEN_URI | (isImmutable ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+        let escaped = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
+        let result = sqlite3_open_v2("file:" + escaped + (isImmutable ? "?immutable=1" : ""), &connection, flags, nil)
+        guard result == SQLITE_OK, let connection else {
+            sqlite3_close_v2(connection)
+            throw Failure(description: "cannot open \(path): \(String(cString: sqlite3_errstr(result)))")
+        }
+        self.connection = connection
+    }
+
+    deinit { sqlite3_close_v2(connection) }
+
+    /// Runs statements that return nothing of interest.
+    func execute(_ sql: String) throws {
+        guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else {
+            throw Failure(description: String(cString: sqlite3_errmsg(connection)))
+        }
+    }
+
+    /// The rows of a query; each value says its type and every bit of it.
+    func rows(_ sql: String) throws -> [String] {
+        var statement: OpaquePointer?
+        guard sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK else {
+            throw Failure(description: String(cString: sqlite3_errmsg(connection)))
+        }
+        defer { sqlite3_finalize(statement) }
+        var rows: [String] = []
+        while true {
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW:
+                let columns = 0..<sqlite3_column_count(statement)
+                rows.append(columns.map { Self.value(statement, $0) }.joined(separator: "|"))
+            case SQLITE_DONE: return rows
+            default: throw Failure(description: String(cString: sqlite3_errmsg(connection)))
+            }
+        }
+    }
+
+    private static func value(_ statement: OpaquePointer?, _ column: Int32) -> String {
+        switch sqlite3_column_type(statement, column) {
+        case SQLITE_INTEGER: return "i\(sqlite3_column_int64(statement, column))"
+        case SQLITE_FLOAT: return "r\(sqlite3_column_double(statement, column).bitPattern)"
+        case SQLITE_NULL: return "n"
+        case let type:
+            let bytes = UnsafeRawBufferPointer(
+                start: sqlite3_column_blob(statement, column),
+                count: Int(sqlite3_column_bytes(statement, column))
+            )
+            return (type == SQLITE_TEXT ? "t" : "b") + bytes.map { String($0, radix: 16) }.joined(separator: ",")
+        }
+    }
+
+    /// Reads everything, without the fence if told so.
+    func content(withoutFence: Bool) throws -> Content {
+        let condition = withoutFence ? "WHERE name NOT GLOB '_store_migrate_fence_*'" : ""
+        var schema = try rows("SELECT type, name, tbl_name, sql FROM sqlite_schema \(condition) ORDER BY 1, 2")
+        for pragma in ["user_version", "application_id", "encoding", "auto_vacuum", "page_size"] {
+            schema += try rows("PRAGMA \(pragma)")
+        }
+        var content = Content(schema: schema, rows: [:])
+        for name in try tables() { content.rows[name] = try rows("SELECT * FROM \"\(name)\"").sorted() }
+        return content
+    }
+
+    /// The names of the ordinary tables.
+    func tables() throws -> [String] {
+        let names = try rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'")
+        return names.compactMap { name in
+            // A typed value: the letter, then the bytes in hexadecimal.
+            String(
+                validating: name.dropFirst().split(separator: ",").compactMap { UInt8($0, radix: 16) },
+                as: UTF8.self
+            )
+        }
+    }
+}
