@@ -2,6 +2,9 @@ import Glibc
 import SystemPackage
 
 /// A folder of our own, closed to other users, that goes away with everything in it at the end of its life.
+///
+/// A process that is killed leaves its folder behind; the next one that makes a folder with the same prefix removes it.
+/// A folder counts as in use as long as its maker holds the `flock` on it.
 package final class TemporaryDirectory: Sendable {
     package let directory: Directory
     private let parent: Directory
@@ -15,9 +18,8 @@ package final class TemporaryDirectory: Sendable {
     ) throws(FileError) {
         let chosen = path ?? getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? ""
         parent = try Directory.open(path: chosen.isEmpty ? "/tmp" : chosen, operations: operations)
-        var generator = SystemRandomNumberGenerator()
-        name = prefix + "-" + String(generator.next(), radix: 36) + String(generator.next(), radix: 36)
-        directory = try parent.createDirectory(name, mode: 0o700)
+        Self.removeAbandoned(prefix: prefix, in: parent)
+        (directory, name) = try Self.create(prefix: prefix, in: parent)
     }
 
     deinit { remove() }
@@ -26,9 +28,74 @@ package final class TemporaryDirectory: Sendable {
     package func remove() {
         // The name may lead to somebody else's folder by now; what is removed is what was opened.
         directory.removeContents()
-        guard let status = try? parent.status(of: name), status.identity == (try? directory.status())?.identity
-        else { return }
+        guard Self.leads(name, to: directory, in: parent) else { return }
         try? parent.removeDirectory(name)
+    }
+
+    private static func create(
+        prefix: String,
+        in parent: Directory
+    ) throws(FileError) -> (directory: Directory, name: String) {
+        var failure: FileError?
+        for _ in 0..<10 {
+            var generator = SystemRandomNumberGenerator()
+            let name = prefix + "-" + String(generator.next(), radix: 36) + String(generator.next(), radix: 36)
+            do throws(FileError) {
+                let directory = try parent.createDirectory(name, mode: 0o700)
+                // Another process may take it for abandoned in this moment: it does so under the lock. Where folders
+                // cannot be locked, nobody does.
+                if lock(directory) != .isTaken, leads(name, to: directory, in: parent) { return (directory, name) }
+            } catch {
+                // The same, before it could be opened.
+                guard error.errno == .noSuchFileOrDirectory else { throw error }
+                failure = error
+            }
+        }
+        throw failure
+            ?? FileError(operation: "create a folder in", path: parent.path, errno: .resourceTemporarilyUnavailable)
+    }
+
+    private static func removeAbandoned(prefix: String, in parent: Directory) {
+        let user = ProcessIdentity.effectiveUser
+        for name in (try? parent.entries()) ?? [] where isOurs(name, prefix: prefix) {
+            guard let status = try? parent.status(of: name), status.kind == .directory, status.owner == user,
+                status.mode == 0o700, let directory = try? parent.openDirectory(name),
+                lock(directory) == .isOurs, leads(name, to: directory, in: parent)
+            else { continue }
+            directory.removeContents()
+            try? parent.removeDirectory(name)
+        }
+    }
+
+    /// Tells whether a name is one of those that `create` makes: two random numbers in base 36.
+    private static func isOurs(_ name: String, prefix: String) -> Bool {
+        guard name.hasPrefix(prefix + "-") else { return false }
+        let digits = name.utf8.dropFirst(prefix.utf8.count + 1)
+        let isDigit = { (byte: UInt8) in
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+        }
+        return (16...26).contains(digits.count) && digits.allSatisfy(isDigit)
+    }
+
+    private static func leads(_ name: String, to directory: Directory, in parent: Directory) -> Bool {
+        guard let named = try? parent.status(of: name), let opened = try? directory.status() else { return false }
+        return named.identity == opened.identity
+    }
+
+    private enum LockState {
+        case isOurs
+        case isTaken
+        case isImpossible
+    }
+
+    private static func lock(_ directory: Directory) -> LockState {
+        do throws(Errno) {
+            try directory.operations.lock(directory.descriptor.number)
+            return .isOurs
+        } catch {
+            return error == .resourceTemporarilyUnavailable ? .isTaken : .isImpossible
+        }
     }
 }
 

@@ -37,4 +37,48 @@ struct TemporaryDirectoryTests {
         temporary.remove()
         #expect(access(path, F_OK) == 0)
     }
+
+    @Test("What a killed process left is removed by the next that uses the prefix")
+    func abandoned() throws {
+        let outer = try TemporaryDirectory(prefix: "outer")
+        let digits = String(repeating: "0a", count: 10)
+        let left = try outer.directory.createDirectory("copy-\(digits)", mode: 0o700)
+        try left.createDirectory("inner", mode: 0o700).replace("file", with: [1], mode: 0o600)
+        _ = try TemporaryDirectory(prefix: "copy", in: outer.directory.path)
+        #expect(try outer.directory.entries().isEmpty)
+    }
+
+    @Test("What is in use, or may be somebody else's, is left alone")
+    func notAbandoned() throws {
+        let outer = try TemporaryDirectory(prefix: "outer")
+        let digits = String(repeating: "0a", count: 10)
+        let inUse = try TemporaryDirectory(prefix: "copy", in: outer.directory.path)
+        try inUse.directory.replace("file", with: [1], mode: 0o600)
+        for name in ["copy", "copy-", "copy-short", "copy-\(digits)-\(digits)", "other-\(digits)"] {
+            _ = try outer.directory.createDirectory(name, mode: 0o700)
+        }
+        _ = try outer.directory.createDirectory("copy-\(digits)", mode: 0o755)
+        let before = try outer.directory.entries()
+        _ = try TemporaryDirectory(prefix: "copy", in: outer.directory.path)
+        #expect(try outer.directory.entries() == before)
+        #expect(try inUse.directory.entries() == ["file"])
+    }
+
+    @Test("Many who make and remove folders at once do not take each other's")
+    func together() throws {
+        let outer = try TemporaryDirectory(prefix: "outer")
+        let path = outer.directory.path
+        let makers = (0..<4)
+            .map { _ in
+                SeparateThread {
+                    for _ in 0..<50 {
+                        let temporary = try TemporaryDirectory(prefix: "copy", in: path)
+                        try temporary.directory.replace("file", with: [1], mode: 0o600)
+                        try #require(try temporary.directory.entries() == ["file"])
+                    }
+                }
+            }
+        for maker in makers { try maker.value() }
+        #expect(try outer.directory.entries().isEmpty)
+    }
 }
