@@ -3,7 +3,7 @@ import StoreFormat
 extension StoreShape {
     /// Adds the indexes of COREDATA §1.6, entity by entity.
     ///
-    /// A partial index becomes a full one, because our model does not know the predicate.
+    /// A partial index becomes a full one, because our model does not know the predicate, and an index on an expression is left out.
     mutating func addIndexes() {
         for root in numbering.rootNames {
             let table = "Z" + root.uppercased()
@@ -36,6 +36,8 @@ extension StoreShape {
         for index in entity.fetchIndexes where index.elements.allSatisfy({ $0.kind == .binary }) {
             let columns = index.properties.compactMap { column(of: $0, in: shape) }
             guard columns.count == index.properties.count, !columns.isEmpty else { continue }
+            // A single to-one has its index already.
+            if columns.count == 1, shape.relationships[index.properties[0]] != nil { continue }
             let orders = index.elements.map { $0.isAscending ? "ASC" : "DESC" }
             add("Z_\(name)_\(index.name)", on: table, columns, orders: orders)
         }

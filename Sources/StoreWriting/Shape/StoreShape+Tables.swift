@@ -53,8 +53,9 @@ extension StoreShape {
                     let column = Column(name: "Z" + attribute.name.uppercased(), type: type)
                     wanted.append((.attribute(entity: entity.name, name: attribute.name), column))
                 }
-                if rank == 0 { wanted += relationshipColumns(of: entity) }
+                if rank == 0 { wanted += keyColumns(of: entity) }
             }
+            if rank == 0 { wanted += subtree.flatMap(orderColumns) }
         }
         try checkAttributes(subtree)
         // Two declarations of one name in a table: the first keeps it, the others are numbered in the order of entities.
@@ -91,43 +92,52 @@ extension StoreShape {
         }
     }
 
-    /// The key columns of an entity: to-one keys and concrete entities, then keys of missing inverses, then orders.
-    private func relationshipColumns(of entity: EntityDescription) -> [(purpose: ColumnPurpose, column: Column)] {
-        var keys: [(purpose: ColumnPurpose, column: Column)] = []
-        var orders: [(purpose: ColumnPurpose, column: Column)] = []
+    /// The key columns of an entity: to-one keys, each with its concrete entity, then keys of missing inverses.
+    private func keyColumns(of entity: EntityDescription) -> [(purpose: ColumnPurpose, column: Column)] {
+        var columns: [(purpose: ColumnPurpose, column: Column)] = []
         for relationship in entity.relationships.inByteOrder where !relationship.isToMany && !relationship.isTransient {
             let name = relationship.name.uppercased()
-            keys.append(
-                (.key(entity: entity.name, name: relationship.name), Column(name: "Z" + name, type: "INTEGER"))
-            )
+            let purpose = ColumnPurpose.key(entity: entity.name, name: relationship.name)
+            columns.append((purpose, Column(name: "Z" + name, type: "INTEGER")))
             if numbering.hasSubentities(relationship.destination) {
-                let column = Column(name: "Z\(number(of: relationship.destination))_\(name)", type: "INTEGER")
-                keys.append((.concreteEntity(entity: entity.name, name: relationship.name), column))
-            }
-            if let inverse = inverse(of: relationship), inverse.isToMany, inverse.isOrdered {
-                let column = Column(name: "Z_FOK_" + name, type: "INTEGER")
-                orders.append((.order(entity: entity.name, name: relationship.name), column))
+                let purpose = ColumnPurpose.concreteEntity(entity: entity.name, name: relationship.name)
+                let number = number(of: relationship.destination)
+                columns.append((purpose, Column(name: "Z\(number)_\(name)", type: "INTEGER")))
             }
         }
-        for owner in numbering.names {
-            for relationship in (model.entities[owner]?.relationships ?? []).inByteOrder
-            where relationship.isToMany && relationship.inverse == nil && !relationship.isTransient
-                && relationship.destination == entity.name
-            {
-                let name = "\(number(of: owner))\(relationship.name.uppercased())"
-                keys.append(
-                    (
-                        .keyOfMissingInverse(entity: owner, name: relationship.name),
-                        Column(name: "Z" + name, type: "INTEGER")
-                    )
-                )
-                if relationship.isOrdered {
-                    let column = Column(name: "Z_FOK_" + name, type: "INTEGER")
-                    orders.append((.orderOfMissingInverse(entity: owner, name: relationship.name), column))
-                }
-            }
+        for (owner, relationship) in relationshipsWithoutInverse(leadingTo: entity) {
+            let purpose = ColumnPurpose.keyOfMissingInverse(entity: owner, name: relationship.name)
+            let name = "Z\(number(of: owner))\(relationship.name.uppercased())"
+            columns.append((purpose, Column(name: name, type: "INTEGER")))
         }
-        return keys + orders
+        return columns
+    }
+
+    /// The columns that hold places in ordered relationships; they are the last of a table's integers.
+    private func orderColumns(of entity: EntityDescription) -> [(purpose: ColumnPurpose, column: Column)] {
+        var columns: [(purpose: ColumnPurpose, column: Column)] = []
+        for relationship in entity.relationships.inByteOrder where !relationship.isToMany && !relationship.isTransient {
+            guard let inverse = inverse(of: relationship), inverse.isToMany, inverse.isOrdered else { continue }
+            let purpose = ColumnPurpose.order(entity: entity.name, name: relationship.name)
+            columns.append((purpose, Column(name: "Z_FOK_" + relationship.name.uppercased(), type: "INTEGER")))
+        }
+        for (owner, relationship) in relationshipsWithoutInverse(leadingTo: entity) where relationship.isOrdered {
+            let purpose = ColumnPurpose.orderOfMissingInverse(entity: owner, name: relationship.name)
+            let name = "Z_FOK_\(number(of: owner))\(relationship.name.uppercased())"
+            columns.append((purpose, Column(name: name, type: "INTEGER")))
+        }
+        return columns
+    }
+
+    /// The to-many relationships without an inverse that lead to an entity, in the order of their owners.
+    private func relationshipsWithoutInverse(
+        leadingTo entity: EntityDescription
+    ) -> [(owner: String, relationship: RelationshipDescription)] {
+        numbering.names.flatMap { owner in
+            (model.entities[owner]?.relationships ?? []).inByteOrder
+                .filter { $0.isToMany && $0.inverse == nil && !$0.isTransient && $0.destination == entity.name }
+                .map { (owner, $0) }
+        }
     }
 }
 
