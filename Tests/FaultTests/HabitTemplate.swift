@@ -20,10 +20,35 @@ enum HabitTemplate {
         try StoreTemplate.make(
             "a plain store, \(journalMode)",
             journalMode: journalMode,
-            fencedTables: ["habit", "entry"],
             externalFiles: externalFiles,
             committed: committed,
             recent: recent
+        )
+    }
+
+    /// Makes a Core Data store with an external file and a history.
+    static func makeCoreData(journalMode: String) throws -> StoreTemplate {
+        try StoreTemplate.make(
+            "a Core Data store, \(journalMode)",
+            recipe: """
+                about: A store small enough to be shared a thousand times.
+                seed: faults
+                options:
+                  journalMode: \(journalMode == "wal" ? "wal" : "rollback")
+                  history: true
+                  leftInWriteAheadLog: \(journalMode == "wal" ? "rows" : "nothing")
+                model:
+                  entities:
+                    Habit:
+                      attributes:
+                        name: {type: string, optional: false}
+                        picture: {type: binaryData, externalStorage: true}
+                saves:
+                  - at: 2026-03-01T09:00:00Z
+                    insert:
+                      - {entity: Habit, values: {name: Run, picture: {bytes: 120000, fill: "large "}}}
+                      - {entity: Habit, values: {name: Read}}
+                """
         )
     }
 }

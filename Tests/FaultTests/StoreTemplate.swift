@@ -1,4 +1,6 @@
 import SafeFiles
+import StoreFixtures
+import StoreFormat
 import Testing
 
 /// A small store as files in memory, written anew for every run.
@@ -32,7 +34,6 @@ struct StoreTemplate: Sendable, CustomTestStringConvertible {
     static func make(
         _ description: String,
         journalMode: String,
-        fencedTables: [String],
         externalFiles: [String: [UInt8]] = [:],
         committed: String,
         recent: String
@@ -45,16 +46,39 @@ struct StoreTemplate: Sendable, CustomTestStringConvertible {
         try store.execute(committed)
         if journalMode == "wal" { try store.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
         try store.execute(recent)
-        var files = externalFiles
+        let files = try files(in: folder, prefix: "").merging(externalFiles) { _, given in given }
+        return try StoreTemplate(description, name: name, files: files, store: store)
+    }
+
+    /// Makes a store from a recipe.
+    static func make(_ description: String, recipe text: String) throws -> StoreTemplate {
+        let temporary = try TemporaryDirectory(prefix: "store-template")
+        let location = StoreLocation(folder: temporary.directory.path, name: "Habits.sqlite")
+        _ = try RecipeBuilder.build(RecipeReader.recipe(from: text), at: location)
+        let files = try files(in: temporary.directory, prefix: "")
+        return try StoreTemplate(description, name: location.name, files: files, store: PlainStore(location.path))
+    }
+
+    private init(_ description: String, name: String, files: [String: [UInt8]], store: PlainStore) throws {
+        testDescription = description
+        self.name = name
+        self.files = files
+        content = try store.content(withoutFence: false)
+        // Core Data writes to these two when it opens a store, so the fence leaves them out.
+        fencedTables = try store.tables().filter { !["Z_METADATA", "Z_MODELCACHE"].contains($0) }
+    }
+
+    /// The files below a folder, the shared memory of a log left out.
+    private static func files(in folder: Directory, prefix: String) throws -> [String: [UInt8]] {
+        var files: [String: [UInt8]] = [:]
         for entry in try folder.entries() where !entry.hasSuffix("-shm") {
-            files[entry] = try folder.contents(of: entry, limit: 10_000_000)
+            if try folder.status(of: entry)?.kind == .directory {
+                let inner = try Self.files(in: folder.openDirectory(entry), prefix: prefix + entry + "/")
+                files.merge(inner) { _, new in new }
+            } else {
+                files[prefix + entry] = try folder.contents(of: entry, limit: 10_000_000)
+            }
         }
-        return StoreTemplate(
-            testDescription: description,
-            name: name,
-            files: files,
-            content: try store.content(withoutFence: false),
-            fencedTables: fencedTables
-        )
+        return files
     }
 }
