@@ -35,9 +35,8 @@ struct FailureTests {
                 lock?.release()
             },
             Work(testDescription: "leasing") { folder in
-                let lease = try FileLease.acquire(on: "old", in: folder)
-                try #require(lease != nil)
-                lease?.release()
+                // None if another test is just starting a process, which has everything open until its `exec`.
+                try FileLease.acquire(on: "old", in: folder)?.release()
             },
         ]
     }
