@@ -1,15 +1,22 @@
 /// Turns the archived objects of a managed object model into descriptions.
 struct ModelDecoder {
+    /// How many entities, and properties of one entity, are decoded; genuine models stay below a hundred of each.
+    private static let limit = 4096
+
     let reader: KeyedArchiveReader
 
     /// Decodes the entities of a model, in byte order of their names.
     func entities(_ archived: [String: PropertyListValue]) throws -> [EntityDescription] {
+        guard archived.count <= Self.limit else { throw UndecodableData("the model has too many entities") }
         let objects = archived.compactMapValues(reader.object)
         guard objects.count == archived.count else {
             throw UndecodableData("an entity of the managed object model cannot be decoded")
         }
         let parents = objects.compactMapValues { name($0.fields["NSSuperentity"], key: "NSEntityName") }
         let properties = objects.mapValues { reader.dictionary($0.fields["NSProperties"]) ?? [:] }
+        guard properties.allSatisfy({ $0.value.count <= Self.limit }) else {
+            throw UndecodableData("an entity of the model has too many properties")
+        }
         return try objects.sorted { ManagedObjectModel.inByteOrder($0.key, $1.key) }
             .map { name, object in
                 // The archive lists inherited properties with every entity that has them.

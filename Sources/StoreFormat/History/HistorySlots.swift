@@ -1,0 +1,81 @@
+/// What each bit of a change's bitmap (`ACHANGE.ZCOLUMNS`) stands for, in one entity of one model.
+package struct HistorySlots: Hashable, Sendable {
+    /// What one bit stands for.
+    package enum Slot: Hashable, Sendable {
+        /// The property of that name; one property may have several bits.
+        case property(String)
+        /// A key that no property of this entity names: a to-many relationship without an inverse put it there.
+        case hidden
+        /// One of the one-to-many relationships; which one is only known when there is just one.
+        case oneToMany
+        /// One of the many-to-many relationships; which one is only known when there is just one.
+        case manyToMany
+    }
+
+    /// The slots in the order of the bits.
+    package let slots: [Slot]
+    package let oneToMany: [String]
+    package let manyToMany: [String]
+
+    package init(
+        foreignKeys: [String?] = [],
+        entityColumns: [String?] = [],
+        orderColumns: [String?] = [],
+        attributes: [String] = [],
+        oneToMany: [String] = [],
+        manyToMany: [String] = []
+    ) {
+        let named = foreignKeys + entityColumns + orderColumns + attributes
+        slots =
+            named.map { $0.map(Slot.property) ?? .hidden }
+            + oneToMany.map { _ in .oneToMany } + manyToMany.map { _ in .manyToMany }
+        self.oneToMany = oneToMany
+        self.manyToMany = manyToMany
+    }
+
+    package var count: Int { slots.count }
+
+    /// The length of every bitmap of this entity.
+    package var byteCount: Int { (slots.count + 7) / 8 }
+
+    /// Decodes a bitmap; nil when its length is not that of this entity's bitmaps, or bits beyond the last slot are set.
+    package func properties(in bitmap: [UInt8]) -> ChangedProperties? {
+        guard bitmap.count == byteCount else { return nil }
+        var names: [String] = []
+        var possible: [String] = []
+        for bit in 0..<bitmap.count * 8 where bitmap[bit / 8] & (0x80 >> UInt8(bit % 8)) != 0 {
+            guard slots.indices.contains(bit) else { return nil }
+            switch slots[bit] {
+            case .property(let name): names.append(name)
+            case .hidden: break
+            case .oneToMany: oneToMany.count == 1 ? names.append(oneToMany[0]) : possible.append(contentsOf: oneToMany)
+            case .manyToMany:
+                manyToMany.count == 1 ? names.append(manyToMany[0]) : possible.append(contentsOf: manyToMany)
+            }
+        }
+        return ChangedProperties(
+            names: Set(names).sorted(by: ManagedObjectModel.inByteOrder),
+            possibleToMany: Set(possible).sorted(by: ManagedObjectModel.inByteOrder)
+        )
+    }
+
+    /// The bitmap of a change to these properties.
+    ///
+    /// Where it is not known which bit a to-many relationship has, every bit of its half is set: to say too much is safe.
+    package func bitmap(of properties: Set<String>) -> [UInt8] {
+        let isOneToMany = !properties.isDisjoint(with: oneToMany)
+        let isManyToMany = !properties.isDisjoint(with: manyToMany)
+        var result = [UInt8](repeating: 0, count: byteCount)
+        for (bit, slot) in slots.enumerated() {
+            let isSet =
+                switch slot {
+                case .property(let name): properties.contains(name)
+                case .hidden: false
+                case .oneToMany: isOneToMany
+                case .manyToMany: isManyToMany
+                }
+            if isSet { result[bit / 8] |= 0x80 >> UInt8(bit % 8) }
+        }
+        return result
+    }
+}

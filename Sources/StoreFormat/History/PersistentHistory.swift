@@ -1,0 +1,149 @@
+/// The persistent history that a store keeps of its transactions.
+///
+/// The first generation keeps names of authors and processes in each transaction, the current one in a table of strings.
+/// It is decodable only with the store's present model: Core Data rewrites it when it migrates the store.
+package struct PersistentHistory: Hashable, Sendable {
+    /// True when names lie in a table of their own.
+    package let hasStringTable: Bool
+    private let transactionColumns: Set<String>
+    private let changeColumns: Set<String>
+    /// The columns of tombstones, by their number.
+    private let tombstoneColumns: [String]
+
+    /// Finds the tables of the history; nil when the store keeps none.
+    package init?(schema: StoreSchema) {
+        guard
+            let transactions = schema.table(named: "ATRANSACTION"), transactions.holdsRows,
+            let changes = schema.table(named: "ACHANGE"), changes.holdsRows,
+            transactions.column(named: "Z_PK") != nil, changes.column(named: "Z_PK") != nil
+        else { return nil }
+        transactionColumns = Set(transactions.columns.map { $0.name.uppercased() })
+        changeColumns = Set(changes.columns.map { $0.name.uppercased() })
+        let strings = schema.table(named: "ATRANSACTIONSTRING")
+        hasStringTable =
+            strings?.holdsRows == true && strings?.column(named: "ZNAME") != nil
+            && strings?.column(named: "Z_PK") != nil
+        // Core Data adds them from 0 on; a gap ends the row.
+        var columns: [String] = []
+        while changeColumns.contains("ZTOMBSTONE\(columns.count)") { columns.append("ZTOMBSTONE\(columns.count)") }
+        tombstoneColumns = columns
+    }
+
+    /// Reads the history's extent.
+    package func summary(reading connection: StoreConnection) throws -> HistorySummary {
+        var result = HistorySummary(transactions: 0, changes: 0, first: nil, last: nil)
+        let sql = """
+            SELECT (SELECT count(*) FROM ATRANSACTION), (SELECT count(*) FROM ACHANGE),
+            (SELECT min(Z_PK) FROM ATRANSACTION), (SELECT max(Z_PK) FROM ATRANSACTION)
+            """
+        try connection.forEachRow(sql) { row in
+            result = HistorySummary(
+                transactions: row.integer(0),
+                changes: row.integer(1),
+                first: row.wholeNumber(2),
+                last: row.wholeNumber(3)
+            )
+        }
+        return result
+    }
+
+    /// Calls `body` with each transaction whose number is greater than `number`, in order; nothing is collected.
+    package func forEachTransaction(
+        reading connection: StoreConnection,
+        after number: Int64 = 0,
+        _ body: (HistoryTransaction) throws -> Void
+    ) throws {
+        let sql = """
+            SELECT t.Z_PK, \(column("ZTIMESTAMP")), \(name("ZAUTHOR")), \(name("ZCONTEXTNAME")),
+            \(name("ZBUNDLEID")), \(name("ZPROCESSID"))
+            FROM ATRANSACTION t WHERE t.Z_PK > ? ORDER BY t.Z_PK
+            """
+        try connection.forEachRow(sql, [.integer(number)]) { row in
+            guard let number = row.wholeNumber(0) else { return }
+            try body(
+                HistoryTransaction(
+                    number: number,
+                    timestamp: row.value(1).number,
+                    author: row.text(2),
+                    contextName: row.text(3),
+                    bundleID: row.text(4),
+                    processID: row.text(5)
+                )
+            )
+        }
+    }
+
+    /// Calls `body` with each change of the transactions whose numbers are greater than `number`, in order; nothing is collected.
+    package func forEachChange(
+        reading connection: StoreConnection,
+        after number: Int64 = 0,
+        _ body: (HistoryChange) throws -> Void
+    ) throws {
+        try forEachChange(
+            connection,
+            where: number > 0 ? "c.ZTRANSACTIONID > ?" : nil,
+            number > 0 ? [.integer(number)] : [],
+            body
+        )
+    }
+
+    /// Calls `body` with each change of one transaction, in order.
+    package func forEachChange(
+        reading connection: StoreConnection,
+        ofTransaction number: Int64,
+        _ body: (HistoryChange) throws -> Void
+    ) throws {
+        try forEachChange(connection, where: "c.ZTRANSACTIONID = ?", [.integer(number)], body)
+    }
+
+    private func forEachChange(
+        _ connection: StoreConnection,
+        where condition: String?,
+        _ arguments: [SQLValue],
+        _ body: (HistoryChange) throws -> Void
+    ) throws {
+        guard condition == nil || changeColumns.contains("ZTRANSACTIONID") else { return }
+        let names = ["ZTRANSACTIONID", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZCOLUMNS"]
+            .map { changeColumns.contains($0) ? "c." + $0 : "NULL" }
+        let columns = (["c.Z_PK"] + names + tombstoneColumns.map { "c." + $0 }).joined(separator: ", ")
+        let restriction = condition.map { "WHERE " + $0 } ?? ""
+        // Changes ascend with their transactions, so that the order needs no sorting.
+        let sql = "SELECT \(columns) FROM ACHANGE c \(restriction) ORDER BY c.Z_PK"
+        try connection.forEachRow(sql, arguments) { row in
+            guard let number = row.wholeNumber(0) else { return }
+            var tombstone: [SQLValue] = []
+            for column in 6..<6 + tombstoneColumns.count { tombstone.append(row.value(column)) }
+            try body(
+                HistoryChange(
+                    number: number,
+                    transaction: row.wholeNumber(1),
+                    kind: row.wholeNumber(2).flatMap(HistoryChange.Kind.init),
+                    entity: row.wholeNumber(3),
+                    primaryKey: row.wholeNumber(4),
+                    columns: row.type(5) == .blob ? row.withBytes(5) { [UInt8]($0) } : nil,
+                    tombstone: tombstone
+                )
+            )
+        }
+    }
+
+    // MARK: Columns
+
+    private func column(_ name: String) -> String {
+        transactionColumns.contains(name) ? "t." + name : "NULL"
+    }
+
+    /// The name that a transaction gives: the one it refers to, else the one it holds itself.
+    private func name(_ column: String) -> String {
+        let own = self.column(column)
+        guard hasStringTable, transactionColumns.contains(column + "TS") else { return own }
+        return "coalesce((SELECT s.ZNAME FROM ATRANSACTIONSTRING s WHERE s.Z_PK = t.\(column)TS), \(own))"
+    }
+}
+
+extension StoreRow {
+    /// The integer, when it is stored as one: anything else would be read as 0.
+    fileprivate func wholeNumber(_ column: Int) -> Int64? {
+        type(column) == .integer ? integer(column) : nil
+    }
+}

@@ -1,0 +1,147 @@
+extension LayoutResolver {
+    /// Gives out the column names of one table the way Core Data does: a name that is taken gets the next free digit.
+    private struct Columns {
+        let table: StoreSchema.Table
+        private var taken: Set<String> = []
+
+        init(_ table: StoreSchema.Table) {
+            self.table = table
+        }
+
+        /// The name that the next property with this base gets, whether or not the table has it.
+        mutating func next(_ base: String) -> String {
+            var name = base
+            var suffix = 0
+            while !taken.insert(name).inserted {
+                suffix += 1
+                name = base + String(suffix)
+            }
+            return name
+        }
+
+        /// The column as the table spells it.
+        func found(_ name: String) -> StoreSchema.Column? { table.column(named: name) }
+    }
+
+    /// A to-one relationship of the model, or the hidden way back of a to-many without an inverse.
+    private struct Link {
+        let name: String
+        let destination: String
+        let isOrdered: Bool
+        let isHidden: Bool
+    }
+
+    /// Finds the columns of all properties that are declared in the tree below a root.
+    mutating func resolveColumns(ofRoot root: String) {
+        let tree = trees[root] ?? []
+        guard let table = table(of: root) else {
+            for name in tree { report(name, nil, "there is no table Z\(root.uppercased())") }
+            return
+        }
+        var columns = Columns(table)
+        // Names are given in the order of the entities' numbers, parents before children.
+        for name in tree {
+            guard let entity = model.entities[name] else { continue }
+            for attribute in entity.attributes where !attribute.isTransient {
+                resolve(attribute, of: name, in: &columns)
+            }
+            for link in links(of: entity) { resolve(link, of: name, in: &columns) }
+        }
+    }
+
+    private mutating func resolve(_ attribute: AttributeDescription, of entity: String, in columns: inout Columns) {
+        let name = columns.next("Z" + attribute.name.uppercased())
+        guard let column = columns.found(name) else {
+            return report(entity, attribute.name, "there is no column \(name) in \(columns.table.name)")
+        }
+        guard attribute.type.fits(column) else {
+            return report(
+                entity,
+                attribute.name,
+                "column \(name) of \(columns.table.name) is not of the attribute's type"
+            )
+        }
+        attributes[entity, default: []]
+            .append(StoreLayout.Attribute(description: attribute, declaredBy: entity, column: column.name))
+    }
+
+    private mutating func resolve(_ link: Link, of entity: String, in columns: inout Columns) {
+        let base = link.name.uppercased()
+        let name = columns.next("Z" + base)
+        let digits = name.dropFirst(1 + base.count)
+        guard let column = columns.found(name) else {
+            return report(entity, link.name, "there is no column \(name) in \(columns.table.name)")
+        }
+        let entityColumn = companion("Z\(number(of: link.destination))_\(base)", digits, in: &columns)
+        if entityColumn == nil, parents.contains(link.destination), !link.isHidden {
+            report(entity, link.name, "there is no column for the concrete entity that it leads to")
+        }
+        let orderColumn = link.isOrdered ? companion("Z_FOK_\(base)", digits, in: &columns) : nil
+        if link.isOrdered, orderColumn == nil {
+            report(entity, link.name, "there is no column for the order of its inverse")
+        }
+        keys[entity, default: []]
+            .append(
+                Key(
+                    name: link.name,
+                    columns: StoreLayout.ForeignKey(
+                        column: column.name,
+                        entityColumn: entityColumn,
+                        orderColumn: orderColumn
+                    ),
+                    isHidden: link.isHidden
+                )
+            )
+    }
+
+    /// A column that goes with a foreign key: numbered on its own, or as the key is.
+    private func companion(_ base: String, _ digits: Substring, in columns: inout Columns) -> String? {
+        guard columns.found(base) != nil else { return nil }
+        return (columns.found(columns.next(base)) ?? columns.found(base + digits))?.name
+    }
+
+    /// What of an entity needs a key column, in the order in which names are given out.
+    private func links(of entity: EntityDescription) -> [Link] {
+        let own = entity.relationships.filter { !$0.isToMany && !$0.isTransient }
+            .map { relationship in
+                let inverse = relationship.inverse.flatMap { model.relationship($0, of: relationship.destination) }
+                return Link(
+                    name: relationship.name,
+                    destination: relationship.destination,
+                    isOrdered: inverse.map { $0.relationship.isToMany && $0.relationship.isOrdered } ?? false,
+                    isHidden: false
+                )
+            }
+        let hidden = (hiddenKeys[entity.name] ?? [])
+            .map {
+                Link(
+                    name: hiddenName($0.relationship, declaredBy: $0.owner),
+                    destination: $0.owner,
+                    isOrdered: $0.relationship.isOrdered,
+                    isHidden: true
+                )
+            }
+        return own + hidden
+    }
+}
+
+extension AttributeDescription.AttributeType {
+    /// The type with which Core Data declares a column of this type; nil where none was ever seen.
+    package var declaredColumnType: String? {
+        switch self {
+        case .integer16, .integer32, .integer64, .boolean: "INTEGER"
+        case .decimal: "DECIMAL"
+        case .double, .float: "FLOAT"
+        case .string, .uri: "VARCHAR"
+        case .date: "TIMESTAMP"
+        case .binaryData, .uuid, .transformable: "BLOB"
+        case .undefined, .objectID, .composite: nil
+        }
+    }
+
+    /// True when values of this type can lie in a column.
+    func fits(_ column: StoreSchema.Column) -> Bool {
+        guard let expected = declaredColumnType else { return true }
+        return column.declaredType.uppercased() == expected
+    }
+}

@@ -1,0 +1,84 @@
+extension StoreLayout {
+    /// Where the objects of one entity lie.
+    package struct Entity: Hashable, Sendable {
+        package let name: String
+        /// The entity's number (`Z_ENT`).
+        package let number: Int64
+        /// The root of its inheritance, which names the table.
+        package let root: String
+        package let table: String
+        package let isAbstract: Bool
+        package let hasSubentities: Bool
+        /// The attributes that have a column, inherited ones first.
+        package let attributes: [Attribute]
+        /// The relationships that were found, inherited ones first.
+        package let relationships: [Relationship]
+        /// What each bit of a history bitmap stands for.
+        package let historySlots: HistorySlots
+        /// The attributes whose values history keeps of a deleted object, in the order of its columns.
+        package let tombstoneAttributes: [String]
+
+        package func attribute(_ name: String) -> Attribute? { attributes.first { $0.description.name == name } }
+
+        package func relationship(_ name: String) -> Relationship? {
+            relationships.first { $0.description.name == name }
+        }
+    }
+
+    /// An attribute and its column.
+    package struct Attribute: Hashable, Sendable {
+        package let description: AttributeDescription
+        package let declaredBy: String
+        package let column: String
+    }
+
+    /// A relationship and where it is kept.
+    package struct Relationship: Hashable, Sendable {
+        /// The three ways in which Core Data keeps a relationship.
+        package enum Storage: Hashable, Sendable {
+            /// The owner's row holds the key.
+            case toOne(ForeignKey)
+            /// The rows of the destination, in `table`, hold the owner's key.
+            case oneToMany(table: String, ForeignKey)
+            /// Rows of a join table; `owner` is the side of the entity that has this relationship.
+            case manyToMany(table: String, owner: JoinTable.Side, other: JoinTable.Side)
+        }
+
+        package let description: RelationshipDescription
+        package let declaredBy: String
+        package let storage: Storage
+    }
+
+    /// The columns that lead from a row to another.
+    package struct ForeignKey: Hashable, Sendable {
+        /// Holds the primary key of the row it leads to.
+        package let column: String
+        /// Holds the concrete entity of that row; present where the declared destination has subentities.
+        package let entityColumn: String?
+        /// Holds the row's place among those that lead to the same row; present where the to-many side is ordered.
+        package let orderColumn: String?
+    }
+
+    /// The table of a many-to-many relationship.
+    package struct JoinTable: Hashable, Sendable {
+        /// One of the two relationships that the table serves.
+        package struct Side: Hashable, Sendable {
+            /// The entity that declares the relationship.
+            package let entity: String
+            package let relationship: String
+            /// Holds the primary key of the relationship's owner.
+            package let column: String
+            /// Holds the place of the other side's object in this relationship, where it is ordered.
+            package let orderColumn: String?
+        }
+
+        package let name: String
+        package let first: Side
+        package let second: Side
+
+        /// True for a relationship that is its own inverse: read its rows as a symmetric set.
+        package var isReflexive: Bool {
+            first.entity == second.entity && first.relationship == second.relationship
+        }
+    }
+}

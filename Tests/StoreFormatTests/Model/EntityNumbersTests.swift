@@ -1,0 +1,60 @@
+import StoreFormat
+import Testing
+
+@Suite("Entity numbers")
+struct EntityNumbersTests {
+    @Test("know roots and subtrees")
+    func tree() {
+        let numbers = EntityNumbers([
+            .init(number: 16_001, name: "CHANGE"), .init(number: 3, name: "C", parent: 2),
+            .init(number: 1, name: "A", max: 9), .init(number: 2, name: "B", parent: 1), .init(number: 4, name: "D"),
+        ])
+        #expect(numbers.entries.map(\.number) == [1, 2, 3, 4, 16_001])
+        #expect(numbers.modelEntries.map(\.name) == ["A", "B", "C", "D"])
+        #expect(numbers.roots.map(\.name) == ["A", "D", "CHANGE"])
+        #expect(numbers.root(of: 3) == 1)
+        #expect(numbers.root(of: 99) == nil)
+        #expect(numbers.subtree(of: 1) == [1, 2, 3])
+        #expect(numbers.subtree(of: 99) == [])
+        #expect(numbers.number(of: "D") == 4)
+        #expect(numbers.hasSubentities(2))
+        #expect(!numbers.hasSubentities(3))
+    }
+
+    @Test("survive circles and parents that are missing")
+    func malformed() {
+        let numbers = EntityNumbers([
+            .init(number: 1, name: "A", parent: 2), .init(number: 2, name: "B", parent: 1),
+            .init(number: 3, name: "C", parent: 3), .init(number: 4, name: "D", parent: 77),
+        ])
+        for number: Int64 in 1...4 { #expect(numbers.root(of: number) == nil) }
+        #expect(numbers.subtree(of: 1) == [1, 2])
+        #expect(numbers.subtree(of: 3) == [3])
+    }
+
+    @Test("are read, whatever lies in the table")
+    func reading() throws {
+        let scratch = try ScratchFolder()
+        try scratch.makeStore(
+            """
+            CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER);
+            INSERT INTO Z_PRIMARYKEY VALUES (1, 'Habit', 0, 7), (2, NULL, 0, 0), (3, X'00', 0, 0), (-4, 'Low', 0, 0),
+            (5, 'Odd', 'text', 'more text'), (9223372036854775807, 'High', -9223372036854775808, 9e99);
+            CREATE TABLE other (x);
+            """
+        )
+        let numbers = try #require(try EntityNumbers(reading: scratch.open()))
+        #expect(numbers.entries.map(\.name) == ["Habit", "Odd", "High"])
+        #expect(numbers.entry(1)?.max == 7)
+        #expect(numbers.entry(5)?.parent == 0)
+    }
+
+    @Test("are none in a store that has no such table, or another of that name")
+    func absent() throws {
+        let scratch = try ScratchFolder()
+        try scratch.makeStore("CREATE TABLE Z_PRIMARYKEY (x);")
+        #expect(try EntityNumbers(reading: scratch.open()) == nil)
+        try scratch.makeStore("CREATE TABLE t (x);", as: "other.sqlite")
+        #expect(try EntityNumbers(reading: scratch.open("other.sqlite")) == nil)
+    }
+}

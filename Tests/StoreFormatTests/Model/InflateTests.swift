@@ -1,0 +1,27 @@
+import StoreFormat
+import Testing
+
+@Suite("Raw DEFLATE")
+struct InflateTests {
+    /// A thousand letters `a`.
+    private static let letters = SampleModel.bytes("S0wcBaNgFAx3AAA=")
+
+    @Test("unfolds")
+    func unfolds() throws {
+        let bytes = try Inflate.inflate(Self.letters, limit: 1000)
+        #expect(bytes == [UInt8](repeating: UInt8(ascii: "a"), count: 1000))
+    }
+
+    @Test("is refused beyond the limit")
+    func limit() {
+        #expect(throws: UndecodableData.self) { try Inflate.inflate(Self.letters, limit: 999) }
+    }
+
+    @Test(
+        "is refused when it is damaged or cut short",
+        arguments: [[], Array(letters.dropLast(3)), [0xff, 0xff, 0xff], Array("plain text".utf8)]
+    )
+    func damaged(bytes: [UInt8]) {
+        #expect(throws: UndecodableData.self) { try Inflate.inflate(bytes, limit: 1 << 20) }
+    }
+}

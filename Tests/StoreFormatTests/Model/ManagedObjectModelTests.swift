@@ -1,0 +1,134 @@
+import StoreFormat
+import Testing
+
+@Suite("Model caches decode")
+struct ManagedObjectModelTests {
+    @Test("every corpus store that has a model cache, and its hashes recompute", arguments: Corpus.stores)
+    func corpus(store: String) throws {
+        let scratch = try ScratchFolder()
+        let connection = try StoreConnection(Corpus.copy(store, into: scratch), access: .privateCopy)
+        let numbers = try #require(try EntityNumbers(reading: connection))
+        let metadata = try #require(try StoreMetadata(reading: connection))
+        if let digest = metadata.recordedModelDigest { #expect(digest == metadata.modelDigest) }
+        if let checksum = metadata.recordedModelChecksum { #expect(checksum == metadata.modelChecksum) }
+        let schema = try StoreSchema(reading: connection)
+        guard schema.table(named: "Z_MODELCACHE") != nil,
+            let cache = try connection.value("SELECT Z_CONTENT FROM Z_MODELCACHE")?.blob
+        else { return }
+
+        let model = try ManagedObjectModel(modelCache: cache)
+        #expect(Set(model.entities.keys) == Set(metadata.entityVersionHashes.keys))
+        for entity in model.entities.values {
+            // One store has an entity in its metadata and model that Z_PRIMARYKEY knows by an older name.
+            if let entry = numbers.number(of: entity.name).flatMap(numbers.entry) {
+                #expect(entry.parent == entity.superentity.flatMap(numbers.number) ?? 0)
+            } else {
+                #expect(store == "cdplus-sm1-v2/SampleModel_V2.sqlite" && entity.name == "LuxuryCar")
+            }
+            #expect(!entity.attributes.contains { $0.type == .undefined && !$0.isTransient })
+            for relationship in entity.relationships {
+                #expect(model.entities[relationship.destination] != nil)
+                guard let inverse = relationship.inverse else { continue }
+                let back = try #require(model.relationship(inverse, of: relationship.destination)).relationship
+                #expect(back.inverse == relationship.name)
+            }
+            let inherited = model.lineage(of: entity.name).dropLast()
+                .flatMap { $0.attributes.map(\.name) + $0.relationships.map(\.name) }
+            let own = entity.attributes.map(\.name) + entity.relationships.map(\.name)
+            #expect(Set(inherited).isDisjoint(with: own))
+        }
+    }
+}
+
+extension ManagedObjectModelTests {
+    @Test("a small cache, with everything in it")
+    func sample() throws {
+        let model = try ManagedObjectModel(modelCache: SampleModel.cache)
+        #expect(model.versionIdentifiers == ["1", "2"])
+        #expect(Set(model.entities.keys) == ["Goal", "Habit", "Streak"])
+        let habit = try #require(model.entities["Habit"])
+        #expect(habit.isAbstract)
+        #expect(habit.superentity == nil)
+        #expect(habit.uniquenessConstraints == [["title"]])
+        #expect(
+            habit.fetchIndexes == [
+                FetchIndexDescription(name: "byTitle", elements: [.init(property: "title", isAscending: false)])
+            ]
+        )
+        #expect(habit.legacyTombstoneAttributes == ["title", "started"])
+        #expect(
+            habit.attributes == [
+                AttributeDescription(
+                    name: "photo",
+                    type: .binaryData,
+                    allowsExternalBinaryDataStorage: true
+                ),
+                AttributeDescription(name: "scratch", type: .undefined, isOptional: false, isTransient: true),
+                AttributeDescription(name: "started", type: .date, isOptional: false, defaultValue: .date(1.5)),
+                AttributeDescription(name: "streakCount", type: .integer64, isOptional: false, isDerived: true),
+                AttributeDescription(
+                    name: "title",
+                    type: .string,
+                    preservesValueInHistoryOnDeletion: true,
+                    defaultValue: .string("untitled")
+                ),
+            ]
+        )
+        #expect(
+            habit.relationships == [
+                RelationshipDescription(
+                    name: "streaks",
+                    destination: "Streak",
+                    inverse: "habit",
+                    maxCount: 0,
+                    isOrdered: true,
+                    deleteRule: .cascade
+                )
+            ]
+        )
+        let goal = try #require(model.entities["Goal"])
+        #expect(goal.superentity == "Habit")
+        #expect(goal.attributes.map(\.name) == ["target"])
+        #expect(goal.relationships.isEmpty)
+        #expect(model.attributes(of: "Goal").map(\.name) == habit.attributes.map(\.name) + ["target"])
+        #expect(model.subentities(of: "Habit") == ["Goal"])
+        #expect(model.isEntity("Goal", kindOf: "Habit"))
+        #expect(
+            model.entities["Streak"]?.relationships == [
+                RelationshipDescription(
+                    name: "habit",
+                    destination: "Habit",
+                    inverse: "streaks",
+                    minCount: 1,
+                    isOptional: false
+                )
+            ]
+        )
+    }
+
+    @Test("a circle of inheritance ends the line")
+    func circle() {
+        let model = ManagedObjectModel(entities: [
+            EntityDescription(name: "A", superentity: "B"), EntityDescription(name: "B", superentity: "A"),
+            EntityDescription(name: "C", superentity: "missing"),
+        ])
+        #expect(model.lineage(of: "A").map(\.name) == ["B", "A"])
+        #expect(model.lineage(of: "C").map(\.name) == ["C"])
+        #expect(model.lineage(of: "missing").isEmpty)
+    }
+
+    @Test(
+        "what is no model is refused",
+        arguments: [
+            "<plist><dict/></plist>",
+            "<plist><dict><key>$archiver</key><string>NSKeyedArchiver</string></dict></plist>",
+            """
+            <plist><dict><key>$archiver</key><string>NSKeyedArchiver</string><key>$objects</key><array/>\
+            <key>$top</key><dict><key>root</key><dict><key>CF$UID</key><integer>99</integer></dict></dict></dict></plist>
+            """,
+        ]
+    )
+    func refused(text: String) {
+        #expect(throws: UndecodableData.self) { try ManagedObjectModel(archive: Array(text.utf8)) }
+    }
+}
