@@ -79,7 +79,7 @@ struct FaultSweep: Sendable {
                 defer { state.next += 1 }
                 return sample.indices.contains(state.next) ? sample[state.next] : nil
             }) {
-                let (isHarmed, violation) = examine(point)
+                let (isHarmed, violation) = examine(point, calls: kinds.count)
                 state.withLock { state in
                     state.summary.runs += 1
                     state.summary.harmed += isHarmed ? 1 : 0
@@ -97,32 +97,49 @@ struct FaultSweep: Sendable {
         return summary
     }
 
-    private func examine(_ point: FaultPoint) -> (isHarmed: Bool, Violation?) {
+    /// Makes one harmed run in a fresh place, and the runs that must mend what it did.
+    private func examine(_ point: FaultPoint, calls: Int) -> (isHarmed: Bool, Violation?) {
         var objections: Objections = []
         var call = "not reached"
-        var isHarmed = false
         do {
             let scratch = try Scratch()
             try prepare(scratch)
-            let command = command(scratch)
-            let ending = try scratch.run(command, shim: Self.shim, point: point, deadline: Deadline(after: timeLimit))
-            let report = try scratch.report()
-            isHarmed = report.harmed > 0
-            if isHarmed { call = report.firstHarmed }
-            var output = ""
-            if ending == .hung { objections.append("the harmed run did not end") }
-            let first = try afterFault(scratch, point.fault, ending)
-            if !first.isEmpty { output = scratch.output }
-            objections += first
-            let again = try scratch.run(command, shim: nil, point: nil, deadline: Deadline(after: timeLimit))
-            let second = try afterRerun(scratch, again)
-            if !second.isEmpty { output += scratch.output }
-            objections += second.map { "run again: " + $0 }
-            if !objections.isEmpty { objections.append("the harmed run ended with \(ending)\n\(output)") }
+            let report = try harm(scratch, point, "", &objections)
+            if report.harmed > 0 { call = report.firstHarmed }
+            if point.fault == .killAfter {
+                // Recovery may be killed as well. Killing after a call is all but killing before the next, so that these
+                // points have room for it.
+                let relapse = FaultPoint(
+                    number: (point.number &* 7919 &+ Self.seed) % max(calls, 1),
+                    fault: .killBefore
+                )
+                _ = try harm(scratch, relapse, "then \(relapse): ", &objections)
+            }
+            let ending = try scratch.run(command(scratch), shim: nil, point: nil, deadline: Deadline(after: timeLimit))
+            let last = try afterRerun(scratch, ending)
+            objections += last.map { "run again: " + $0 }
+            if !last.isEmpty { objections.append(scratch.output) }
         } catch {
             objections.append("the judge stumbled: \(error)")
         }
-        return (isHarmed, objections.isEmpty ? nil : Violation(point: point, call: call, objections: objections))
+        let violation = Violation(point: point, call: call, objections: objections)
+        return (call != "not reached", objections.isEmpty ? nil : violation)
+    }
+
+    /// Runs the command with a harm and has the place judged.
+    private func harm(
+        _ scratch: Scratch,
+        _ point: FaultPoint,
+        _ prefix: String,
+        _ objections: inout Objections
+    ) throws -> Scratch.Report {
+        let command = command(scratch)
+        let ending = try scratch.run(command, shim: Self.shim, point: point, deadline: Deadline(after: timeLimit))
+        let report = try scratch.report()
+        let found = try afterFault(scratch, point.fault, ending) + (ending == .hung ? ["it did not end"] : [])
+        objections += found.map { prefix + $0 }
+        if !found.isEmpty { objections.append("it ended with \(ending)\n\(scratch.output)") }
+        return report
     }
 }
 
