@@ -41,11 +41,6 @@ struct StoreRecipesTests {
         }
     }
 
-    struct Shape: CustomTestStringConvertible, Sendable {
-        let testDescription: String
-        let files: [String]
-    }
-
     @Test(
         "The files of a store are the ones its trouble is about",
         arguments: [
@@ -162,5 +157,58 @@ struct StoreRecipesTests {
         let pairs = "SELECT count(*) FROM Z_1FOLLOWERS"
         #expect(try connection.value(pairs) == .integer(3))
         #expect(try connection.value("SELECT count(*) FROM Z_1FRIENDS WHERE REFLEXIVE = 2") == .integer(1))
+    }
+
+    @Test("Every type of attribute is stored as Core Data stores it")
+    func allTypes() throws {
+        let scratch = try Scratch()
+        try scratch.build(store: "all-types")
+        let connection = try scratch.open()
+        let stored: [(column: String, values: [SQLValue])] = [
+            ("ZSMALL", [.null, .integer(-32_768), .null]),
+            ("ZMIDDLE", [.null, .integer(2_147_483_647), .null]),
+            ("ZLARGE", [.null, .integer(.max), .null]),
+            ("ZEXACT", [.null, .text("NaN"), .real(3.25)]),
+            ("ZREAL", [.null, .real(0), .real(1e300)]),
+            ("ZSINGLE", [.null, .real(1.5), .null]),
+            ("ZWORDS", [.null, .text("Łódź 🏃"), .text("")]),
+            ("ZFLAG", [.null, .integer(1), .integer(0)]),
+            // Half a second before 2000; whole seconds become integers in a column of numeric affinity.
+            ("ZDAY", [.null, .real(-31_622_400.5), .integer(9190 * 86_400)]),
+            ("ZBYTES", [.null, .blob([]), .blob(Array("abcabcabc".utf8))]),
+            ("ZLINK", [.null, .text("https://example.com/a?b=c"), .null]),
+            ("ZARCHIVED", [.null, .blob(Array("bplist00".utf8)), .null]),
+        ]
+        for (column, values) in stored {
+            var found: [SQLValue] = []
+            try connection.forEachRow("SELECT \(column) FROM ZSAMPLE ORDER BY Z_PK") { found.append($0.value(0)) }
+            #expect(found == values, "\(column)")
+        }
+        #expect(try connection.value("SELECT length(ZIDENTIFIER) FROM ZSAMPLE WHERE Z_PK = 2") == .integer(16))
+    }
+
+    @Test("A name that SQL or ASCII does not know is a table and a column all the same")
+    func unusualNames() throws {
+        let scratch = try Scratch("Übung ohne Endung; \"x\"")
+        try scratch.build(store: "unusual-names")
+        let connection = try scratch.open()
+        let row =
+            "SELECT ZSELECT || ZFROM || ZGROUP || \"ZSTRASSE\" || \"ZNAÏVE\" "
+            + "FROM ZORDER JOIN \"ZGRÖSSE\" AS g ON g.Z_PK = ZTABLE"
+        #expect(try connection.value(row) == .text("*it's \"quoted\"7Allee 10.5"))
+    }
+
+    @Test("The guide to recipes names every kind of damage and every type")
+    func guide() throws {
+        let guide = try Directory.open(path: Fixtures.folder).contents(of: "README.md", limit: 1 << 20)
+        let text = String(decoding: guide, as: UTF8.self)
+        let wrong = ["seed: x\nsql: []\ndamage: [{x: 1}]", "seed: x\nmodel: {entities: {A: {attributes: {a: x}}}}"]
+        for recipe in wrong {
+            let error = #expect(throws: RecipeError.self) { try RecipeReader.recipe(from: recipe) }
+            let list = error?.message.split(separator: ";").last ?? ""
+            let names = list.split { !$0.isLetter && !$0.isNumber }.drop { !["are", "of"].contains($0) }.dropFirst()
+            for name in names where name != "one" { #expect(text.contains("`\(name)`"), "\(name)") }
+            #expect(names.count > 10)
+        }
     }
 }

@@ -8,7 +8,10 @@ import Testing
 /// - frameworks before 850 know indexed attributes instead of fetch indexes, which our model does not;
 /// - partial, spatial and expression indexes cannot be made from our model;
 /// - a store in which the kept model is not the one of its tables (one carries another version's).
-@Suite("The shape of new stores, compared with genuine ones", .disabled(if: GenuineStores.names.isEmpty))
+@Suite(
+    "The shape of new stores, compared with genuine ones",
+    .enabled(if: !GenuineStores.names.isEmpty, "the genuine stores are not at hand")
+)
 struct GenuineShapeTests {
     private struct Genuine: Sendable {
         let shape: StoreShape

@@ -35,6 +35,7 @@ struct RowWriterTests {
                 relationship("passport", "Passport", "owner", .cascade),
                 relationship("pets", "Pet", "keeper", many: true, ordered: true),
                 relationship("clubs", "Club", "members", many: true),
+                relationship("friends", "Person", "friends", many: true, .noAction),
                 relationship("debts", "Debt", "debtor", many: true, .deny),
             ]
         ),
@@ -157,6 +158,19 @@ struct RowWriterTests {
         #expect(store.writer.changes.updated.map(\.entity).sorted() == ["Club", "Pet"])
     }
 
+    @Test("A pair of a relationship that is its own inverse goes with either of its objects")
+    func reflexive() throws {
+        let store = try Store()
+        let people = try (0..<3).map { _ in try store.insert("Person") }
+        try store.writer.connect(people[0], "friends", to: people[1])
+        try store.writer.connect(people[2], "friends", to: people[0])
+        try store.writer.connect(people[1], "friends", to: people[2])
+        store.writer.beginSave()
+        try store.writer.delete(people[0])
+        #expect(try store.text("SELECT group_concat(Z_5FRIENDS || ':' || REFLEXIVE) FROM Z_5FRIENDS") == "2:3")
+        #expect(Set(store.writer.changes.updated) == [people[1], people[2]])
+    }
+
     @Test("A deny rule refuses the deletion")
     func denied() throws {
         let store = try Store()
@@ -242,9 +256,10 @@ struct RowWriterTests {
             slots == [
                 .toOneKey("passport"), .attribute("age"), .attribute("name"), .attribute("photo"),
                 .oneToMany("debts"), .oneToMany("pets"), .manyToMany("clubs"),
+                .manyToMany("friends"),
             ]
         )
-        #expect(HistoryWriter.bitmap([.toOneKey("passport"), .manyToMany("clubs")], in: slots) == [0x82])
+        #expect(HistoryWriter.bitmap([.toOneKey("passport"), .manyToMany("friends")], in: slots) == [0x81])
         #expect(HistoryWriter.bitmap([], in: slots + slots) == [0, 0])
     }
 }

@@ -55,10 +55,11 @@ package struct HistoryWriter {
             """,
             [.integer(number), .integer(Self.transactionEntity)] + strings + [.real(origin.timestamp)]
         )
-        let count = changes.inserted.count + changes.updated.count + changes.deleted.count
+        let groups = [changes.inserted, changes.updated, changes.deleted]
+        let count = groups.reduce(0) { $0 + $1.count }
         guard count > 0 else { return number }
         var key = try allocate(Self.changeEntity, count: Int64(count))
-        for (kind, objects) in [changes.inserted, changes.updated, changes.deleted].enumerated() {
+        for (kind, objects) in groups.enumerated() {
             for object in objects {
                 try write(object, kind: Int64(kind), of: changes, key: key, transaction: number)
                 key += 1

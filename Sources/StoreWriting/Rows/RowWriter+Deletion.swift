@@ -29,7 +29,9 @@ extension RowWriter {
                 path: "",
                 "\(owner.entity).\(name) denies the deletion of an object that it leads from"
             )
-        case .noAction: return []
+        case .noAction:
+            // A row of a join table goes with either of its objects, whatever the rule.
+            guard case .manyToMany = storage else { return [] }
         case .cascade, .nullify, .deny: break
         }
         for destination in destinations { try disconnect(owner, storage, relationship, destination) }
@@ -51,10 +53,14 @@ extension RowWriter {
             )
         case .manyToMany(let table, let ownerColumn, let destinationColumn, _, _):
             let destination = try shape.entity(relationship.destination)
+            let (left, right) = (SQLName.quoted(ownerColumn), SQLName.quoted(destinationColumn))
+            var pairs = "SELECT \(right) FROM \(SQLName.quoted(table)) WHERE \(left) = ?1"
+            // A relationship that is its own inverse keeps each pair one way or the other.
+            if Self.isReflexive(storage) {
+                pairs += " UNION SELECT \(left) FROM \(SQLName.quoted(table)) WHERE \(right) = ?1"
+            }
             return try keys(
-                "SELECT Z_PK, Z_ENT FROM \(SQLName.quoted(destination.table)) WHERE Z_PK IN "
-                    + "(SELECT \(SQLName.quoted(destinationColumn)) FROM \(SQLName.quoted(table)) "
-                    + "WHERE \(SQLName.quoted(ownerColumn)) = ?)",
+                "SELECT Z_PK, Z_ENT FROM \(SQLName.quoted(destination.table)) WHERE Z_PK IN (\(pairs))",
                 owner
             )
         }
@@ -81,13 +87,20 @@ extension RowWriter {
                 try touch(destination, [])
             }
         case .manyToMany(let table, let ownerColumn, let destinationColumn, _, _):
+            let (left, right) = (SQLName.quoted(ownerColumn), SQLName.quoted(destinationColumn))
+            var condition = "(\(left) = ?1 AND \(right) = ?2)"
+            if Self.isReflexive(storage) { condition += " OR (\(left) = ?2 AND \(right) = ?1)" }
             try connection.run(
-                "DELETE FROM \(SQLName.quoted(table)) WHERE \(SQLName.quoted(ownerColumn)) = ? "
-                    + "AND \(SQLName.quoted(destinationColumn)) = ?",
+                "DELETE FROM \(SQLName.quoted(table)) WHERE \(condition)",
                 [.integer(owner.primaryKey), .integer(destination.primaryKey)]
             )
             try touchInverse(of: relationship, on: destination)
         }
+    }
+
+    private static func isReflexive(_ storage: StoreShape.RelationshipStorage) -> Bool {
+        guard case .manyToMany(_, _, let destinationColumn, _, _) = storage else { return false }
+        return destinationColumn == StoreShape.reflexiveColumn
     }
 
     private func removeRow(of key: ObjectKey, _ entity: StoreShape.Entity) throws {

@@ -2,16 +2,22 @@ package import StoreFormat
 
 /// What one save does to each object, the net of it: what history is told, and whose version has been raised.
 package struct SaveChanges: Sendable {
-    /// The objects in the order in which they were inserted.
-    package private(set) var inserted: [ObjectKey] = []
-    package private(set) var updated: [ObjectKey] = []
     package private(set) var deleted: [ObjectKey] = []
+    // Objects that were touched and then deleted stay in these two, and are passed over when they are asked for.
+    private var insertionOrder: [ObjectKey] = []
+    private var updateOrder: [ObjectKey] = []
     private var isInserted: Set<ObjectKey> = []
     private var isDeleted: Set<ObjectKey> = []
     private var slots: [ObjectKey: Set<StoreShape.HistorySlot>] = [:]
     private var tombstones: [ObjectKey: [SQLValue]] = [:]
 
     package init() {}
+
+    /// The objects in the order in which they were inserted.
+    package var inserted: [ObjectKey] { insertionOrder.filter(isInserted.contains) }
+
+    /// The objects that were there before, in the order in which they were first changed.
+    package var updated: [ObjectKey] { updateOrder.filter { slots[$0] != nil } }
 
     /// The properties of an updated object that this save changed.
     package func changedSlots(of key: ObjectKey) -> Set<StoreShape.HistorySlot> { slots[key] ?? [] }
@@ -20,7 +26,7 @@ package struct SaveChanges: Sendable {
     package func tombstone(of key: ObjectKey) -> [SQLValue] { tombstones[key] ?? [] }
 
     mutating func insert(_ key: ObjectKey) {
-        inserted.append(key)
+        insertionOrder.append(key)
         isInserted.insert(key)
     }
 
@@ -29,19 +35,16 @@ package struct SaveChanges: Sendable {
         guard !isInserted.contains(key), !isDeleted.contains(key) else { return false }
         let isFirst = slots[key] == nil
         slots[key, default: []].formUnion(changed)
-        if isFirst { updated.append(key) }
+        if isFirst { updateOrder.append(key) }
         return isFirst
     }
 
     /// Notes a deletion; an object that this save inserted was then never there.
     mutating func delete(_ key: ObjectKey, tombstone: [SQLValue]) {
         isDeleted.insert(key)
-        if slots.removeValue(forKey: key) != nil { updated.removeAll { $0 == key } }
-        if isInserted.remove(key) != nil {
-            inserted.removeAll { $0 == key }
-        } else {
-            deleted.append(key)
-            tombstones[key] = tombstone
-        }
+        slots[key] = nil
+        guard isInserted.remove(key) == nil else { return }
+        deleted.append(key)
+        tombstones[key] = tombstone
     }
 }

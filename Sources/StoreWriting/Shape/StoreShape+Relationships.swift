@@ -18,6 +18,9 @@ extension StoreShape {
         }
     }
 
+    /// The second column of the table of a relationship that is its own inverse.
+    static var reflexiveColumn: String { "REFLEXIVE" }
+
     private typealias Side = (entity: String, relationship: RelationshipDescription)
 
     private func isNamingSide(_ side: Side, _ other: Side) -> Bool {
@@ -33,7 +36,7 @@ extension StoreShape {
         let backward = other.relationship.name.uppercased()
         let isReflexive = side.entity == other.entity && forward == backward
         let owner = "Z_\(number(of: side.entity))\(backward)"
-        let destination = isReflexive ? "REFLEXIVE" : "Z_\(number(of: other.entity))\(forward)"
+        let destination = isReflexive ? Self.reflexiveColumn : "Z_\(number(of: other.entity))\(forward)"
         let order = side.relationship.isOrdered ? "Z_FOK_\(number(of: other.entity))\(forward)" : nil
         let inverseOrder =
             other.relationship.isOrdered && !isReflexive ? "Z_FOK_\(number(of: side.entity))\(backward)" : nil
