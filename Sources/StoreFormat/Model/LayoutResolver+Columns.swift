@@ -34,7 +34,7 @@ extension LayoutResolver {
     /// Finds the columns of all properties that are declared in the tree below a root.
     mutating func resolveColumns(ofRoot root: String) {
         let tree = trees[root] ?? []
-        guard let table = table(of: root) else {
+        guard let table = table(ofRoot: root) else {
             for name in tree { report(name, nil, "there is no table Z\(root.uppercased())") }
             return
         }

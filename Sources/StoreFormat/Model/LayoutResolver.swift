@@ -45,11 +45,15 @@ struct LayoutResolver {
     }
 
     mutating func resolve() {
-        for name in model.entities.keys.sorted(by: ManagedObjectModel.inByteOrder)
-        where numbers.number(of: name) == nil {
+        let numbered = Set(order)
+        for name in model.entities.keys.sorted(by: ManagedObjectModel.inByteOrder) where !numbered.contains(name) {
             report(name, nil, "the store gives the entity no number")
         }
-        for name in order where trees[name] != nil { resolveColumns(ofRoot: name) }
+        var roots: Set<String> = []
+        for name in order {
+            guard let root = model.lineage(of: name).first?.name, roots.insert(root).inserted else { continue }
+            resolveColumns(ofRoot: root)
+        }
         resolveJoinTables()
         let joins = Dictionary(grouping: joinTables.flatMap { [($0, $0.first), ($0, $0.second)] }) { _, side in
             side.entity
@@ -76,7 +80,10 @@ struct LayoutResolver {
 
     /// The table of the entity's root; nil when there is none that holds rows.
     func table(of entity: String) -> StoreSchema.Table? {
-        guard let root = model.lineage(of: entity).first?.name else { return nil }
+        model.lineage(of: entity).first.flatMap { table(ofRoot: $0.name) }
+    }
+
+    func table(ofRoot root: String) -> StoreSchema.Table? {
         guard let table = schema.table(named: "Z" + root.uppercased()), table.holdsRows else { return nil }
         return table
     }

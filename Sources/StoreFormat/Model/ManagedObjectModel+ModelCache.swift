@@ -1,5 +1,5 @@
 extension ManagedObjectModel {
-    /// The greatest size of an unfolded model cache; Photos, with 75 entities, has one megabyte.
+    /// The greatest size of an unfolded model cache; that of Photos, with 61 entities, has 300 kB.
     private static let archiveLimit = 64 << 20
 
     /// Decodes the content of `Z_MODELCACHE`: a keyed archive under raw DEFLATE.
