@@ -20,6 +20,8 @@ struct FaultSweep: Sendable {
     /// What a sweep did and found.
     struct Summary: Sendable {
         var calls = 0
+        /// The kinds of calls there were.
+        var kinds: Set<CallKind> = []
         var points = 0
         var runs = 0
         /// Runs in which the call was reached and harmed.
@@ -73,7 +75,9 @@ struct FaultSweep: Sendable {
         let kinds = try count()
         let points = Self.points(of: kinds)
         let sample = Self.isExhaustive ? points : Self.sample(of: points, limit: limit, seed: Self.seed)
-        let state = Mutex((next: 0, summary: Summary(calls: kinds.count, points: points.count)))
+        let state = Mutex(
+            (next: 0, summary: Summary(calls: kinds.count, kinds: Set(kinds.compactMap(\.self)), points: points.count))
+        )
         DispatchQueue.concurrentPerform(iterations: ProcessInfo.processInfo.activeProcessorCount) { _ in
             while let point = state.withLock({ state -> FaultPoint? in
                 defer { state.next += 1 }

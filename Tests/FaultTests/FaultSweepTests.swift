@@ -36,6 +36,7 @@ struct FaultSweepTests {
         #expect(summary.violations.isEmpty, "\(summary.violations.map(\.description))")
         #expect(summary.harmed == summary.runs)
         #expect(summary.runs > 20)
+        #expect(summary.kinds.isSuperset(of: [.open, .create, .read, .write, .synchronize, .rename, .close]))
     }
 
     @Test("It finds the calls at which a copy in place leaves half a file")

@@ -1,6 +1,10 @@
 #ifndef CLINUX_H
 #define CLINUX_H
 
+#ifndef __linux__
+#error "store-migrate works on Linux only"
+#endif
+
 #include <stdint.h>
 #include <sys/types.h>
 
