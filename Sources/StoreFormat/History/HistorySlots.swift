@@ -16,6 +16,8 @@ package struct HistorySlots: Hashable, Sendable {
     package let slots: [Slot]
     package let oneToMany: [String]
     package let manyToMany: [String]
+    /// False when properties were not found in the tables, so that nobody knows how many bits they have.
+    package let isComplete: Bool
 
     package init(
         foreignKeys: [String?] = [],
@@ -23,7 +25,8 @@ package struct HistorySlots: Hashable, Sendable {
         orderColumns: [String?] = [],
         attributes: [String] = [],
         oneToMany: [String] = [],
-        manyToMany: [String] = []
+        manyToMany: [String] = [],
+        isComplete: Bool = true
     ) {
         let named = foreignKeys + entityColumns + orderColumns + attributes
         slots =
@@ -31,14 +34,17 @@ package struct HistorySlots: Hashable, Sendable {
             + oneToMany.map { _ in .oneToMany } + manyToMany.map { _ in .manyToMany }
         self.oneToMany = oneToMany
         self.manyToMany = manyToMany
+        self.isComplete = isComplete
     }
 
     package var count: Int { slots.count }
 
-    /// The length of every bitmap of this entity.
-    package var byteCount: Int { (slots.count + 7) / 8 }
+    /// The length of every bitmap of this entity; nil when the slots are not all known.
+    package var byteCount: Int? { isComplete ? (slots.count + 7) / 8 : nil }
 
-    /// Decodes a bitmap; nil when its length is not that of this entity's bitmaps, or bits beyond the last slot are set.
+    /// Decodes a bitmap; nil when its length or a bit beyond the last slot shows that it is not of this entity.
+    ///
+    /// Also nil when the slots are not all known.
     package func properties(in bitmap: [UInt8]) -> ChangedProperties? {
         guard bitmap.count == byteCount else { return nil }
         var names: [String] = []
@@ -65,7 +71,7 @@ package struct HistorySlots: Hashable, Sendable {
     package func bitmap(of properties: Set<String>) -> [UInt8] {
         let isOneToMany = !properties.isDisjoint(with: oneToMany)
         let isManyToMany = !properties.isDisjoint(with: manyToMany)
-        var result = [UInt8](repeating: 0, count: byteCount)
+        var result = [UInt8](repeating: 0, count: (slots.count + 7) / 8)
         for (bit, slot) in slots.enumerated() {
             let isSet =
                 switch slot {

@@ -50,6 +50,9 @@ extension LayoutResolver {
     }
 
     private mutating func resolve(_ attribute: AttributeDescription, of entity: String, in columns: inout Columns) {
+        guard attribute.type != .composite else {
+            return report(entity, attribute.name, "how composite attributes are kept is not known")
+        }
         let name = columns.next("Z" + attribute.name.uppercased())
         guard let column = columns.found(name) else {
             return report(entity, attribute.name, "there is no column \(name) in \(columns.table.name)")

@@ -11,13 +11,19 @@ extension LayoutResolver {
             entity.attributes.filter { !$0.isTransient }.map(\.name).sorted(by: ManagedObjectModel.inByteOrder)
         }
         let toMany = lineage.flatMap(\.relationships).filter { $0.isToMany && !$0.isTransient }
+        let isComplete = lineage.allSatisfy { entity in
+            let toOne = entity.relationships.filter { !$0.isToMany && !$0.isTransient }
+            return entity.attributes.filter { !$0.isTransient }.count == self.attributes[entity.name]?.count ?? 0
+                && toOne.count == self.keys[entity.name]?.filter { !$0.isHidden }.count ?? 0
+        }
         return HistorySlots(
             foreignKeys: keys.map { $0.isHidden ? nil : $0.name },
             entityColumns: keys.filter { $0.columns.entityColumn != nil }.map { $0.isHidden ? nil : $0.name },
             orderColumns: keys.filter { $0.columns.orderColumn != nil }.map { $0.isHidden ? nil : $0.name },
             attributes: attributes,
             oneToMany: toMany.filter { !isManyToMany($0) }.map(\.name),
-            manyToMany: toMany.filter(isManyToMany).map(\.name)
+            manyToMany: toMany.filter(isManyToMany).map(\.name),
+            isComplete: isComplete
         )
     }
 
