@@ -1,27 +1,77 @@
 package import SafeFiles
-package import StoreFormat
+public import StoreFormat
 
-/// Levels of proof that a store is sound and equals another; it changes nothing.
-package struct StoreVerifier: Sendable {
+/// Levels of proof that a store is sound, and that it equals another; nothing is changed to get them.
+public struct StoreVerifier: Sendable {
+    private let reader: StoreReader
     private let monitor: WorkMonitor
 
-    package init(monitor: WorkMonitor = .silent) {
+    public init() {
+        self.init(monitor: .silent)
+    }
+
+    package init(
+        lockTimeout: Duration = .seconds(20),
+        allowsNetworkFileSystem: Bool = false,
+        monitor: WorkMonitor = .silent
+    ) {
         self.monitor = monitor
+        reader = StoreReader(
+            lockTimeout: lockTimeout,
+            allowsNetworkFileSystem: allowsNetworkFileSystem,
+            monitor: monitor
+        )
+    }
+
+    /// Proves a store up to a level; the level `content` compares it with another store.
+    ///
+    /// Throws ``UnreadableStore`` or ``StoreError`` where there is no store that could be looked at.
+    public func verify(
+        _ location: StoreLocation,
+        level: VerificationLevel,
+        against other: StoreLocation? = nil
+    ) throws -> VerificationReport {
+        var expected: StoreDigest?
+        if level >= .content, let other {
+            expected = try reader.withView(of: other) { view in
+                try StoreDigest(of: view.connection, externalData: view.externalData, monitor: monitor)
+            }
+        }
+        return try reader.withView(of: location) { view in
+            try VerificationRun(self, view, location, expected: expected, monitor: monitor).report(upTo: level)
+        }
     }
 
     /// Returns what is found at exactly one level, through a connection that the caller holds.
     ///
-    /// `location` names the store as people know it; the connection may lead to a private copy of it.
+    /// `location` names the store as people know it; the connection may lead to a private copy of it. At the level
+    /// `coredata` a plain SQLite store has nothing to find; the level `content` needs two digests and finds nothing here.
     package func findings(
         in connection: StoreConnection,
         location: StoreLocation,
         externalData: Directory?,
         level: VerificationLevel
     ) throws -> [Finding] {
-        switch level {
+        try monitor.checkCancellation()
+        return switch level {
         case .files: try FileSetProof(location, connection: connection).findings()
         case .sqlite: try StructureProof(connection, monitor: monitor).findings()
-        default: []
+        case .coredata:
+            try CoreDataStore(connection, location: location, externalData: externalData)?
+                .findings(monitor: monitor) ?? []
+        case .content: []
         }
+    }
+
+    /// Returns what differs between the contents of two stores; empty when they are equal.
+    package func differences(of digest: StoreDigest, from other: StoreDigest, in connection: StoreConnection) throws
+        -> [Finding]
+    {
+        let roots = try EntityNumbers(reading: connection)?.roots.filter(\.isOfModel) ?? []
+        let entities = Dictionary(
+            roots.map { ("Z" + $0.name.uppercased(), $0.name) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        return ContentComparison(digest, with: other, entities: entities).findings
     }
 }

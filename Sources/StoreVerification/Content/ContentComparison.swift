@@ -1,0 +1,67 @@
+package import StoreFormat
+
+/// What differs between the content of two stores, table by table.
+struct ContentComparison {
+    private let digest: StoreDigest
+    private let other: StoreDigest
+    /// The entity whose objects a table holds, by the table's name.
+    private let entities: [String: String]
+
+    init(_ digest: StoreDigest, with other: StoreDigest, entities: [String: String]) {
+        self.digest = digest
+        self.other = other
+        self.entities = entities
+    }
+
+    var findings: [Finding] {
+        guard digest != other else { return [] }
+        var findings: [Finding] = []
+        if digest.schema != other.schema {
+            findings.append(
+                Finding(.schemaDiffers, .error, level: .content, "tables, indexes or triggers are defined otherwise")
+            )
+        }
+        let own = Dictionary(digest.tables.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let others = Dictionary(other.tables.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        for name in Set(own.keys).union(others.keys).sorted() {
+            guard let message = message(own[name], others[name]) else { continue }
+            findings.append(
+                Finding(.contentDiffers, .error, level: .content, message, entity: entities[name], table: name)
+            )
+        }
+        if digest.externalFiles != other.externalFiles {
+            findings.append(
+                Finding(.externalFilesDiffer, .error, level: .content, "the files of external binary data differ")
+            )
+        }
+        if findings.isEmpty {
+            findings.append(Finding(.contentDiffers, .error, level: .content, "the contents differ"))
+        }
+        return findings
+    }
+
+    private func message(_ table: StoreDigest.Table?, _ other: StoreDigest.Table?) -> String? {
+        switch (table, other) {
+        case (nil, nil): nil
+        case (let table?, nil): "the other store lacks this table of \(table.rows) rows"
+        case (nil, let other?): "this table is missing; the other store has it with \(other.rows) rows"
+        case (let table?, let other?):
+            if table.digest == other.digest {
+                nil
+            } else if table.rows == other.rows {
+                "the \(table.rows) rows of this table are not those of the other store"
+            } else {
+                "this table holds \(table.rows) rows, and \(other.rows) in the other store"
+            }
+        }
+    }
+}
+
+extension Finding.Code {
+    /// A table's rows are not those of the other store.
+    package static let contentDiffers = Self(rawValue: "contentDiffers")
+    /// The definitions are not those of the other store.
+    package static let schemaDiffers = Self(rawValue: "schemaDiffers")
+    /// The external files are not those of the other store.
+    package static let externalFilesDiffer = Self(rawValue: "externalFilesDiffer")
+}

@@ -1,0 +1,52 @@
+import StoreFormat
+
+/// What rules ask of the store and write into their statements.
+extension CoreDataStore {
+    /// True when the table is there and has all these columns.
+    func has(_ columns: [String], in name: String) -> Bool {
+        guard let table = schema.table(named: name), table.holdsRows else { return false }
+        return columns.allSatisfy { table.column(named: $0) != nil }
+    }
+
+    /// The number that a statement returns; 0 when it returns none.
+    func count(_ sql: String) throws -> Int64 {
+        try connection.value(sql)?.integer ?? 0
+    }
+
+    func isAbstract(_ entity: Int64) -> Bool { abstractEntities.contains(entity) }
+
+    /// The numbers as the inside of a list in SQL.
+    func list(_ numbers: [Int64]) -> String {
+        numbers.map(String.init).joined(separator: ", ")
+    }
+
+    /// The condition that a row of the table is an object of one of the entities, as SQL.
+    ///
+    /// Where every entity of the table is among them nothing is asked: that rows have an entity of their table is
+    /// another rule.
+    func condition(for entities: [Int64], in table: String, alias: String = "") -> String {
+        let all = roots.first { $0.table == table }.map { entityNumbers.subtree(of: $0.entry.number) } ?? []
+        let isEvery = !all.isEmpty && Set(all.filter { !isAbstract($0) }).isSubset(of: entities)
+        return isEvery ? "1" : "\(alias)Z_ENT IN (\(list(entities)))"
+    }
+
+    /// The path by which people know an external file.
+    func externalPath(_ name: String) -> String {
+        let folder = location.supportFolderName + "/" + StoreLocation.externalDataFolderName
+        return StoreLocation(folder: location.folder, name: folder + "/" + name).path
+    }
+
+    /// Checks every rule; damage that shows up on the way is a finding too.
+    func findings(monitor: WorkMonitor) throws -> [Finding] {
+        var findings = FindingList(level: .coredata)
+        for rule in CoreDataRules.all {
+            try monitor.checkCancellation()
+            do {
+                try rule.check(self, &findings)
+            } catch let error as StoreError where error.code == .damaged {
+                findings.report(.pageDamage, .error, error.message)
+            }
+        }
+        return findings.findings
+    }
+}

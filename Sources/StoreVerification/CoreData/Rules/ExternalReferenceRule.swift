@@ -1,0 +1,63 @@
+import SafeFiles
+package import StoreFormat
+
+/// Every value that is kept in a file of its own has that file, and every such file has a value.
+///
+/// A value that may be external begins with a byte that says where it is: 1 in the row, 2 in the file whose name
+/// follows as 36 characters and a zero.
+struct ExternalReferenceRule: CoreDataRule {
+    func check(_ store: CoreDataStore, _ findings: inout FindingList) throws {
+        var unreferenced = Set(try fileNames(in: store))
+        for attribute in store.attributes where attribute.attribute.allowsExternalBinaryDataStorage {
+            let column = SQLName.quoted(attribute.column)
+            try store.connection.forEachRow(
+                """
+                SELECT Z_PK, CAST(substr(\(column), 2, 36) AS TEXT) FROM \(SQLName.quoted(attribute.table)) NOT INDEXED
+                WHERE length(\(column)) = 38 AND typeof(\(column)) = 'blob' AND substr(\(column), 1, 1) = x'02'
+                AND \(store.condition(for: attribute.entities, in: attribute.table))
+                """
+            ) { row in
+                guard let name = row.text(1) else { return }
+                if unreferenced.remove(name) != nil { return }
+                if try isFile(name, in: store) { return }
+                findings.report(
+                    .externalFileMissing,
+                    .error,
+                    "the file with the value of the attribute \(attribute.attribute.name) is missing",
+                    entity: attribute.entity,
+                    table: attribute.table,
+                    key: row.integer(0)
+                )
+            }
+        }
+        for name in unreferenced.sorted() {
+            findings.report(
+                .externalFileUnused,
+                .warning,
+                "no object refers to this external file",
+                path: store.externalPath(name)
+            )
+        }
+    }
+
+    private func fileNames(in store: CoreDataStore) throws -> [String] {
+        do {
+            return try store.externalData?.entries() ?? []
+        } catch {
+            throw StoreError(.inputOutput, path: error.path, error.description)
+        }
+    }
+
+    /// A file that one value has taken off the list may be another's too; names that lead out of the folder are none.
+    private func isFile(_ name: String, in store: CoreDataStore) throws -> Bool {
+        guard !name.contains("/"), name != ".", name != ".." else { return false }
+        return (try? store.externalData?.status(of: name))?.kind == .regular
+    }
+}
+
+extension Finding.Code {
+    /// A value is kept in a file that is not there.
+    package static let externalFileMissing = Self(rawValue: "externalFileMissing")
+    /// A file that holds no object's value.
+    package static let externalFileUnused = Self(rawValue: "externalFileUnused")
+}

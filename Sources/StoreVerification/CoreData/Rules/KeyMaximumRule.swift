@@ -1,0 +1,23 @@
+package import StoreFormat
+
+/// `Z_MAX` of a root entity is not behind the greatest key in its table; the next insert would collide.
+struct KeyMaximumRule: CoreDataRule {
+    func check(_ store: CoreDataStore, _ findings: inout FindingList) throws {
+        for root in store.roots {
+            let greatest = try store.count("SELECT max(Z_PK) FROM \(SQLName.quoted(root.table))")
+            guard greatest > root.entry.max else { continue }
+            findings.report(
+                .keyMaximumBehind,
+                .error,
+                "the last key given out (Z_MAX) is \(root.entry.max), and the table holds key \(greatest)",
+                entity: root.entry.name,
+                table: root.table
+            )
+        }
+    }
+}
+
+extension Finding.Code {
+    /// The next object would get the key of an object that exists.
+    package static let keyMaximumBehind = Self(rawValue: "keyMaximumBehind")
+}

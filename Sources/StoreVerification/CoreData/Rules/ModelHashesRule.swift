@@ -1,0 +1,56 @@
+package import StoreFormat
+
+/// The metadata's version hashes name exactly the entities of `Z_PRIMARYKEY`, and their digests are right.
+struct ModelHashesRule: CoreDataRule {
+    func check(_ store: CoreDataStore, _ findings: inout FindingList) throws {
+        let metadata = store.metadata
+        guard !metadata.values.isEmpty else { return }
+        var unnumbered = Set(metadata.entityVersionHashes.keys)
+        var unhashed = store.entityNumbers.modelEntries.filter { unnumbered.remove($0.name) == nil }
+        for name in unnumbered.sorted() {
+            if let former = unhashed.firstIndex(where: { isSameEntity($0, name, in: store) }) {
+                findings.report(
+                    .entityRenamed,
+                    .warning,
+                    "entity \(name) is numbered as \(unhashed[former].name), a former name",
+                    entity: name
+                )
+                unhashed.remove(at: former)
+            } else {
+                findings.report(.modelHashes, .error, "entity \(name) has a version hash and no number", entity: name)
+            }
+        }
+        for entry in unhashed {
+            findings.report(
+                .modelHashes,
+                .error,
+                "entity \(entry.name) has a number and no version hash",
+                entity: entry.name
+            )
+        }
+        if let digest = metadata.recordedModelDigest, digest != metadata.modelDigest {
+            findings.report(.modelDigest, .error, "the digest of the model's version hashes does not fit them")
+        }
+        if let checksum = metadata.recordedModelChecksum, checksum != metadata.modelChecksum {
+            findings.report(.modelDigest, .error, "the checksum of the model's version hashes does not fit them")
+        }
+    }
+
+    /// Genuine stores exist whose entity was renamed by a migration that left the number under the former name: the
+    /// model in the store knows the new name, in the same place of its inheritance.
+    private func isSameEntity(_ entry: EntityNumbers.Entry, _ name: String, in store: CoreDataStore) -> Bool {
+        guard let model = store.model, let entity = model.entities[name], model.entities[entry.name] == nil else {
+            return false
+        }
+        return entity.superentity == store.entityNumbers.entry(entry.parent)?.name
+    }
+}
+
+extension Finding.Code {
+    /// An entity was renamed, and the table of entity numbers did not follow.
+    package static let entityRenamed = Self(rawValue: "entityRenamed")
+    /// The entities with a version hash are not the entities with a number.
+    package static let modelHashes = Self(rawValue: "modelHashes")
+    /// A digest that the metadata records of the version hashes is not theirs.
+    package static let modelDigest = Self(rawValue: "modelDigest")
+}

@@ -1,0 +1,77 @@
+import StoreFormat
+
+/// One run through the levels of a proof, over a view of the store.
+struct VerificationRun {
+    private let verifier: StoreVerifier
+    private let view: StoreView
+    private let location: StoreLocation
+    private let expected: StoreDigest?
+    private let monitor: WorkMonitor
+
+    init(
+        _ verifier: StoreVerifier,
+        _ view: StoreView,
+        _ location: StoreLocation,
+        expected: StoreDigest?,
+        monitor: WorkMonitor
+    ) {
+        self.verifier = verifier
+        self.view = view
+        self.location = location
+        self.expected = expected
+        self.monitor = monitor
+    }
+
+    func report(upTo level: VerificationLevel) throws -> VerificationReport {
+        var levels: [VerificationReport.LevelResult] = []
+        var findings: [Finding] = []
+        var digest: StoreDigest?
+        for next in VerificationLevel.allCases where next <= level {
+            if let reason = try reasonToSkip(next, after: findings) {
+                levels.append(.init(level: next, status: .skipped, reason: reason, seconds: 0))
+                continue
+            }
+            let start = ContinuousClock.now
+            var found: [Finding]
+            if next == .content {
+                let own = try StoreDigest(of: view.connection, externalData: view.externalData, monitor: monitor)
+                digest = own
+                found = try expected.map { try verifier.differences(of: own, from: $0, in: view.connection) } ?? []
+            } else {
+                found = try verifier.findings(
+                    in: view.connection,
+                    location: location,
+                    externalData: view.externalData,
+                    level: next
+                )
+            }
+            let failed = found.contains { $0.severity == .error }
+            levels.append(
+                .init(level: next, status: failed ? .failed : .passed, seconds: start.duration(to: .now).inSeconds)
+            )
+            findings += found
+        }
+        return VerificationReport(levels: levels, findings: findings, digest: digest)
+    }
+
+    private func reasonToSkip(_ level: VerificationLevel, after findings: [Finding]) throws -> String? {
+        if level > .sqlite, findings.contains(where: { $0.code.isDamage }) {
+            return "the database is damaged"
+        }
+        switch level {
+        case .files, .sqlite: return nil
+        case .coredata:
+            let isCoreData = try CoreDataStore.isOne(view.connection)
+            return isCoreData ? nil : "this is a plain SQLite store, not one of Core Data's"
+        case .content:
+            return expected == nil ? "there is no other store to compare with" : nil
+        }
+    }
+}
+
+extension Duration {
+    /// The duration in seconds, to the microsecond.
+    fileprivate var inSeconds: Double {
+        Double(components.seconds) + (Double(components.attoseconds) / 1e12).rounded() / 1e6
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import StoreFixtures
+import StoreFormat
+import Testing
+
+@testable import StoreVerification
+
+@Suite("What Core Data promises")
+struct CoreDataRulesTests {
+    private func store() throws -> ScratchStore {
+        let store = try ScratchStore()
+        try RecipeBuilder.build(RecipeReader.recipe(from: CoreDataDamage.recipe), at: store.location)
+        return store
+    }
+
+    private func findings(in store: ScratchStore) throws -> [Finding] {
+        try StoreVerifier().verify(store.location, level: .coredata).findings.filter { $0.level == .coredata }
+    }
+
+    @Test("A sound store of Core Data's breaks no promise")
+    func sound() throws {
+        #expect(try findings(in: store()) == [])
+    }
+
+    @Test("Each broken promise is found", arguments: CoreDataDamage.all)
+    func damage(_ damage: CoreDataDamage) throws {
+        let store = try store()
+        try store.execute(damage.sql)
+        let findings = try findings(in: store)
+        let found = findings.filter { $0.code == damage.code && $0.severity == damage.severity }
+        #expect(!found.isEmpty, "\(findings)")
+        if let table = damage.table { #expect(found.contains { $0.table == table }) }
+        if let key = damage.key { #expect(found.contains { $0.key == key }) }
+    }
+
+    @Test("Of many alike the first are listed and the rest is counted")
+    func many() throws {
+        let store = try store()
+        try store.execute(
+            """
+            WITH RECURSIVE c(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM c WHERE i < 59)
+            INSERT INTO ZPET (Z_PK, Z_ENT, Z_OPT, ZKEEPER) SELECT i, 6, 1, 999 FROM c;
+            UPDATE Z_PRIMARYKEY SET Z_MAX = 100 WHERE Z_NAME = 'Pet'
+            """
+        )
+        let dangling = try findings(in: store).filter { $0.code == .danglingRelationship }
+        #expect(dangling.count == FindingList.limit + 1)
+        #expect(dangling.last?.message.contains("30 more") == true)
+        #expect(dangling.last?.key == nil)
+    }
+
+    @Test("A finding never tells a value of a row")
+    func noValues() throws {
+        for damage in CoreDataDamage.all {
+            let store = try store()
+            try store.execute(damage.sql)
+            for finding in try findings(in: store) {
+                #expect(!["Ann", "Bob", "Marvin", "Rex", "example.com"].contains { finding.message.contains($0) })
+            }
+        }
+    }
+
+    @Test("A digest that is not that of the version hashes is found")
+    func modelDigest() throws {
+        let store = try store()
+        let connection = try StoreConnection(store.location, access: .immutable)
+        let metadata = try #require(try StoreMetadata(reading: connection))
+        let digest = try #require(metadata.recordedModelDigest)
+        let changed = String(digest.reversed())
+        try connection.close()
+        let list = try #require(try store.rows("SELECT hex(Z_PLIST) FROM Z_METADATA").first)
+        try store.execute(
+            "UPDATE Z_METADATA SET Z_PLIST = x'\(list.replacingOccurrences(of: hex(digest), with: hex(changed)))'"
+        )
+        #expect(try findings(in: store).map(\.code) == [.modelDigest])
+    }
+
+    private func hex(_ text: String) -> String { text.utf8.map { String(format: "%02X", $0) }.joined() }
+
+    @Test("Another store's write-ahead log is told apart")
+    func foreignLog() throws {
+        let store = try store()
+        let other = try ScratchStore(name: "Other.sqlite")
+        let recipe = CoreDataDamage.recipe.replacingOccurrences(of: "seed: verification", with: "seed: another")
+            .replacingOccurrences(of: "history: true", with: "history: true, leftInWriteAheadLog: everything")
+        try RecipeBuilder.build(RecipeReader.recipe(from: recipe), at: other.location)
+        let log = store.folder.appending(path: store.location.writeAheadLogName)
+        try FileManager.default.copyItem(
+            at: other.folder.appending(path: other.location.writeAheadLogName),
+            to: log
+        )
+        let findings = try findings(in: store)
+        #expect(findings.contains { $0.code == .foreignWriteAheadLog && $0.severity == .error })
+    }
+}

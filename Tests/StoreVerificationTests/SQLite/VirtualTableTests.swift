@@ -1,0 +1,48 @@
+import StoreFormat
+import Testing
+
+@testable import StoreVerification
+
+@Suite("Virtual tables")
+struct VirtualTableTests {
+    private func findings(in store: ScratchStore, _ access: StoreConnection.Access) throws -> [Finding] {
+        let connection = try StoreConnection(store.location, access: access)
+        return try StructureProof(connection, monitor: .silent).findings()
+    }
+
+    @Test("A spatial index is checked wherever the store lies")
+    func spatial() throws {
+        let store = try ScratchStore(
+            "CREATE VIRTUAL TABLE area USING rtree(id, minX, maxX); INSERT INTO area VALUES (1, 0, 1), (2, 5, 6)"
+        )
+        #expect(try findings(in: store, .immutable) == [])
+        try store.execute("UPDATE area_rowid SET nodeno = 99 WHERE rowid = 2")
+        #expect(try findings(in: store, .immutable).map(\.code) == [.virtualTableDamaged])
+    }
+
+    @Test("A full-text index is checked on a copy, and left alone elsewhere", arguments: ["fts4", "fts5"])
+    func text(_ module: String) throws {
+        let store = try ScratchStore(
+            "CREATE VIRTUAL TABLE word USING \(module)(body); INSERT INTO word VALUES ('alpha beta'), ('gamma')"
+        )
+        #expect(try findings(in: store, .privateCopy) == [])
+        #expect(try findings(in: store, .immutable).map(\.code) == [.notProved])
+        let column = module == "fts4" ? "c0body" : "c0"
+        try store.execute("UPDATE word_content SET \(column) = 'delta' WHERE rowid = 1")
+        let bytes = try store.bytes
+        #expect(try findings(in: store, .privateCopy).map(\.code) == [.virtualTableDamaged])
+        #expect(try store.bytes == bytes)
+    }
+
+    @Test("A module that nobody knows is said to be unproved")
+    func unknown() throws {
+        let store = try ScratchStore("CREATE TABLE item (a)")
+        try store.execute(
+            """
+            PRAGMA writable_schema=ON;
+            INSERT INTO sqlite_schema VALUES ('table', 'x', 'x', 0, 'CREATE VIRTUAL TABLE x USING nobody(a)')
+            """
+        )
+        #expect(try findings(in: store, .immutable).map(\.code) == [.notProved])
+    }
+}
