@@ -83,7 +83,7 @@ let package = Package(
         // act
         .module(
             "StoreMigration",
-            ["StoreVerification", "StoreFormat", "StoreStrategies", "SafeFiles", .systemPackage, .logging]
+            ["StoreVerification", "StoreFormat", "StoreStrategies", "SafeFiles", "CSQLite", .systemPackage, .logging]
         ),
         // tool
         .executableTarget(
@@ -96,6 +96,18 @@ let package = Package(
         ),
 
         // tests
+        .executableTarget(
+            name: "store-writer",
+            dependencies: ["CSQLite"],
+            path: "Tests/StoreWriterProgram",
+            swiftSettings: strict
+        ),
+        .target(
+            name: "TestSupport",
+            dependencies: ["StoreFormat", "SafeFiles", .systemPackage],
+            path: "Tests/TestSupport",
+            swiftSettings: strict
+        ),
         .target(name: "CTestSupport", path: "Tests/CTestSupport", cSettings: strictC),
         .tests("SafeFilesTests", ["SafeFiles", "CLinux", "CTestSupport", .systemPackage]),
         .target(name: "CFaultShim", path: "Tests/CFaultShim", cSettings: strictC),
@@ -114,7 +126,8 @@ let package = Package(
         .tests(
             "StoreMigrationTests",
             [
-                "StoreMigration", "StoreVerification", "StoreFixtures", "StoreFormat", "SafeFiles",
+                "store-writer", "TestSupport", "StoreMigration", "StoreVerification", "StoreFixtures", "StoreFormat",
+                "SafeFiles",
                 .systemPackage, .logging,
             ]
         ),

@@ -28,6 +28,13 @@ package struct FileToken: Hashable, Sendable, Codable {
         self.journal = journal
     }
 
+    /// True when the main file is as it was and neither a log nor a journal holds anything; opening alone changes nothing.
+    package func holdsSameContent(as other: FileToken) -> Bool {
+        main == other.main && [self, other].allSatisfy {
+            ($0.writeAheadLog?.size ?? 0) == 0 && ($0.journal?.size ?? 0) == 0
+        }
+    }
+
     /// The newest timestamp in the token, if it names any file.
     package var newest: FileStatus.Time? {
         [main, writeAheadLog, journal].compactMap { $0 }.flatMap { [$0.modified, $0.changed] }.max()

@@ -1,5 +1,7 @@
 public import FoundationEssentials
 public import Logging
+import SafeFiles
+import StoreFormat
 
 /// Finishes or takes back an interrupted run, from the journal beside the old store.
 public struct Recovery: Sendable {
@@ -17,12 +19,49 @@ public struct Recovery: Sendable {
     /// Goes forward after the commit point and back before it; does nothing when no run was interrupted.
     @discardableResult
     public func resume() throws(MigrationError) -> ShareOutcome {
-        throw MigrationError(.failed, "not available", path: old.path)
+        try recover(only: nil)
     }
 
     /// Goes back; after the commit point it does nothing and ends as `needsDecision`.
     @discardableResult
     public func abort() throws(MigrationError) -> ShareOutcome {
-        throw MigrationError(.failed, "not available", path: old.path)
+        try recover(only: .back)
+    }
+
+    private func recover(only wanted: RecoveryDecision?) throws(MigrationError) -> ShareOutcome {
+        do {
+            let location = StoreLocation(url: old)
+            let folder = StateFolder(of: location, stateFolder: options.stateFolder)
+            guard case .interrupted = try folder.state() else { return nothingInterrupted }
+            return try folder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+                guard case .interrupted(let run) = journal.state else { return nothingInterrupted }
+                return try recover(run, only: wanted, &journal)
+            }
+        } catch {
+            throw MigrationError(error)
+        }
+    }
+
+    private var nothingInterrupted: ShareOutcome {
+        ShareOutcome(outcome: .done, message: "no run over this store was interrupted")
+    }
+
+    private func recover(
+        _ run: RunState.InterruptedRun, only wanted: RecoveryDecision?, _ journal: inout MigrationJournal
+    ) throws -> ShareOutcome {
+        let recovery = RunRecovery(run, options: options, monitor: .silent, logger: logger ?? .silent)
+        if wanted == .back, try recovery.decision() != .back {
+            throw MigrationError(
+                .needsDecision, "the copy is in place; a run cannot be taken back after that", path: run.run.new.path,
+                advice: "Finish the run with the resume command.", next: .resume(old: run.run.old.path))
+        }
+        let decision = try recovery.recover(&journal)
+        return ShareOutcome(
+            outcome: decision == .forward ? .shared : .rolledBack, transaction: run.run.transaction,
+            old: ShareOutcome.Side(path: run.run.old.path, uuid: nil, objects: nil, digest: nil),
+            new: ShareOutcome.Side(path: run.run.new.path, uuid: nil, objects: nil, digest: nil),
+            message: decision == .forward ? "the interrupted run was finished" : "the interrupted run was taken back",
+            next: decision == .forward
+                ? .retire(old: run.run.old.path) : .share(old: run.run.old.path, new: run.run.new.path, flags: []))
     }
 }

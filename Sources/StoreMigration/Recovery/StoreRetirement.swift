@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import Logging
+import StoreFormat
 
 /// Takes a shared store's old place out of use: sealed, renamed to `<name>.retired-<tx>`, and kept.
 ///
@@ -19,6 +20,10 @@ public struct StoreRetirement: Sendable {
     /// Retires the store, or says why not.
     @discardableResult
     public func retire() throws(MigrationError) -> ShareOutcome {
-        throw MigrationError(.failed, "not available", path: old.path)
+        do {
+            return try RetireRun(old: StoreLocation(url: old), options: options, logger: logger ?? .silent).run()
+        } catch {
+            throw MigrationError(error)
+        }
     }
 }

@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import Logging
+import SafeFiles
 public import StoreFormat
 
 /// Moves a private store into a shared container without losing anything, and proves it; safe to run at any time.
@@ -25,18 +26,23 @@ public struct StoreMigrator: Sendable {
         self.old = old
         self.new = new
         self.options = options
-        self.logger = logger ?? Logger(label: "store-migrate", factory: { _ in SwiftLogNoOpLogHandler() })
+        self.logger = logger ?? .silent
         self.onProgress = onProgress
     }
 
     /// Decides what a share would do, and writes nothing.
     public func plan() throws(MigrationError) -> SharePlan {
-        throw MigrationError(.failed, "not available", path: old.path)
+        do { return try engine(isCancelled: nil).plan() } catch { throw MigrationError(error) }
     }
 
     /// Says what stands at both places, and writes nothing.
     public func status() throws(MigrationError) -> StatusReport {
-        throw MigrationError(.failed, "not available", path: old.path)
+        do {
+            let engine = try engine(isCancelled: nil)
+            return try StatusGatherer(old: engine.old, new: engine.new, options: options, logger: logger).report()
+        } catch {
+            throw MigrationError(error)
+        }
     }
 
     /// Shares the store unless that is done already.
@@ -47,6 +53,26 @@ public struct StoreMigrator: Sendable {
     public func shareStoreIfNecessary(
         isCancelled: (@Sendable () -> Bool)? = nil
     ) throws(MigrationError) -> ShareOutcome {
-        throw MigrationError(.failed, "not available", path: old.path)
+        do { return try engine(isCancelled: isCancelled).share() } catch { throw MigrationError(error) }
+    }
+
+    /// Shares the store unless that is done already, away from the caller's thread; cancelling the task stops it at the
+    /// next point where stopping leaves nothing behind.
+    @concurrent
+    @discardableResult
+    public func shareStoreIfNecessary() async throws(MigrationError) -> ShareOutcome {
+        try shareStoreIfNecessary(isCancelled: { Task.isCancelled })
+    }
+
+    private func engine(isCancelled: (@Sendable () -> Bool)?) throws -> ShareEngine {
+        let old = StoreLocation(url: old)
+        var new = StoreLocation(url: new)
+        let parent = try? Directory.open(path: new.folder)
+        if try parent?.status(of: new.name)?.kind == .directory {
+            new = StoreLocation(folder: new.path, name: old.name)
+        }
+        return ShareEngine(
+            old: old, new: new, options: options,
+            monitor: WorkMonitor(onProgress: onProgress, isCancelled: isCancelled), logger: logger)
     }
 }

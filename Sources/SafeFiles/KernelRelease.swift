@@ -1,0 +1,27 @@
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// The version of the running kernel.
+package struct KernelRelease: Hashable, Sendable {
+    package let major: Int
+    package let minor: Int
+
+    /// Reads a release such as `6.18.2-amd64`.
+    package init?(_ release: String) {
+        let numbers = release.split(whereSeparator: { !$0.isNumber })
+        guard numbers.count >= 2, let major = Int(numbers[0]), let minor = Int(numbers[1]) else { return nil }
+        self.major = major
+        self.minor = minor
+    }
+
+    /// The running kernel's, if it says so.
+    package static let current: KernelRelease? = {
+        var names = utsname()
+        guard uname(&names) == 0 else { return nil }
+        return withUnsafeBytes(of: names.release) { bytes in
+            KernelRelease(String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self))
+        }
+    }()
+}

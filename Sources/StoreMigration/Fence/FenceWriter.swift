@@ -1,0 +1,91 @@
+public import StoreFormat
+
+extension Finding.Code {
+    /// A table cannot refuse writers; late writes to it are found by the digest.
+    public static let notFenced = Finding.Code(rawValue: "notFenced")
+}
+
+/// Sets and lifts the triggers that refuse writers of an old store.
+///
+/// Which tables take them was measured: on the wrong shadow table of a full-text index a trigger crashes the writer.
+package struct FenceWriter {
+    private static let events = ["insert", "update", "delete"]
+    /// Core Data may write to these when it only opens a store.
+    private static let unfenced: Set<String> = ["Z_METADATA", "Z_MODELCACHE"]
+
+    private let connection: StoreConnection
+
+    package init(_ connection: StoreConnection) {
+        self.connection = connection
+    }
+
+    /// Sets the fence inside the transaction that `connection` holds, and returns what could not be fenced.
+    package func set(transaction: String, newPath: String) throws -> [Finding] {
+        let schema = try StoreSchema(reading: connection)
+        let (tables, findings) = targets(in: schema)
+        let message = "store moved to \(newPath) (store-migrate \(transaction))"
+        for (number, table) in tables.enumerated() {
+            for event in Self.events {
+                let name = "\(StoreFence.prefix)\(transaction)_\(number)_\(event)"
+                try connection.execute(
+                    """
+                    CREATE TRIGGER \(SQLName.quoted(name)) BEFORE \(event.uppercased()) ON \(SQLName.quoted(table)) \
+                    BEGIN SELECT RAISE(ABORT, \(literal(message))); END
+                    """)
+            }
+        }
+        return findings
+    }
+
+    /// Drops every trigger of a fence of ours inside the transaction that `connection` holds.
+    package func lift() throws {
+        var names: [String] = []
+        try connection.forEachRow(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, ?) = ?",
+            [.integer(Int64(StoreFence.prefix.utf8.count)), .text(StoreFence.prefix)]
+        ) { row in
+            if let name = row.text(0) { names.append(name) }
+        }
+        for name in names { try connection.execute("DROP TRIGGER \(SQLName.quoted(name))") }
+    }
+
+    /// The tables that take triggers, and a finding for each that nothing can stand for.
+    private func targets(in schema: StoreSchema) -> (tables: [String], findings: [Finding]) {
+        var tables: [String] = []
+        var findings: [Finding] = []
+        let names = Set(schema.tables.map { $0.name.lowercased() })
+        for table in schema.tables {
+            switch table.kind {
+            case .ordinary, .withoutRowID:
+                if !Self.unfenced.contains(table.name.uppercased()) { tables.append(table.name) }
+            case .virtual(let module):
+                let shadows = shadowSuffixes(of: module).map { table.name + $0 }
+                    .filter { names.contains($0.lowercased()) }
+                tables += shadows
+                if shadows.isEmpty {
+                    findings.append(
+                        Finding(
+                            .notFenced, .info, level: .files,
+                            "a virtual table cannot be fenced; writes to it are found by its digest",
+                            table: table.name))
+                }
+            default:
+                break
+            }
+        }
+        return (tables, findings)
+    }
+
+    private func shadowSuffixes(of module: String) -> [String] {
+        switch module.lowercased() {
+        case "fts5": ["_content", "_docsize", "_idx"]
+        case "fts3", "fts4": ["_segdir"]
+        case "rtree", "rtree_i32", "geopoly": ["_rowid", "_node"]
+        default: []
+        }
+    }
+
+    private func literal(_ text: String) -> String {
+        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    }
+}

@@ -1,0 +1,84 @@
+package import SafeFiles
+package import StoreFormat
+
+/// One fact of a run, written and made durable before anything relies on it.
+package enum JournalRecord: Hashable, Sendable, Codable {
+    /// A run begins; nothing is on the shared side yet.
+    case begin(RunIdentity)
+    /// The private folder in the container exists.
+    case nest(FileIdentity)
+    /// What moved aside at the destination lies in this folder.
+    case aside(FileIdentity)
+    /// The copy is complete, durable and about to appear.
+    case publishing(Publication)
+    /// The destination's content is about to be replaced in one transaction.
+    case replacing(Replacement)
+    /// The copy has appeared, durably.
+    case published(FileIdentity)
+    /// Writers of the old store are refused.
+    case fenced
+    /// The content that was shared, once it was proved.
+    case proved(digest: String)
+    /// All is done.
+    case done(Completion)
+    /// The old store was looked at again and holds what it held; the token is renewed.
+    case renewed(OldState)
+    /// The old store's fence was taken away because the new store is gone.
+    case unfenced
+    /// The run was taken back.
+    case rolledBack
+    /// The old store is about to be sealed and renamed.
+    case retiring(to: String)
+    /// The old store was renamed.
+    case retired(to: String)
+}
+
+extension JournalRecord {
+    /// What a run is about.
+    package struct RunIdentity: Hashable, Sendable, Codable {
+        /// 32 lower-case hexadecimal digits, drawn at random.
+        package let transaction: String
+        package let old: StoreLocation
+        package let oldIdentity: FileIdentity
+        package let new: StoreLocation
+        package let policy: ShareOptions.OldStorePolicy
+    }
+
+    /// How a copy is recognised after it appeared.
+    package struct Publication: Hashable, Sendable, Codable {
+        package let main: FileIdentity
+        /// The external files that move into place, by name.
+        package let externalFiles: [String: FileIdentity]
+        /// The old store as it was when the copy was completed under its lock.
+        package let oldToken: FileToken
+        /// The content digest of the copy, when it was proved before it appeared.
+        package let digest: String?
+    }
+
+    /// How a replacement of content is recognised.
+    package struct Replacement: Hashable, Sendable, Codable {
+        package let main: FileIdentity
+        package let externalFiles: [String: FileIdentity]
+        package let oldToken: FileToken
+        /// The content digest of the store that is replaced; nil when it is an empty file.
+        package let loserDigest: String?
+        package let digest: String
+    }
+
+    /// How the old store is known to be unchanged.
+    package struct OldState: Hashable, Sendable, Codable {
+        package let token: FileToken
+        /// Nanoseconds since 1970 when the token was taken.
+        package let takenAt: Int64
+        /// The content digest, our fence left out.
+        package let digest: String
+    }
+
+    /// The end of a run.
+    package struct Completion: Hashable, Sendable, Codable {
+        package let new: FileIdentity
+        package let newUUID: String?
+        package let oldState: OldState
+        package let isFenced: Bool
+    }
+}

@@ -1,0 +1,81 @@
+package import SafeFiles
+import StoreFormat
+
+/// How far the runs over one old store came: the records of its journal, folded.
+package enum RunState: Hashable, Sendable {
+    /// No run, or only runs that were taken back.
+    case none
+    /// A run ended between its beginning and its end.
+    case interrupted(InterruptedRun)
+    /// The store is shared.
+    case shared(SharedRun)
+    /// The store was shared, and its old place is out of use.
+    case retired(SharedRun, to: String)
+
+    /// A run whose end is missing, and the facts it left.
+    package struct InterruptedRun: Hashable, Sendable {
+        package var run: JournalRecord.RunIdentity
+        package var nest: FileIdentity?
+        package var aside: FileIdentity?
+        package var publication: JournalRecord.Publication?
+        package var replacement: JournalRecord.Replacement?
+        package var published: FileIdentity?
+        package var isFenced = false
+        package var provedDigest: String?
+    }
+
+    /// A run that came to its end.
+    package struct SharedRun: Hashable, Sendable {
+        package var run: JournalRecord.RunIdentity
+        package var completion: JournalRecord.Completion
+        /// The newest state in which the old store was known to be unchanged.
+        package var oldState: JournalRecord.OldState
+        /// The name the old store is about to take, when a retirement was interrupted.
+        package var retiringTo: String?
+    }
+
+    /// Folds records into the state they describe; records that make no sense where they stand are passed over.
+    package init(_ records: [JournalRecord]) {
+        self = records.reduce(.none) { $0.adding($1) }
+    }
+
+    private func adding(_ record: JournalRecord) -> RunState {
+        switch (record, self) {
+        case (.begin(let run), _):
+            return .interrupted(InterruptedRun(run: run))
+        case (.rolledBack, _), (.unfenced, _):
+            return .none
+        case (.done(let completion), .interrupted(let current)):
+            return .shared(
+                SharedRun(run: current.run, completion: completion, oldState: completion.oldState, retiringTo: nil))
+        case (_, .interrupted(var current)):
+            current.add(record)
+            return .interrupted(current)
+        case (.renewed(let state), .shared(var shared)):
+            shared.oldState = state
+            return .shared(shared)
+        case (.retiring(let name), .shared(var shared)):
+            shared.retiringTo = name
+            return .shared(shared)
+        case (.retired(let name), .shared(let shared)):
+            return .retired(shared, to: name)
+        default:
+            return self
+        }
+    }
+}
+
+extension RunState.InterruptedRun {
+    fileprivate mutating func add(_ record: JournalRecord) {
+        switch record {
+        case .nest(let identity): nest = identity
+        case .aside(let identity): aside = identity
+        case .publishing(let publication): self.publication = publication
+        case .replacing(let replacement): self.replacement = replacement
+        case .published(let identity): published = identity
+        case .fenced: isFenced = true
+        case .proved(let digest): provedDigest = digest
+        default: break
+        }
+    }
+}

@@ -1,0 +1,111 @@
+package import FoundationEssentials
+package import SafeFiles
+package import StoreFormat
+import SystemPackage
+
+/// The folder that holds one old store's journal: `.store-migrate/<file name>/` beside it, or inside a folder named by
+/// the caller.
+package struct StateFolder: Sendable {
+    /// The name of the folder beside the old store.
+    package static let name = ".store-migrate"
+    private static let lockName = "lock"
+    private static let mode: UInt32 = 0o700
+
+    private let root: StoreLocation
+    private let storeName: String
+
+    /// Where the journal of the store at `old` is; nothing is looked at yet.
+    package init(of old: StoreLocation, stateFolder: URL?) {
+        storeName = old.name
+        if let stateFolder {
+            root = StoreLocation(url: stateFolder)
+        } else {
+            root = StoreLocation(folder: old.folder, name: Self.name)
+        }
+    }
+
+    /// The journal folder's path, for messages.
+    package var path: String { root.path + "/" + storeName }
+
+    /// The state of the last run, read without changing anything.
+    package func state() throws -> RunState {
+        guard let folder = try existing() else { return .none }
+        return try RunState(MigrationJournal.records(in: folder))
+    }
+
+    /// The folder, if it is there.
+    private func existing() throws -> Directory? {
+        guard let parent = try parentFolder(), try parent.status(of: root.name) != nil else { return nil }
+        let folder = try parent.openDirectory(root.name)
+        guard try folder.status(of: storeName) != nil else { return nil }
+        return try folder.openDirectory(storeName)
+    }
+
+    /// The folder, which a run that holds the journal knows to be there.
+    package func open() throws -> Directory {
+        guard let folder = try existing() else {
+            throw MigrationError(.failed, "the journal's folder is gone", path: path)
+        }
+        return folder
+    }
+
+    private func parentFolder() throws -> Directory? {
+        do {
+            return try Directory.open(path: root.folder)
+        } catch {
+            guard error.errno == .noSuchFileOrDirectory || error.errno == .notDirectory else { throw error }
+            return nil
+        }
+    }
+
+    /// Lends the journal to `body` while no other run over the same store can have it, creating what is missing.
+    ///
+    /// What this call created is removed again when `body` leaves no record behind.
+    package func withJournal<Result>(
+        deadline: Deadline, _ body: (inout MigrationJournal) throws -> Result
+    ) throws -> Result {
+        let parent = try Directory.open(path: root.folder)
+        while true {
+            let outer = try open(root.name, in: parent)
+            let inner = try open(storeName, in: outer)
+            guard let lock = try FileLock.acquire(Self.lockName, in: inner, deadline: deadline) else {
+                throw MigrationError(
+                    .busy, "another run over this store has not ended", path: path,
+                    advice: "Wait for it, or give it more time with --lock-timeout.")
+            }
+            defer { lock.release() }
+            // Whoever held the lock before may have removed the folder; its lock file is then nobody's any more.
+            guard try isCurrent(inner, in: parent) else { continue }
+            defer { removeIfUnused(inner, outer: outer, parent: parent) }
+            var journal = try MigrationJournal(in: inner)
+            return try body(&journal)
+        }
+    }
+
+    private func open(_ name: String, in folder: Directory) throws -> Directory {
+        do {
+            return try folder.createDirectory(name, mode: Self.mode)
+        } catch {
+            if error.errno == .fileExists { return try folder.openDirectory(name) }
+            guard [.permissionDenied, .notPermitted, .readOnlyFileSystem].contains(error.errno) else { throw error }
+            throw MigrationError(
+                .notWritable, "the journal's folder cannot be made", path: path,
+                advice: "Run as the folder's owner, or pass --old capture --state DIR to copy without a fence.",
+                underlyingError: error)
+        }
+    }
+
+    private func isCurrent(_ inner: Directory, in parent: Directory) throws -> Bool {
+        guard let current = try existing() else { return false }
+        return try current.status().identity == inner.status().identity
+    }
+
+    /// Removes the folder when its journal holds nothing worth keeping.
+    private func removeIfUnused(_ inner: Directory, outer: Directory, parent: Directory) {
+        guard let records = try? MigrationJournal.records(in: inner), RunState(records) == .none else { return }
+        for name in [MigrationJournal.name, PublishedStore.baseName, Self.lockName] { try? inner.removeFile(name) }
+        guard (try? outer.removeDirectory(storeName)) != nil else { return }
+        try? parent.removeDirectory(root.name)
+        try? parent.synchronize()
+    }
+}

@@ -1,0 +1,89 @@
+import SafeFiles
+import StoreFormat
+import SystemPackage
+
+extension MigrationError {
+    /// The error as a caller of this package gets it, whatever threw it.
+    package init(_ error: any Error) {
+        switch error {
+        case let error as MigrationError:
+            self = error
+        case let error as UnreadableStore:
+            self.init(error)
+        case let error as StoreError:
+            self.init(error.code.outcome, error.message, path: error.path, underlyingError: error)
+        case let error as FileError:
+            self.init(
+                error.errno.outcome, "could not \(error.operation): \(error.errno)", path: error.path,
+                underlyingError: error)
+        default:
+            self.init(.failed, "\(error)", path: "", underlyingError: error)
+        }
+    }
+
+    private init(_ store: UnreadableStore) {
+        let outcome: MigrationOutcome =
+            store.reason == .locked || store.reason == .openInThisProcess ? .busy : .foundButUnreadable
+        self.init(outcome, store.detail, path: store.path, advice: store.reason.advice, underlyingError: store)
+    }
+
+    /// The same error, told as one that left a published store behind.
+    package var afterPublishing: MigrationError {
+        guard outcome != .verificationFailed else { return self }
+        return MigrationError(
+            .interrupted, message, path: path, advice: MigrationError(.interrupted, "", path: "").advice, next: next,
+            findings: findings, underlyingError: underlyingError)
+    }
+
+    /// The same error with the step that leads on.
+    package func leading(to next: NextStep?) -> MigrationError {
+        MigrationError(
+            outcome, message, path: path, advice: advice, next: self.next ?? next, findings: findings, report: report,
+            underlyingError: underlyingError)
+    }
+}
+
+extension StoreError.Code {
+    fileprivate var outcome: MigrationOutcome {
+        switch self {
+        case .busy: .busy
+        case .notFound: .nothingFound
+        case .unreadable, .notADatabase, .damaged: .foundButUnreadable
+        case .notWritable: .notWritable
+        case .noSpace: .noSpace
+        case .incompatible: .incompatible
+        case .cancelled: .cancelled
+        default: .failed
+        }
+    }
+}
+
+extension Errno {
+    fileprivate var outcome: MigrationOutcome {
+        switch self {
+        case .noSpace, .diskQuotaExceeded: .noSpace
+        case .permissionDenied, .notPermitted, .readOnlyFileSystem: .notWritable
+        default: .failed
+        }
+    }
+}
+
+extension UnreadableStore.Reason {
+    /// What to do about a store that cannot be used.
+    package var advice: String {
+        switch self {
+        case .permission: "Run as the user who owns the file."
+        case .directory: "Name the store's main file, not its folder."
+        case .symbolicLink: "Name the file that the link leads to."
+        case .specialFile: "Name the store's main file."
+        case .hardLink: "Remove the file's other names first: a second name is a second way to write to it."
+        case .notADatabase: "Check the path; the file is left as it is."
+        case .truncated, .damaged: "Restore the store from a backup, or salvage it into another file with sqlite3's .recover."
+        case .locked: "Close the program that holds the store, or give it more time with --lock-timeout."
+        case .networkFileSystem: "Copy the store to a local disk, or pass --allow-network-fs when only one machine uses it."
+        case .openInThisProcess: "Close the store in this process first."
+        case .changing: "Close the program that writes to the store, then run the command again."
+        case .inputOutput: "Check the disk before anything else."
+        }
+    }
+}

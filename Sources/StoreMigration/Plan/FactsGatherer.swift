@@ -1,0 +1,108 @@
+import SafeFiles
+import StoreFormat
+import SystemPackage
+
+/// Looks at both places and at the journal, and changes nothing.
+struct FactsGatherer {
+    let old: StoreLocation
+    let new: StoreLocation
+    let options: ShareOptions
+    let monitor: WorkMonitor
+
+    /// The facts a plan is made from.
+    func facts(state: RunState) throws -> PlanningFacts {
+        let oldCondition = try condition(of: old)
+        let newCondition = try condition(of: new)
+        let facts = PlanningFacts(
+            old: old, new: new, oldCondition: oldCondition, newCondition: newCondition,
+            isMainFileAtNew: try status(of: new) != nil, earlierRun: try earlierRun(state, oldCondition))
+        guard facts.needsContentComparison else { return facts }
+        return PlanningFacts(
+            old: old, new: new, oldCondition: oldCondition, newCondition: newCondition,
+            isMainFileAtNew: facts.isMainFileAtNew, earlierRun: nil,
+            areContentsEqual: try digest(of: old) == digest(of: new))
+    }
+
+    /// The content digest of the store at `location`, our fence left out.
+    func digest(of location: StoreLocation) throws -> String {
+        try reader.withView(of: location) { view in
+            try StoreDigest(of: view.connection, externalData: view.externalData, monitor: monitor).value
+        }
+    }
+
+    /// What the kernel says of the main file at `location`; nil when it or its folder is not there.
+    func status(of location: StoreLocation) throws -> FileStatus? {
+        try folder(of: location)?.status(of: location.name)
+    }
+
+    /// The folder of `location`; nil when it is not there.
+    func folder(of location: StoreLocation) throws -> Directory? {
+        do {
+            return try Directory.open(path: location.folder)
+        } catch {
+            guard error.errno == .noSuchFileOrDirectory || error.errno == .notDirectory else { throw error }
+            return nil
+        }
+    }
+
+    private var reader: StoreReader {
+        StoreReader(
+            lockTimeout: options.effectiveLockTimeout, allowsNetworkFileSystem: options.allowsNetworkFileSystem,
+            monitor: monitor)
+    }
+
+    private func condition(of location: StoreLocation) throws -> StoreCondition {
+        if let status = try status(of: location), try OpenFiles.isOpenInThisProcess(status.identity) {
+            return .unreadable(
+                UnreadableStore(
+                    .openInThisProcess, path: location.path, detail: "this process has the store open itself"))
+        }
+        return try StoreInspector(
+            depth: .counts, lockTimeout: options.effectiveLockTimeout,
+            allowsNetworkFileSystem: options.allowsNetworkFileSystem, monitor: monitor
+        ).inspect(location)
+    }
+
+    // MARK: An earlier run
+
+    private func earlierRun(
+        _ state: RunState, _ oldCondition: StoreCondition
+    ) throws -> PlanningFacts.EarlierRun? {
+        guard let inspection = oldCondition.inspection else { return nil }
+        if case .shared(let shared) = state {
+            return PlanningFacts.EarlierRun(
+                transaction: shared.run.transaction, newPlace: try newPlace(of: shared),
+                isOldUnchanged: try isUnchanged(shared.oldState))
+        }
+        guard let fence = inspection.fence else { return nil }
+        return try earlierRun(withoutJournal: fence)
+    }
+
+    /// True when the old store holds what it held; the digest is asked only when the token moved.
+    func isUnchanged(_ state: JournalRecord.OldState) throws -> Bool {
+        if let folder = try folder(of: old), try OldStateRecorder.isUnchanged(state, at: old, in: folder) { return true }
+        return try digest(of: old) == state.digest
+    }
+
+    /// What stands at the place that an earlier run shared the store to.
+    func newPlace(of shared: RunState.SharedRun) throws -> PlanningFacts.EarlierRun.NewPlace {
+        let place = shared.run.new
+        guard let folder = try folder(of: place), let status = try folder.status(of: place.name) else { return .absent }
+        guard place == new else { return .elsewhere(place.path) }
+        if status.identity == shared.completion.new { return .ours }
+        // Restored from a backup or moved to another disk: the receipt and the journal must agree.
+        return Receipt(beside: place.name, in: folder)?.transaction == shared.run.transaction ? .ours : .notOurs
+    }
+
+    /// A fence whose journal is lost: the receipt beside the new store is believed when the fence names it.
+    private func earlierRun(withoutJournal fence: StoreFence) throws -> PlanningFacts.EarlierRun {
+        guard let folder = try folder(of: new), try folder.status(of: new.name) != nil else {
+            return PlanningFacts.EarlierRun(transaction: fence.transaction, newPlace: .absent, isOldUnchanged: true)
+        }
+        guard let receipt = Receipt(beside: new.name, in: folder), receipt.transaction == fence.transaction else {
+            return PlanningFacts.EarlierRun(transaction: fence.transaction, newPlace: .notOurs, isOldUnchanged: true)
+        }
+        return PlanningFacts.EarlierRun(
+            transaction: fence.transaction, newPlace: .ours, isOldUnchanged: try digest(of: old) == receipt.digest)
+    }
+}

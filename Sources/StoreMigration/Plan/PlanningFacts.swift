@@ -1,0 +1,73 @@
+package import StoreFormat
+
+/// Everything the planner may know; gathering it is somebody else's work.
+package struct PlanningFacts: Sendable {
+    /// What an earlier run of ours says, checked against what is on disk.
+    package struct EarlierRun: Hashable, Sendable {
+        /// What stands at the new place, as far as the earlier run is concerned.
+        package enum NewPlace: Hashable, Sendable {
+            case ours
+            case notOurs
+            case absent
+            /// The run shared the store to another place than is asked for now, and the store is there.
+            case elsewhere(String)
+        }
+
+        package let transaction: String
+        package let newPlace: NewPlace
+        /// True when the old store holds what it held when it was shared.
+        package let isOldUnchanged: Bool
+
+        package init(transaction: String, newPlace: NewPlace, isOldUnchanged: Bool) {
+            self.transaction = transaction
+            self.newPlace = newPlace
+            self.isOldUnchanged = isOldUnchanged
+        }
+    }
+
+    package let old: StoreLocation
+    package let new: StoreLocation
+    package let oldCondition: StoreCondition
+    package let newCondition: StoreCondition
+    /// True when a main file, of whatever size, has the new store's name.
+    package let isMainFileAtNew: Bool
+    /// Nil when no run of ours over the old store came to its end, and no fence of ours stands in it.
+    package let earlierRun: EarlierRun?
+    /// Whether both places hold the same content; nil when that was not looked at.
+    package let areContentsEqual: Bool?
+
+    package init(
+        old: StoreLocation, new: StoreLocation, oldCondition: StoreCondition, newCondition: StoreCondition,
+        isMainFileAtNew: Bool = false, earlierRun: EarlierRun? = nil, areContentsEqual: Bool? = nil
+    ) {
+        self.old = old
+        self.new = new
+        self.oldCondition = oldCondition
+        self.newCondition = newCondition
+        self.isMainFileAtNew = isMainFileAtNew
+        self.earlierRun = earlierRun
+        self.areContentsEqual = areContentsEqual
+    }
+
+    /// True when the decision hangs on whether both places hold the same content.
+    package var needsContentComparison: Bool {
+        guard earlierRun == nil, let old = oldCondition.inspection, let new = newCondition.inspection else {
+            return false
+        }
+        return !new.isBlank && old.fits(new) && old.objectCount > 0 && old.objectCount == new.objectCount
+    }
+}
+
+extension StoreInspection {
+    /// True when the content of one could stand in the place of the other: the same kind, the same model.
+    ///
+    /// A database without tables fits any.
+    package func fits(_ other: StoreInspection) -> Bool {
+        if isBlank || other.isBlank { return true }
+        guard kind == other.kind else { return false }
+        guard let mine = metadata?.entityVersionHashes, let theirs = other.metadata?.entityVersionHashes else {
+            return true
+        }
+        return mine.isEmpty || theirs.isEmpty || mine == theirs
+    }
+}

@@ -1,0 +1,237 @@
+public import StoreFormat
+
+extension Finding.Code {
+    /// An empty store stood at the destination and was copied aside.
+    public static let emptyStoreKeptAside = Finding.Code(rawValue: "emptyStoreKeptAside")
+    /// The store at the destination was copied aside whole before its content was replaced.
+    public static let storeKeptAside = Finding.Code(rawValue: "storeKeptAside")
+    /// A file of zero bytes stands where a store is expected.
+    public static let emptyFile = Finding.Code(rawValue: "emptyFile")
+    /// Sidecars without a main file stood at the destination and were moved aside.
+    public static let sidecarsMovedAside = Finding.Code(rawValue: "sidecarsMovedAside")
+    /// The store was shared before, and the shared store is gone.
+    public static let sharedStoreMissing = Finding.Code(rawValue: "sharedStoreMissing")
+    /// Writes were made to the old store after it was copied.
+    public static let lateWrites = Finding.Code(rawValue: "lateWrites")
+}
+
+/// Decides what a share does: a pure function from facts and options to a plan.
+package struct SharePlanner: Sendable {
+    private let facts: PlanningFacts
+    private let options: ShareOptions
+
+    package init(facts: PlanningFacts, options: ShareOptions) {
+        self.facts = facts
+        self.options = options
+    }
+
+    /// The plan. The rules stand in the order in which they are asked.
+    package func plan() -> SharePlan {
+        if let refusal = unreadable() ?? orphanSidecar() { return refusal }
+        guard let old = facts.oldCondition.inspection else { return withoutOldStore() }
+        if let new = facts.newCondition.inspection, !old.fits(new) { return incompatible(old, new) }
+        if let earlier = facts.earlierRun { return again(earlier, old) }
+        guard let new = facts.newCondition.inspection, !new.isBlank else { return intoEmptyPlace(old) }
+        return ontoStore(old, new)
+    }
+
+    // MARK: Refusals
+
+    private func unreadable() -> SharePlan? {
+        for condition in [facts.oldCondition, facts.newCondition] {
+            if case .unreadable(let store) = condition {
+                let outcome: MigrationOutcome = store.reason == .locked || store.reason == .openInThisProcess
+                    ? .busy : .foundButUnreadable
+                return plan(outcome, reason: store.description, next: nil)
+            }
+        }
+        return nil
+    }
+
+    private func orphanSidecar() -> SharePlan? {
+        guard case .orphanSidecar(let names) = facts.oldCondition else { return nil }
+        return plan(
+            .orphanSidecar,
+            reason: "there is no main file beside \(names.sorted().joined(separator: " and ")), which may hold rows",
+            next: .inspect(path: facts.old.folder))
+    }
+
+    private func incompatible(_ old: StoreInspection, _ new: StoreInspection) -> SharePlan {
+        let reason = old.kind == new.kind
+            ? "the two stores were written with different models"
+            : "one store is Core Data's and the other is not"
+        return plan(.incompatible, reason: reason, next: .inspect(path: facts.new.path))
+    }
+
+    // MARK: Nothing at the old place
+
+    private func withoutOldStore() -> SharePlan {
+        var findings: [Finding] = []
+        if case .emptyFile = facts.oldCondition {
+            findings.append(.zeroByteFile(at: facts.old))
+        }
+        if case .store(let new) = facts.newCondition, !new.isBlank {
+            return plan(.alreadyShared, findings: findings, reason: "only the new place holds a store")
+        }
+        return plan(.nothingFound, findings: findings, reason: "neither place holds a store")
+    }
+
+    // MARK: Shared before
+
+    private func again(_ earlier: PlanningFacts.EarlierRun, _ old: StoreInspection) -> SharePlan {
+        switch (earlier.newPlace, earlier.isOldUnchanged) {
+        case (.ours, true):
+            return plan(
+                .alreadyShared, steps: isProtected(old) ? [] : [step(.fence, facts.old)],
+                reason: "the store is shared, and nothing was written to the old place since",
+                next: .retire(old: facts.old.path))
+        case (.ours, false):
+            return plan(
+                .lateWrites, findings: [.writtenLate(at: facts.old)],
+                reason: "the old store was written to after it was shared",
+                next: .status(old: facts.old.path, new: facts.new.path))
+        case (.absent, _):
+            let lift = old.fence == nil ? [] : [step(.liftFence, facts.old)]
+            return plan(
+                .shared, steps: lift + publishingSteps,
+                findings: [.sharedStoreGone(from: facts.new)] + sidecarFindings,
+                reason: "the store was shared before, and the shared store is gone",
+                next: .retire(old: facts.old.path))
+        case (.elsewhere(let path), _):
+            return plan(
+                .needsDecision, reason: "the old store was shared to another place, \(path)",
+                next: .status(old: facts.old.path, new: path))
+        case (.notOurs, _):
+            return plan(
+                .needsDecision, reason: "the old store was shared, and the new place holds another or an older store",
+                next: .status(old: facts.old.path, new: facts.new.path))
+        }
+    }
+
+    private func isProtected(_ old: StoreInspection) -> Bool { old.fence != nil || options.oldStore == .capture }
+
+    // MARK: Shared for the first time
+
+    private func intoEmptyPlace(_ old: StoreInspection) -> SharePlan {
+        switch facts.newCondition {
+        case .orphanSidecar where facts.isMainFileAtNew:
+            return plan(
+                .shared, steps: replacingSteps, findings: [.emptyStoreAside(at: facts.new)] + sidecarFindings,
+                reason: "the new place holds an empty database beside a log that is not its own",
+                next: .retire(old: facts.old.path))
+        case .absent, .orphanSidecar, .unreadable:
+            return plan(
+                .shared, steps: publishingSteps, findings: sidecarFindings,
+                reason: "the old place holds a store and the new one none", next: .retire(old: facts.old.path))
+        case .emptyFile, .store:
+            return plan(
+                .shared, steps: replacingSteps, findings: [.emptyStoreAside(at: facts.new)],
+                reason: "the new place holds an empty database", next: .retire(old: facts.old.path))
+        }
+    }
+
+    private func ontoStore(_ old: StoreInspection, _ new: StoreInspection) -> SharePlan {
+        let protect = options.oldStore == .fence ? [step(.fence, facts.old)] : []
+        let receipt = [step(.writeReceipt, facts.new)]
+        if old.objectCount == 0 {
+            return plan(
+                .alreadyShared, steps: protect + receipt, reason: "the old store holds no object",
+                next: .retire(old: facts.old.path))
+        }
+        if new.objectCount == 0 {
+            return plan(
+                .shared, steps: replacingSteps, findings: [.emptyStoreAside(at: facts.new)],
+                reason: "the new place holds a store without objects", next: .retire(old: facts.old.path))
+        }
+        if facts.areContentsEqual == true {
+            return plan(
+                .alreadyShared, steps: protect + receipt, reason: "both places hold the same content",
+                next: .retire(old: facts.old.path))
+        }
+        switch options.onBoth {
+        case .fail:
+            return plan(
+                .bothHoldObjects, reason: "both places hold objects, and not the same ones",
+                next: .status(old: facts.old.path, new: facts.new.path))
+        case .keepOld:
+            return plan(
+                .shared, steps: replacingSteps, findings: [.storeAside(at: facts.new)],
+                reason: "both places hold objects, and the old ones are to be kept",
+                next: .retire(old: facts.old.path))
+        case .keepNew:
+            return plan(
+                .alreadyShared, steps: protect + receipt,
+                reason: "both places hold objects, and the new ones are to be kept",
+                next: .status(old: facts.old.path, new: facts.new.path))
+        }
+    }
+
+    // MARK: Steps
+
+    private var publishingSteps: [PlanStep] {
+        var steps = [step(.stage, facts.new), step(.prove, facts.new)]
+        if case .orphanSidecar = facts.newCondition { steps.append(step(.moveSidecarsAside, facts.new)) }
+        return steps + [step(.publish, facts.new)] + closingSteps
+    }
+
+    private var replacingSteps: [PlanStep] {
+        [step(.stage, facts.new), step(.prove, facts.new), step(.copyAside, facts.new), step(.replaceContent, facts.new)]
+            + closingSteps
+    }
+
+    private var closingSteps: [PlanStep] {
+        [options.oldStore == .fence ? step(.fence, facts.old) : step(.keepBase, facts.old), step(.writeReceipt, facts.new)]
+    }
+
+    private var sidecarFindings: [Finding] {
+        if case .orphanSidecar(let names) = facts.newCondition { [.sidecarsAside(names, at: facts.new)] } else { [] }
+    }
+
+    private func step(_ action: PlanStep.Action, _ location: StoreLocation) -> PlanStep {
+        PlanStep(action, path: location.path)
+    }
+
+    private func plan(
+        _ outcome: MigrationOutcome, steps: [PlanStep] = [], findings: [Finding] = [], reason: String,
+        next: NextStep? = nil
+    ) -> SharePlan {
+        SharePlan(
+            outcome: outcome, old: facts.old, new: facts.new, steps: steps, findings: findings, reason: reason,
+            next: next)
+    }
+}
+
+extension Finding {
+    fileprivate static func zeroByteFile(at location: StoreLocation) -> Finding {
+        Finding(.emptyFile, .info, level: .files, "a file of zero bytes counts as no store", path: location.path)
+    }
+
+    fileprivate static func emptyStoreAside(at location: StoreLocation) -> Finding {
+        Finding(
+            .emptyStoreKeptAside, .info, level: .files, "the empty store at the new place is kept aside",
+            path: location.path)
+    }
+
+    fileprivate static func storeAside(at location: StoreLocation) -> Finding {
+        Finding(
+            .storeKeptAside, .info, level: .files, "the store at the new place is kept aside whole", path: location.path)
+    }
+
+    fileprivate static func sidecarsAside(_ names: [String], at location: StoreLocation) -> Finding {
+        Finding(
+            .sidecarsMovedAside, .info, level: .files,
+            "\(names.sorted().joined(separator: " and ")) had no main file and is moved aside", path: location.path)
+    }
+
+    fileprivate static func sharedStoreGone(from location: StoreLocation) -> Finding {
+        Finding(
+            .sharedStoreMissing, .error, level: .files,
+            "the store that was shared is gone; the old store is shared again", path: location.path)
+    }
+
+    fileprivate static func writtenLate(at location: StoreLocation) -> Finding {
+        Finding(
+            .lateWrites, .warning, level: .content, "the old store was written to after it was shared",
+            path: location.path)
+    }
+}

@@ -1,0 +1,154 @@
+import FoundationEssentials
+import Logging
+import SafeFiles
+import StoreFormat
+import StoreVerification
+
+/// Seals a shared store's old place and renames it, once it is proved that nobody has it open.
+///
+/// SQLite's locks prove nothing about processes that are idle; a write lease on the file does.
+struct RetireRun {
+    /// What SQLite opens for reading only: a write version it does not know (byte 18 of the header).
+    private static let sealedVersion: UInt8 = 3
+
+    let old: StoreLocation
+    let options: ShareOptions
+    let logger: Logger
+
+    func run() throws -> ShareOutcome {
+        let stateFolder = StateFolder(of: old, stateFolder: options.stateFolder)
+        if case .none = try stateFolder.state() { throw notShared() }
+        return try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+            if case .interrupted(let run) = journal.state {
+                try RunRecovery(run, options: options, monitor: .silent, logger: logger).recover(&journal)
+            }
+            switch journal.state {
+            case .retired(let shared, let name):
+                return outcome(shared, name: name, message: "the old store was retired before")
+            case .shared(let shared):
+                return try retire(shared, &journal)
+            default:
+                throw notShared()
+            }
+        }
+    }
+
+    private func notShared() -> MigrationError {
+        MigrationError(
+            .needsDecision, "no run has shared this store", path: old.path,
+            advice: "Share it first; only a store whose copy is proved can be retired.", next: .inspect(path: old.path))
+    }
+
+    private func retire(_ shared: RunState.SharedRun, _ journal: inout MigrationJournal) throws -> ShareOutcome {
+        let folder = try Directory.open(path: old.folder)
+        let name = shared.retiringTo ?? "\(old.name).retired-\(shared.run.transaction)"
+        guard let status = try folder.status(of: old.name) else {
+            guard try folder.status(of: name)?.identity == shared.run.oldIdentity else {
+                throw MigrationError(
+                    .nothingFound, "the old store is gone", path: old.path,
+                    advice: "There is nothing to retire; the shared store is at \(shared.run.new.path).")
+            }
+            try moveSupportFolder(in: folder, to: name)
+            return try finish(shared, name: name, folder: folder, &journal)
+        }
+        guard status.identity == shared.run.oldIdentity else {
+            throw MigrationError(
+                .needsDecision, "another file has taken the old store's place", path: old.path,
+                next: .status(old: old.path, new: shared.run.new.path))
+        }
+        try requireProvedNewStore(shared)
+        let sealed = try seal(shared, folder: folder)
+        try journal.append(.retiring(to: name))
+        guard let lease = try FileLease.acquire(on: old.name, in: folder) else { throw inUse(status.identity) }
+        defer { lease.release() }
+        guard try folder.token(of: old.name) == sealed, try sidecars(in: folder).isEmpty, lease.isIntact() else {
+            throw inUse(status.identity)
+        }
+        try folder.move(old.name, to: name, in: folder)
+        try moveSupportFolder(in: folder, to: name)
+        return try finish(shared, name: name, folder: folder, &journal)
+    }
+
+    private func finish(
+        _ shared: RunState.SharedRun, name: String, folder: Directory, _ journal: inout MigrationJournal
+    ) throws -> ShareOutcome {
+        try folder.synchronize()
+        try journal.append(.retired(to: name))
+        return outcome(shared, name: name, message: "the old store is sealed and kept as \(name)")
+    }
+
+    /// The support folder takes the name that goes with the new name, so that the kept store opens with its files.
+    private func moveSupportFolder(in folder: Directory, to name: String) throws {
+        let target = StoreLocation(folder: old.folder, name: name).supportFolderName
+        guard try folder.status(of: old.supportFolderName) != nil, try folder.status(of: target) == nil else { return }
+        try folder.move(old.supportFolderName, to: target, in: folder)
+    }
+
+    // MARK: Requirements
+
+    private func requireProvedNewStore(_ shared: RunState.SharedRun) throws {
+        let gatherer = FactsGatherer(old: old, new: shared.run.new, options: options, monitor: .silent)
+        guard case .ours = try gatherer.newPlace(of: shared) else {
+            throw MigrationError(
+                .needsDecision, "the store that was shared is not at its place", path: shared.run.new.path,
+                advice: "Share the old store again before anything is removed.",
+                next: .share(old: old.path, new: shared.run.new.path, flags: []))
+        }
+        let level = options.level == .content ? VerificationLevel.coredata : options.level
+        let report = try StoreVerifier().verify(shared.run.new, level: level, against: nil)
+        guard report.passed else {
+            throw MigrationError(
+                .verificationFailed, "the new store does not pass its proof", path: shared.run.new.path,
+                next: .verify(store: shared.run.new.path), findings: report.findings, report: report.findings)
+        }
+    }
+
+    /// Folds the log in, proves that nothing was written late, and seals the file; returns the token it has then.
+    private func seal(_ shared: RunState.SharedRun, folder: Directory) throws -> FileToken {
+        guard let status = try folder.status(of: old.name) else { throw inUse(shared.run.oldIdentity) }
+        // The lease is asked first, so that a store that somebody has open is not touched at all.
+        guard let lease = try FileLease.acquire(on: old.name, in: folder) else { throw inUse(status.identity) }
+        lease.release()
+        let connection = try StoreConnection(
+            old, access: .liveWriting, lockTimeout: options.effectiveLockTimeout)
+        let digest = try StoreDigest(
+            of: connection, externalData: folder.externalData(of: old), monitor: .silent)
+        guard digest.value == shared.oldState.digest else {
+            throw MigrationError(
+                .lateWrites, "the old store was written to after it was shared", path: old.path,
+                next: .status(old: old.path, new: shared.run.new.path))
+        }
+        try connection.foldLogIn()
+        try connection.execute("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE")
+        try withUnsafeBytes(of: Self.sealedVersion) { try connection.write(.main, $0, at: 18) }
+        try connection.synchronize(.main)
+        connection.rollback()
+        try connection.close()
+        return try folder.token(of: old.name)
+    }
+
+    private func sidecars(in folder: Directory) throws -> [String] {
+        try [old.writeAheadLogName, old.sharedMemoryName, old.journalName].filter {
+            try folder.status(of: $0) != nil
+        }
+    }
+
+    private func inUse(_ identity: FileIdentity) -> MigrationError {
+        let holders = OpenFiles.holders(of: identity)
+        let names = holders.isEmpty ? "" : " by process \(holders.map(String.init).joined(separator: ", "))"
+        return MigrationError(
+            .busy, "the old store is open\(names), or this file system gives no leases", path: old.path,
+            advice: "Close every program that has it open, then retire it as the user who owns the file.")
+    }
+
+    private func outcome(_ shared: RunState.SharedRun, name: String, message: String) -> ShareOutcome {
+        ShareOutcome(
+            outcome: .retired, transaction: shared.run.transaction,
+            old: ShareOutcome.Side(
+                path: StoreLocation(folder: old.folder, name: name).path, uuid: shared.completion.newUUID, objects: nil,
+                digest: shared.oldState.digest),
+            new: ShareOutcome.Side(
+                path: shared.run.new.path, uuid: shared.completion.newUUID, objects: nil, digest: nil),
+            message: message)
+    }
+}

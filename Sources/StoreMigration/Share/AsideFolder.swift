@@ -1,0 +1,85 @@
+import SafeFiles
+
+/// The folder in the container that takes what stood in the way at the destination; made when first needed, and kept.
+final class AsideFolder {
+    private static let mode: UInt32 = 0o700
+    private let name: String
+    private let container: Directory
+    private var folder: Directory?
+
+    /// What this run moved here, and from where.
+    private var taken: [(name: String, original: String, source: Directory)] = []
+
+    /// True when this run moved nothing here.
+    var isEmpty: Bool { taken.isEmpty }
+
+    static func name(for transaction: String) -> String { ".store-migrate-aside-\(transaction)" }
+
+    init(for transaction: String, in container: Directory) {
+        name = Self.name(for: transaction)
+        self.container = container
+    }
+
+    /// The folder, created and durable, and told to `onCreate` when this call created it.
+    func open(onCreate: (FileIdentity) throws -> Void) throws -> Directory {
+        if let folder { return folder }
+        let opened: Directory
+        if try container.status(of: name) == nil {
+            opened = try container.createDirectory(name, mode: Self.mode)
+            try container.synchronize()
+            try onCreate(opened.status().identity)
+        } else {
+            opened = try container.openDirectory(name)
+        }
+        folder = opened
+        return opened
+    }
+
+    /// The folder, when this run has opened it.
+    func opened() -> Directory? { folder }
+
+    /// Puts back what this run moved here, and removes the folder when that leaves it empty.
+    func putBack() throws {
+        guard let folder else { return }
+        while let (name, original, source) = taken.last {
+            try folder.move(name, to: original, in: source)
+            taken.removeLast()
+        }
+        guard try folder.entries().isEmpty else { return }
+        try container.removeDirectory(name)
+        try container.synchronize()
+    }
+
+    /// Removes what a run copied here before it was taken back; the originals are where they were.
+    func removeCopies() throws {
+        guard let folder else { return }
+        try Self.removeContents(of: folder)
+        try container.removeDirectory(name)
+        try container.synchronize()
+    }
+
+    static func removeContents(of folder: Directory) throws {
+        for entry in try folder.entries() {
+            if try folder.status(of: entry)?.kind == .directory {
+                try removeContents(of: folder.openDirectory(entry))
+                try folder.removeDirectory(entry)
+            } else {
+                try folder.removeFile(entry)
+            }
+        }
+    }
+
+    /// Moves `file` of `source` into the folder under its own name, or a numbered one when that is taken.
+    func take(_ file: String, from source: Directory, onCreate: (FileIdentity) throws -> Void) throws {
+        let folder = try open(onCreate: onCreate)
+        var target = file
+        var number = 1
+        while try folder.status(of: target) != nil {
+            target = "\(file).\(number)"
+            number += 1
+        }
+        try source.move(file, to: target, in: folder)
+        try folder.synchronize()
+        taken.append((target, file, source))
+    }
+}

@@ -1,0 +1,130 @@
+import CSQLite
+import SafeFiles
+import StoreFormat
+import SystemPackage
+
+/// The store at the destination whose content is about to be replaced in one transaction.
+///
+/// Its file is never renamed, replaced or removed: somebody may have it open. SQLite's backup writes the new content into
+/// it, as a transaction of that file.
+///
+/// Source: the online backup API of SQLite's documentation; a step of no pages takes the destination's write lock.
+final class DisplacedStore {
+    private let context: RunContext
+    private let connection: StoreConnection
+    private let image: StoreConnection
+    private var backup: OpaquePointer?
+    let identity: FileIdentity
+
+    /// Opens the destination and the staged image that is to replace its content.
+    init(_ context: RunContext, image location: StoreLocation) throws {
+        self.context = context
+        connection = try StoreConnection(
+            context.new, access: .liveWriting, lockTimeout: context.options.effectiveLockTimeout)
+        image = try StoreConnection(location, access: .immutable)
+        guard let status = try context.container.status(of: context.new.name) else { throw DestinationAppeared() }
+        identity = status.identity
+        try requirePageSize()
+    }
+
+    deinit {
+        if let backup { sqlite3_backup_finish(backup) }
+    }
+
+    /// A database in write-ahead-log mode cannot take pages of another size.
+    private func requirePageSize() throws {
+        guard try connection.value("PRAGMA journal_mode")?.text == "wal" else { return }
+        let theirs = try connection.value("PRAGMA page_size")?.integer
+        let ours = try image.value("PRAGMA page_size")?.integer
+        guard theirs == ours else {
+            throw MigrationError(
+                .needsDecision, "the store at the new place has another page size and is in write-ahead-log mode",
+                path: context.new.path,
+                advice: "Close every program that has it open and move it away, then run the command again.",
+                next: .status(old: context.old.path, new: context.new.path))
+        }
+    }
+
+    /// Takes the destination's write lock.
+    func lock() throws {
+        let deadline = context.lockDeadline()
+        backup = connection.withHandle { destination in
+            image.withHandle { source in sqlite3_backup_init(destination, "main", source, "main") }
+        }
+        guard backup != nil else { throw failure("the destination cannot be written") }
+        while true {
+            switch sqlite3_backup_step(backup, 0) {
+            case SQLITE_OK, SQLITE_DONE: return
+            case SQLITE_BUSY, SQLITE_LOCKED:
+                guard !deadline.hasPassed else {
+                    throw StoreError(.busy, path: context.new.path, "another process keeps the new store locked")
+                }
+            default: throw failure("the destination cannot be locked")
+            }
+        }
+    }
+
+    /// Copies the displaced store into `folder` as it is: the main file, what its log holds, its external files.
+    func copyAside(to folder: Directory) throws {
+        try copy(.main, to: folder, as: context.new.name)
+        if connection.isOpen(.journal), try connection.size(of: .journal) > 0 {
+            try copy(.journal, to: folder, as: context.new.writeAheadLogName)
+        }
+        if let source = try context.container.externalData(of: context.new) {
+            let support = try folder.createDirectory(context.new.supportFolderName, mode: 0o700)
+            let target = try support.createDirectory(StoreLocation.externalDataFolderName, mode: 0o700)
+            for name in try source.entries() where try source.status(of: name)?.kind == .regular {
+                let output = try target.createFile(name, mode: 0o600)
+                try source.openFile(name, for: .reading).copyBytes(to: output, chunk: 1 << 20)
+                try output.synchronize()
+                try output.close()
+            }
+            try target.synchronize()
+            try support.synchronize()
+        }
+        try folder.synchronize()
+    }
+
+    private func copy(_ file: StoreConnection.File, to folder: Directory, as name: String) throws {
+        let output = try folder.createFile(name, mode: 0o600)
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        let size = try connection.size(of: file)
+        var offset: Int64 = 0
+        while offset < size {
+            let count = Int(min(Int64(buffer.count), size - offset))
+            try buffer.withUnsafeMutableBytes { bytes in
+                let chunk = UnsafeMutableRawBufferPointer(rebasing: bytes[0..<count])
+                try connection.read(file, into: chunk, at: offset)
+                try output.write(UnsafeRawBufferPointer(chunk), at: offset)
+            }
+            offset += Int64(count)
+        }
+        try output.synchronize()
+        try output.close()
+    }
+
+    /// Writes the image's content into the destination and commits: the commit point.
+    func replaceContent() throws {
+        guard sqlite3_backup_step(backup, -1) == SQLITE_DONE else { throw failure("the content was not replaced") }
+        let code = sqlite3_backup_finish(backup)
+        backup = nil
+        guard code == SQLITE_OK else { throw failure("the replacement was not committed") }
+        try image.close()
+        try connection.close()
+    }
+
+    private func failure(_ message: String) -> StoreError {
+        let (code, detail) = connection.withHandle { handle in
+            (sqlite3_errcode(handle), String(cString: sqlite3_errmsg(handle)))
+        }
+        let kind: StoreError.Code =
+            switch code & 0xFF {
+            case SQLITE_FULL: .noSpace
+            case SQLITE_BUSY, SQLITE_LOCKED: .busy
+            case SQLITE_READONLY: .notWritable
+            case SQLITE_IOERR: .inputOutput
+            default: .failed
+            }
+        return StoreError(kind, path: context.new.path, "\(message): \(detail)")
+    }
+}

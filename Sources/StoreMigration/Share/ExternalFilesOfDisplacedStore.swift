@@ -1,0 +1,32 @@
+import SafeFiles
+import StoreFormat
+
+/// The external files of a store whose content was replaced; copies of them lie in the aside folder.
+enum ExternalFilesOfDisplacedStore {
+    /// Removes the files that only the displaced store named, each only when an equal copy is kept in `aside`.
+    static func remove(
+        except ours: [String], keptIn aside: Directory?, of location: StoreLocation, in container: Directory
+    ) throws {
+        guard let aside, let kept = try aside.externalData(of: location),
+            let folder = try container.externalData(of: location)
+        else { return }
+        let ours = Set(ours)
+        for name in try folder.entries() where !ours.contains(name) {
+            guard try kept.status(of: name) != nil, try folder.holdsEqualFile(name, to: kept) else { continue }
+            try folder.removeFile(name)
+        }
+        try folder.synchronize()
+    }
+
+    /// Puts back what a run that is taken back had moved out of the way: every kept file that is missing in its place.
+    static func restore(from aside: Directory?, to location: StoreLocation, in container: Directory) throws {
+        guard let aside, let kept = try aside.externalData(of: location) else { return }
+        let names = try kept.entries()
+        guard !names.isEmpty else { return }
+        let folder = try container.ensureExternalData(of: location, mode: 0o700)
+        for name in names where try folder.status(of: name) == nil {
+            try kept.move(name, to: name, in: folder)
+        }
+        try folder.synchronize()
+    }
+}

@@ -1,0 +1,88 @@
+import SafeFiles
+import StoreFormat
+import StoreVerification
+
+/// Carries out a plan that copies nothing: the old store is fenced, and the run recorded.
+struct ProtectRun {
+    private let context: RunContext
+    private let inspection: StoreInspection
+
+    init(_ context: RunContext, inspection: StoreInspection) {
+        self.context = context
+        self.inspection = inspection
+    }
+
+    /// Fences the old store; `requiresEqualContent` says that the plan rests on both places holding the same.
+    func run(_ journal: inout MigrationJournal, requiresEqualContent: Bool) throws -> RunResult {
+        guard let identity = try context.container.status(of: context.new.name)?.identity else {
+            throw DestinationAppeared()
+        }
+        try journal.append(
+            .begin(
+                JournalRecord.RunIdentity(
+                    transaction: context.transaction, old: context.old, oldIdentity: inspection.identity,
+                    new: context.new, policy: context.options.oldStore)))
+        var findings: [Finding] = []
+        let connection = try StoreConnection(
+            context.old, access: .liveWriting, lockTimeout: context.options.effectiveLockTimeout)
+        let start = ContinuousClock.now
+        do {
+            if context.options.oldStore == .fence {
+                try connection.beginWriting(deadline: context.lockDeadline())
+                try FenceWriter(connection).lift()
+                findings = try FenceWriter(connection).set(
+                    transaction: context.transaction, newPath: context.new.path)
+                try connection.commit(deadline: context.lockDeadline())
+                try journal.append(.fenced)
+            }
+            let gatherer = FactsGatherer(
+                old: context.old, new: context.new, options: context.options, monitor: context.monitor)
+            let hold = start.duration(to: .now)
+            let digest = try StoreDigest(
+                of: connection, externalData: context.oldFolder.externalData(of: context.old),
+                monitor: context.monitor)
+            if requiresEqualContent, try gatherer.digest(of: context.new) != digest.value {
+                throw MigrationError(
+                    .busy, "the stores were written to while they were compared", path: context.old.path,
+                    advice: "Run the command again.")
+            }
+            try connection.close()
+            return try finish(&journal, identity: identity, digest: digest, hold: hold, findings: findings)
+        } catch {
+            try takeBack(connection, &journal)
+            throw error
+        }
+    }
+
+    private func finish(
+        _ journal: inout MigrationJournal, identity: FileIdentity, digest: StoreDigest, hold: Duration,
+        findings: [Finding]
+    ) throws -> RunResult {
+        let descriptions = context.mirroredDescriptions(of: inspection)
+        try Receipt(
+            transaction: context.transaction, old: context.old.path, storeUUID: inspection.uuid,
+            digest: digest.value, descriptions: descriptions
+        ).write(beside: context.new.name, in: context.container)
+        try journal.append(
+            .done(
+                JournalRecord.Completion(
+                    new: identity, newUUID: inspection.uuid,
+                    oldState: OldStateRecorder.state(
+                        of: context.old, in: context.oldFolder, digest: digest.value),
+                    isFenced: context.options.oldStore == .fence)))
+        return RunResult(
+            transaction: context.transaction, digest: digest.value, objects: nil,
+            report: VerificationReport(levels: [], findings: [], digest: digest), work: nil, findings: findings,
+            descriptions: descriptions)
+    }
+
+    private func takeBack(_ connection: StoreConnection, _ journal: inout MigrationJournal) throws {
+        connection.rollback()
+        try? connection.close()
+        if journal.records.last == .fenced {
+            try FenceLifting(context).lift(&journal)
+        } else {
+            try journal.append(.rolledBack)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Logging
+import SafeFiles
+import StoreFormat
+import SystemPackage
+
+/// What all parts of one run share: the two places, opened once, and what the caller decided.
+struct RunContext {
+    let transaction: String
+    let old: StoreLocation
+    let new: StoreLocation
+    /// The folder that holds the old store.
+    let oldFolder: Directory
+    /// The folder that holds, or will hold, the new store.
+    let container: Directory
+    /// The group of the container, which the new files get.
+    let group: UInt32
+    let options: ShareOptions
+    let monitor: WorkMonitor
+    let logger: Logger
+
+    init(
+        transaction: String, old: StoreLocation, new: StoreLocation, options: ShareOptions, monitor: WorkMonitor,
+        logger: Logger
+    ) throws {
+        self.transaction = transaction
+        self.old = old
+        self.new = new
+        self.options = options
+        self.monitor = monitor
+        self.logger = logger
+        oldFolder = try Directory.open(path: old.folder)
+        container = try Self.openContainer(new)
+        group = try container.status().group
+    }
+
+    private static func openContainer(_ new: StoreLocation) throws -> Directory {
+        do {
+            return try Directory.open(path: new.folder)
+        } catch {
+            guard error.errno == .noSuchFileOrDirectory else { throw error }
+            throw MigrationError(
+                .nothingFound, "the folder of the new store does not exist", path: new.folder,
+                advice: "Create it: mkdir -p '\(new.folder)'", next: .makeFolder(path: new.folder),
+                underlyingError: error)
+        }
+    }
+
+    /// The deadline of a lock that is waited for from now on.
+    func lockDeadline() -> Deadline { Deadline(after: options.effectiveLockTimeout) }
+
+    /// Draws the number of a new run: 128 random bits, so that nothing depends on the clock.
+    static func drawTransaction() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<4).map { _ in
+            let digits = String(generator.next() as UInt32, radix: 16)
+            return String(repeating: "0", count: 8 - digits.count) + digits
+        }.joined()
+    }
+}

@@ -1,0 +1,16 @@
+import StoreFormat
+import StoreStrategies
+import StoreVerification
+
+/// What a run that came to its end hands to whoever tells the caller.
+struct RunResult {
+    let transaction: String
+    let digest: String?
+    /// Objects in the new store, when they were counted again.
+    let objects: Int64?
+    let report: VerificationReport
+    /// Nil when nothing was copied.
+    let work: ShareOutcome.Work?
+    let findings: [Finding]
+    let descriptions: [StoreRole: PersistentStoreDescription]
+}

@@ -1,0 +1,106 @@
+import SafeFiles
+import StoreFormat
+import StoreVerification
+
+/// The copy of an old store on its way: built in the nest, proved, and completed under the old store's lock.
+final class StagedCopy {
+    private let context: RunContext
+    private let nest: Nest
+    private let snapshot: any StoreSnapshot
+    /// The connection that reads the old store; pinned to what was copied where the journal mode allows it.
+    let source: StoreConnection
+    let journalMode: StoreHeader.JournalMode
+    let main: DurableFile
+    let external: StagedExternalFiles
+    /// Where the staged main file is.
+    let location: StoreLocation
+    /// What the copy was proved to be before the lock; nil when writers left no quiet moment.
+    private(set) var proof: StoreProof?
+    /// True once the copy changed after it was proved.
+    private(set) var changedSinceProof = false
+
+    /// Opens the old store and prepares its copy in `nest`.
+    init(_ context: RunContext, nest: Nest, mode: UInt32) throws {
+        self.context = context
+        self.nest = nest
+        source = try StoreConnection(
+            context.old, access: .liveWriting, lockTimeout: context.options.effectiveLockTimeout)
+        location = StoreLocation(folder: nest.folder.path, name: context.new.name)
+        main = try nest.folder.createFile(context.new.name, mode: mode)
+        try main.setGroupIfAllowed(context.group)
+        external = try StagedExternalFiles(
+            source: context.oldFolder.externalData(of: context.old), nest: nest.folder, group: context.group)
+        let isLogged = try source.value("PRAGMA journal_mode")?.text == "wal"
+        journalMode = isLogged ? .wal : .rollback
+        if isLogged {
+            let pageSize = try source.value("PRAGMA page_size")?.integer ?? 4096
+            snapshot = WriteAheadLogSnapshot(source: source, target: main, pageSize: Int(pageSize))
+        } else {
+            let (folder, name) = (context.oldFolder, context.old.name)
+            snapshot = RollbackSnapshot(source: source, target: main) { try folder.token(of: name) }
+        }
+    }
+
+    /// The size of the staged main file and external files.
+    func byteCount() throws -> Int64 { try main.status().size + external.bytes }
+
+    /// Copies without a lock.
+    func build() throws {
+        try requireSpace()
+        try snapshot.copy(monitor: context.monitor)
+        try external.update(monitor: context.monitor)
+    }
+
+    /// Proves the copy without a lock, as far as writers leave a quiet moment.
+    ///
+    /// Throws ``MigrationError`` with the outcome `verificationFailed` when the copy is not what it should be.
+    func prove() throws {
+        let isSettled = try snapshot.settle()
+        guard isSettled || snapshot.isConsistentUnderWriters else { return }
+        let prover = StoreProver(options: context.options, monitor: context.monitor)
+        let image = try StoreConnection(location, access: .immutable)
+        let externalData = try stagedExternalFolder()
+        var proof = try prover.prove(image, at: location, externalData: externalData, comparingWith: source)
+        if isSettled, context.options.level >= .content {
+            try prover.compare(
+                &proof, copy: image, externalData: externalData, original: source,
+                originalExternalData: context.oldFolder.externalData(of: context.old))
+        }
+        try image.close()
+        self.proof = proof
+    }
+
+    /// Completes the copy while `lock` holds the old store's write lock, and makes it durable.
+    func complete(under lock: StoreConnection) throws {
+        let isPatched = try snapshot.complete(under: lock)
+        let isExternalChanged = try external.update(monitor: .silent)
+        changedSinceProof = isPatched || isExternalChanged
+        try nest.folder.synchronize()
+    }
+
+    /// The content digest of the completed copy, taken again when it changed since it was proved.
+    func contentDigest() throws -> String {
+        if !changedSinceProof, let digest = proof?.digest { return digest.value }
+        let image = try StoreConnection(location, access: .immutable)
+        return try StoreDigest(of: image, externalData: stagedExternalFolder(), monitor: .silent).value
+    }
+
+    /// Moves the main file into place; fails with `fileExists` when something took its name.
+    func publishMain(into container: Directory, as name: String) throws {
+        try nest.folder.move(location.name, to: name, in: container)
+    }
+
+    private func stagedExternalFolder() throws -> Directory? {
+        try nest.folder.status(of: Nest.externalName) == nil ? nil : nest.folder.openDirectory(Nest.externalName)
+    }
+
+    /// Throws when the container's file system has not room for the copy and a fifth more.
+    private func requireSpace() throws {
+        let needed = try source.size(of: .main) + (source.isOpen(.journal) ? source.size(of: .journal) : 0)
+        let free = try context.container.freeBytes()
+        guard free > needed / 5 * 6 else {
+            throw MigrationError(
+                .noSpace, "\(free) bytes are free and \(needed / 5 * 6) are needed", path: context.new.folder)
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import SafeFiles
+import StoreFormat
+import SystemPackage
+
+/// The external binary data of a store on its way: copied into the nest, renewed under the lock, moved into place.
+final class StagedExternalFiles {
+    private static let chunk = 1 << 20
+
+    private let source: Directory?
+    private let staged: Directory?
+    private let group: UInt32
+    /// What each staged file's source looked like when it was copied.
+    private var copied: [String: FileToken.Entry] = [:]
+
+    /// The files that are staged, by name.
+    private(set) var identities: [String: FileIdentity] = [:]
+    private(set) var bytes: Int64 = 0
+
+    /// Prepares to stage the files of `source`, the external data folder of the old store; nil when it has none.
+    init(source: Directory?, nest: Directory, group: UInt32) throws {
+        self.source = source
+        self.group = group
+        staged = try source.map { _ in try nest.createDirectory(Nest.externalName, mode: 0o700) }
+    }
+
+    /// Copies what is new or changed, drops what is gone, makes it durable, and says whether anything was done.
+    @discardableResult
+    func update(monitor: WorkMonitor) throws -> Bool {
+        guard let source, let staged else { return false }
+        var isChanged = false
+        var seen: Set<String> = []
+        for name in try source.entries() {
+            guard let status = try source.status(of: name), status.kind == .regular else { continue }
+            seen.insert(name)
+            guard copied[name] != FileToken.Entry(status) else { continue }
+            try monitor.checkCancellation()
+            if copied[name] != nil { try staged.removeFile(name) }
+            try copy(name, from: source, to: staged)
+            copied[name] = FileToken.Entry(status)
+            isChanged = true
+        }
+        for name in copied.keys where !seen.contains(name) {
+            try staged.removeFile(name)
+            copied[name] = nil
+            identities[name] = nil
+            isChanged = true
+        }
+        if isChanged { try staged.synchronize() }
+        bytes = copied.values.reduce(0) { $0 + $1.size }
+        return isChanged
+    }
+
+    private func copy(_ name: String, from source: Directory, to staged: Directory) throws {
+        let input = try source.openFile(name, for: .reading)
+        let status = try input.status()
+        let output = try staged.createFile(name, mode: status.mode & 0o777)
+        try output.setGroupIfAllowed(group)
+        if try !output.clone(from: input) { try input.copyBytes(to: output, chunk: Self.chunk) }
+        try output.synchronize()
+        identities[name] = try output.status().identity
+        try output.close()
+    }
+
+    /// Moves every staged file into the external data folder of `location`, which is made when it is not there.
+    ///
+    /// A file that stands in the way stays when it is equal, and is handed to `moveAside` when it is not.
+    func publish(
+        to location: StoreLocation, in container: Directory, moveAside: (String, Directory) throws -> Void
+    ) throws {
+        guard let source, let staged, !identities.isEmpty else { return }
+        let mode = try source.status().mode & 0o777
+        let target = try container.ensureExternalData(of: location, mode: mode, group: group)
+        for name in identities.keys.sorted() {
+            if try target.status(of: name) != nil {
+                if try target.holdsEqualFile(name, to: staged) { continue }
+                try moveAside(name, target)
+            }
+            try staged.move(name, to: name, in: target)
+        }
+        try target.synchronize()
+    }
+
+    /// Removes the files that a run moved into place, recognised by inode, and the folders it leaves empty.
+    static func takeBack(_ identities: [String: FileIdentity], of location: StoreLocation, in container: Directory) throws {
+        guard !identities.isEmpty, try container.status(of: location.supportFolderName) != nil else { return }
+        let support = try container.openDirectory(location.supportFolderName)
+        if try support.status(of: StoreLocation.externalDataFolderName) != nil {
+            let target = try support.openDirectory(StoreLocation.externalDataFolderName)
+            for (name, identity) in identities where try target.status(of: name)?.identity == identity {
+                try target.removeFile(name)
+            }
+            if try target.entries().isEmpty { try support.removeDirectory(StoreLocation.externalDataFolderName) }
+        }
+        if try support.entries().isEmpty { try container.removeDirectory(location.supportFolderName) }
+        try container.synchronize()
+    }
+}
+
+extension Directory {
+    /// The external data folder of `location` in this folder; nil when there is none.
+    func externalData(of location: StoreLocation) throws -> Directory? {
+        guard try status(of: location.supportFolderName)?.kind == .directory else { return nil }
+        let support = try openDirectory(location.supportFolderName)
+        guard try support.status(of: StoreLocation.externalDataFolderName)?.kind == .directory else { return nil }
+        return try support.openDirectory(StoreLocation.externalDataFolderName)
+    }
+
+    /// Opens the external data folder of `location`, durably creating it with these rights when it is not there.
+    func ensureExternalData(of location: StoreLocation, mode: UInt32, group: UInt32? = nil) throws -> Directory {
+        try ensureDirectory(location.supportFolderName, mode: mode, group: group)
+            .ensureDirectory(StoreLocation.externalDataFolderName, mode: mode, group: group)
+    }
+
+    private func ensureDirectory(_ name: String, mode: UInt32, group: UInt32?) throws -> Directory {
+        if try status(of: name) != nil { return try openDirectory(name) }
+        let folder = try createDirectory(name, mode: mode)
+        if let group { try folder.setGroupIfAllowed(group) }
+        try synchronize()
+        return folder
+    }
+
+    /// True when the regular file `name` holds the same bytes here and in `other`.
+    func holdsEqualFile(_ name: String, to other: Directory) throws -> Bool {
+        guard let mine = try status(of: name), mine.kind == .regular, mine.size == (try other.status(of: name))?.size
+        else { return false }
+        let left = try openFile(name, for: .reading)
+        let right = try other.openFile(name, for: .reading)
+        var first = [UInt8](repeating: 0, count: 1 << 16)
+        var second = first
+        var offset: Int64 = 0
+        while offset < mine.size {
+            let count = try first.withUnsafeMutableBytes { try left.read(into: $0, at: offset) }
+            let other = try second.withUnsafeMutableBytes { try right.read(into: $0, at: offset) }
+            guard count == other, count > 0, first[..<count] == second[..<count] else { return false }
+            offset += Int64(count)
+        }
+        return true
+    }
+
+    func setGroupIfAllowed(_ group: UInt32) throws {
+        do {
+            try setOwner(user: nil, group: group)
+        } catch {
+            guard error.errno == .notPermitted else { throw error }
+        }
+    }
+}
+
+extension DurableFile {
+    /// Sets the group; a user who is not a member of it may not, and the file then keeps the user's own.
+    func setGroupIfAllowed(_ group: UInt32) throws {
+        do {
+            try setOwner(user: nil, group: group)
+        } catch {
+            guard error.errno == .notPermitted else { throw error }
+        }
+    }
+
+    /// Copies all bytes in chunks.
+    func copyBytes(to output: DurableFile, chunk: Int) throws {
+        var buffer = [UInt8](repeating: 0, count: chunk)
+        var offset: Int64 = 0
+        while true {
+            let count = try buffer.withUnsafeMutableBytes { try read(into: $0, at: offset) }
+            guard count > 0 else { return }
+            try buffer.withUnsafeBytes { try output.write(UnsafeRawBufferPointer(rebasing: $0[0..<count]), at: offset) }
+            offset += Int64(count)
+        }
+    }
+}

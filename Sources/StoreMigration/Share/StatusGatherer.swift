@@ -1,0 +1,112 @@
+import Logging
+import SafeFiles
+public import StoreFormat
+
+/// Takes a status report, and changes nothing.
+struct StatusGatherer {
+    let old: StoreLocation
+    let new: StoreLocation
+    let options: ShareOptions
+    let logger: Logger
+
+    private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, options: options, monitor: .silent) }
+
+    func report() throws -> StatusReport {
+        let state = try StateFolder(of: old, stateFolder: options.stateFolder).state()
+        let inspector = StoreInspector(
+            depth: .layout, lockTimeout: options.effectiveLockTimeout,
+            allowsNetworkFileSystem: options.allowsNetworkFileSystem)
+        let oldCondition = try inspector.inspect(old)
+        let newCondition = try inspector.inspect(new)
+        let lateWrites = try lateWrites(state, oldCondition)
+        var findings = (oldCondition.inspection?.findings ?? []) + (newCondition.inspection?.findings ?? [])
+        for case .unreadable(let store) in [oldCondition, newCondition] {
+            findings.append(
+                Finding(.foundButUnreadable, .error, level: .files, store.detail, path: store.path))
+        }
+        var recovery: String?
+        if case .interrupted(let run) = state {
+            findings.append(.interrupted(run, at: old))
+            recovery = try describe(
+                RunRecovery(run, options: options, monitor: .silent, logger: logger).decision())
+        }
+        if lateWrites == .found {
+            findings.append(
+                Finding(
+                    .lateWrites, .warning, level: .content, "the old store was written to after it was shared",
+                    path: old.path))
+        }
+        return StatusReport(
+            old: try place(old, oldCondition), new: try place(new, newCondition), run: run(of: state),
+            recovery: recovery, transaction: transaction(of: state), lateWrites: lateWrites, findings: findings,
+            next: try next(state, lateWrites, oldCondition, newCondition))
+    }
+
+    private func describe(_ decision: RecoveryDecision) -> String {
+        switch decision {
+        case .back: "takes the run back: the copy had not appeared"
+        case .forward: "finishes the run: the copy is in place"
+        case .undecided: "leaves both places alone: the new one holds neither the former nor the new content"
+        }
+    }
+
+    private func lateWrites(_ state: RunState, _ condition: StoreCondition) throws -> StatusReport.LateWrites {
+        guard case .shared(let shared) = state else { return .notApplicable }
+        guard condition.inspection != nil else { return .unknown }
+        return try gatherer.isUnchanged(shared.oldState) ? .none : .found
+    }
+
+    private func place(_ location: StoreLocation, _ condition: StoreCondition) throws -> StatusReport.Place {
+        let inspection = condition.inspection
+        let presence: StatusReport.Presence =
+            switch condition {
+            case .absent: .absent
+            case .emptyFile: .emptyFile
+            case .orphanSidecar: .orphanSidecar
+            case .unreadable: .unreadable
+            case .store: .store
+            }
+        return StatusReport.Place(
+            path: location.path, presence: presence, uuid: inspection?.uuid,
+            journalMode: inspection?.header.journalMode, isFenced: inspection?.fence != nil,
+            holders: inspection.map { OpenFiles.holders(of: $0.identity) } ?? [])
+    }
+
+    private func run(of state: RunState) -> StatusReport.Run {
+        switch state {
+        case .none: .none
+        case .interrupted: .interrupted
+        case .shared: .shared
+        case .retired: .retired
+        }
+    }
+
+    private func transaction(of state: RunState) -> String? {
+        switch state {
+        case .none: nil
+        case .interrupted(let run): run.run.transaction
+        case .shared(let shared), .retired(let shared, _): shared.run.transaction
+        }
+    }
+
+    private func next(
+        _ state: RunState, _ lateWrites: StatusReport.LateWrites, _ oldCondition: StoreCondition,
+        _ newCondition: StoreCondition
+    ) throws -> NextStep? {
+        switch state {
+        case .interrupted: return .resume(old: old.path)
+        case .shared(let shared) where lateWrites == .none && shared.run.new == new: return .retire(old: old.path)
+        case .shared(let shared) where shared.run.new != new: return .status(old: old.path, new: shared.run.new.path)
+        case .shared: return .verify(store: new.path)
+        case .retired: return nil
+        case .none:
+            guard oldCondition.inspection != nil else { return nil }
+            return .share(old: old.path, new: new.path, flags: [])
+        }
+    }
+}
+
+extension Finding.Code {
+    /// Something is there that cannot be read as a store.
+    public static let foundButUnreadable = Finding.Code(rawValue: "foundButUnreadable")
+}

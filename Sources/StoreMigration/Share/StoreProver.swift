@@ -1,0 +1,78 @@
+import SafeFiles
+import StoreFormat
+import StoreVerification
+
+/// Proves a copy, and tells what was wrong with the original already from what the copy lost.
+struct StoreProver {
+    let options: ShareOptions
+    let monitor: WorkMonitor
+
+    private static let structural: [VerificationLevel] = [.files, .sqlite, .coredata]
+
+    /// Proves the levels up to `coredata` on `image`, which nobody else has.
+    ///
+    /// The original is asked only when something was found: what it had already is inherited. Damaged pages are never.
+    func prove(
+        _ image: StoreConnection, at location: StoreLocation, externalData: Directory?,
+        comparingWith original: StoreConnection?
+    ) throws -> StoreProof {
+        var proof = StoreProof()
+        let verifier = StoreVerifier(monitor: monitor)
+        let isCoreData = try image.isCoreDataStore()
+        for level in Self.structural where level <= options.level {
+            if level == .coredata, !isCoreData {
+                proof.levels.append(
+                    VerificationReport.LevelResult(
+                        level: level, status: .skipped, reason: "a plain SQLite store", seconds: 0))
+                continue
+            }
+            try monitor.checkCancellation()
+            let start = ContinuousClock.now
+            var findings = try verifier.findings(
+                in: image, location: location, externalData: externalData, level: level)
+            if findings.contains(where: { $0.severity == .error }), let original, level != .files {
+                let before = try verifier.findings(
+                    in: original, location: original.location, externalData: externalData, level: level)
+                findings = findings.inheriting(from: before)
+            }
+            proof.findings += findings
+            try close(level, of: &proof, findings: findings, since: start)
+        }
+        return proof
+    }
+
+    /// Compares the content of a copy with its original; both must be at rest or pinned.
+    func compare(
+        _ proof: inout StoreProof, copy: StoreConnection, externalData: Directory?, original: StoreConnection,
+        originalExternalData: Directory?
+    ) throws {
+        let start = ContinuousClock.now
+        let digest = try StoreDigest(of: copy, externalData: externalData, monitor: monitor)
+        let expected = try StoreDigest(of: original, externalData: originalExternalData, monitor: monitor)
+        let findings = digest.value == expected.value ? [] : digest.differences(from: expected)
+        proof.findings += findings
+        proof.digest = expected
+        try close(.content, of: &proof, findings: findings, since: start)
+    }
+
+    private func close(
+        _ level: VerificationLevel, of proof: inout StoreProof, findings: [Finding], since start: ContinuousClock.Instant
+    ) throws {
+        let failures = findings.filter { $0.severity == .error }
+        let seconds = start.duration(to: .now) / .seconds(1)
+        proof.levels.append(
+            VerificationReport.LevelResult(
+                level: level, status: failures.isEmpty ? .passed : .failed, seconds: seconds))
+        guard let first = failures.first else { return }
+        throw MigrationError(
+            .verificationFailed, "the copy failed at level \(level): \(first.message)", path: first.path ?? "",
+            findings: proof.findings, report: proof.findings)
+    }
+}
+
+extension StoreConnection {
+    /// True when the store has Core Data's metadata table.
+    func isCoreDataStore() throws -> Bool {
+        try value("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_METADATA'") != nil
+    }
+}

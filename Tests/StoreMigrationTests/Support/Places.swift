@@ -1,0 +1,59 @@
+import FoundationEssentials
+import SafeFiles
+import StoreFormat
+import StoreMigration
+import Testing
+import TestSupport
+
+/// An old place and a container, and what tests do with them.
+struct Places {
+    let old: ScratchFolder
+    let container: ScratchFolder
+    let name: String
+
+    init(name: String = "store.sqlite") throws {
+        old = try ScratchFolder()
+        container = try ScratchFolder()
+        self.name = name
+    }
+
+    var oldStore: StoreLocation { old.location(name) }
+    var newStore: StoreLocation { container.location(name) }
+
+    func migrator(_ change: (inout ShareOptions) -> Void = { _ in }) -> StoreMigrator {
+        var options = ShareOptions()
+        options.lockTimeout = .seconds(10)
+        change(&options)
+        return StoreMigrator(from: oldStore.url, to: newStore.url, options: options)
+    }
+
+    @discardableResult
+    func share(_ change: (inout ShareOptions) -> Void = { _ in }) throws -> ShareOutcome {
+        try migrator(change).shareStoreIfNecessary(isCancelled: nil)
+    }
+
+    /// The content digest of a store, our fence left out.
+    func digest(of location: StoreLocation) throws -> String {
+        try StoreReader().withView(of: location) { view in
+            try StoreDigest(of: view.connection, externalData: view.externalData).value
+        }
+    }
+
+    /// The rows that a query counts, read without changing anything.
+    func count(_ sql: String, in location: StoreLocation) throws -> Int64? {
+        try StoreReader().withView(of: location) { try $0.connection.value(sql)?.integer }
+    }
+
+    /// Looks at the world after a share that succeeded: nothing of ours is left but what is promised.
+    func expectTidy(extra: Set<String> = [], sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let support = newStore.supportFolderName
+        let allowed = Set([name, ".\(name).store-migrate.json", support]).union(extra)
+        let left = try Set(container.directory.entries()).subtracting(allowed)
+        #expect(left.isEmpty, "left in the container", sourceLocation: sourceLocation)
+        let allowedOld = Set([
+            name, name + "-wal", name + "-shm", oldStore.supportFolderName, ".store-migrate",
+        ])
+        let leftOld = try Set(old.directory.entries()).subtracting(allowedOld)
+        #expect(leftOld.isEmpty, "left at the old place", sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,79 @@
+import CSQLite
+import Glibc
+
+/// A program that writes to a store as an app would, in a process of its own; tests talk to it line by line.
+///
+/// `store-writer PATH` executes each line of its input as SQL and answers `ok`, `value <first value>` or
+/// `error <code> <message>`. `store-writer PATH --loop ID` inserts rows until it is refused for good or its input ends,
+/// and prints the number of each row that SQLite acknowledged.
+
+func open(_ path: String) -> OpaquePointer? {
+    var connection: OpaquePointer?
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    guard sqlite3_open_v2(path, &connection, flags, nil) == SQLITE_OK else { return nil }
+    sqlite3_busy_timeout(connection, 10_000)
+    return connection
+}
+
+func say(_ line: String) {
+    print(line)
+    fflush(stdout)
+}
+
+func execute(_ sql: String, on connection: OpaquePointer) {
+    var statement: OpaquePointer?
+    var code = sqlite3_prepare_v2(connection, sql, -1, &statement, nil)
+    var value: String?
+    while code == SQLITE_OK || code == SQLITE_ROW, statement != nil {
+        code = sqlite3_step(statement)
+        if code == SQLITE_ROW, value == nil {
+            value = sqlite3_column_text(statement, 0).map { String(cString: $0) } ?? "null"
+        }
+        if code == SQLITE_DONE { break }
+    }
+    sqlite3_finalize(statement)
+    if code == SQLITE_DONE || code == SQLITE_OK {
+        say(value.map { "value \($0)" } ?? "ok")
+    } else {
+        say("error \(code) \(String(cString: sqlite3_errmsg(connection)))")
+    }
+}
+
+/// True when the test has closed our input.
+func hasInputEnded() -> Bool {
+    var descriptor = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    guard poll(&descriptor, 1, 0) > 0 else { return false }
+    return true
+}
+
+func loop(_ id: Int, on connection: OpaquePointer) {
+    var row = id * 10_000_000
+    while !hasInputEnded() {
+        row += 1
+        let code = sqlite3_exec(
+            connection, "INSERT INTO log (id, writer, text) VALUES (\(row), \(id), hex(randomblob(40)))", nil, nil, nil)
+        switch code & 0xFF {
+        case SQLITE_OK: print(row)
+        case SQLITE_BUSY, SQLITE_LOCKED: continue
+        case SQLITE_CONSTRAINT:
+            print("fenced")
+            fflush(stdout)
+            return
+        default:
+            print("error \(code) \(String(cString: sqlite3_errmsg(connection)))")
+            fflush(stdout)
+            return
+        }
+    }
+    print("ended")
+    fflush(stdout)
+}
+
+guard CommandLine.arguments.count >= 2, let connection = open(CommandLine.arguments[1]) else { exit(2) }
+if CommandLine.arguments.count == 4, CommandLine.arguments[2] == "--loop", let id = Int(CommandLine.arguments[3]) {
+    loop(id, on: connection)
+} else {
+    say("ready")
+    while let line = readLine() { execute(line, on: connection) }
+}
+sqlite3_close(connection)

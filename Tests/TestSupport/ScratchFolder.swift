@@ -1,0 +1,80 @@
+package import SafeFiles
+package import StoreFormat
+
+/// A folder of a test's own, with stores made by SQL; it goes away with the test.
+package struct ScratchFolder {
+    private let temporary: TemporaryDirectory
+    package var directory: Directory { temporary.directory }
+    package var path: String { directory.path }
+
+    package init() throws {
+        temporary = try TemporaryDirectory(prefix: "store-migrate-tests")
+    }
+
+    package func location(_ name: String) -> StoreLocation { StoreLocation(folder: path, name: name) }
+
+    /// Makes a database by executing SQL; it is closed again, in the journal mode that the SQL leaves it in.
+    @discardableResult
+    package func makeStore(_ sql: String, as name: String = "store.sqlite") throws -> StoreLocation {
+        try directory.createFile(name, mode: 0o644).close()
+        let connection = try open(name)
+        // Nobody pulls the plug on a test.
+        try connection.execute("PRAGMA synchronous=OFF;" + sql)
+        try connection.close()
+        return location(name)
+    }
+
+    /// Opens a store to write to it, as an app would.
+    package func open(_ name: String = "store.sqlite") throws -> StoreConnection {
+        try StoreConnection(location(name), access: .liveWriting, lockTimeout: .seconds(5))
+    }
+
+    /// Writes a file.
+    package func write(_ name: String, _ bytes: [UInt8], mode: UInt32 = 0o644) throws {
+        let file = try directory.createFile(name, mode: mode)
+        try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+        try file.close()
+    }
+
+    /// Writes bytes into a file that is there.
+    package func overwrite(_ name: String, at offset: Int64, _ bytes: [UInt8]) throws {
+        let file = try directory.openFile(name, for: .writing)
+        try bytes.withUnsafeBytes { try file.write($0, at: offset) }
+        try file.close()
+    }
+
+    package func bytes(_ name: String) throws -> [UInt8] {
+        try directory.contents(of: name, limit: 1 << 30)
+    }
+
+    /// Copies the store's main file, log and journal as they lie, as a crash would leave them.
+    package func copyFiles(of name: String = "store.sqlite", to other: ScratchFolder, as newName: String? = nil) throws {
+        for suffix in ["", "-wal", "-journal"] where try directory.status(of: name + suffix) != nil {
+            try other.write((newName ?? name) + suffix, try bytes(name + suffix))
+        }
+    }
+
+    /// Every file below the folder with its bytes and the kernel's word on it, less the time of reading.
+    package func everything() throws -> [String: FileState] {
+        try Self.files(below: directory, prefix: "")
+    }
+
+    private static func files(below folder: Directory, prefix: String) throws -> [String: FileState] {
+        var result: [String: FileState] = [:]
+        for name in try folder.entries() {
+            guard let status = try folder.status(of: name) else { continue }
+            let bytes = status.kind == .regular ? try folder.contents(of: name, limit: 1 << 30) : []
+            result[prefix + name] = FileState(status: status, bytes: bytes)
+            guard status.kind == .directory else { continue }
+            try result.merge(files(below: folder.openDirectory(name), prefix: prefix + name + "/")) { first, _ in first
+            }
+        }
+        return result
+    }
+}
+
+/// What must not change when a store is only read.
+package struct FileState: Equatable {
+    package let status: FileStatus
+    package let bytes: [UInt8]
+}

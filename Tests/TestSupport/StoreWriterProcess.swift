@@ -1,0 +1,86 @@
+import Foundation
+
+/// The `store-writer` program at work on a store, in a process of its own.
+package final class StoreWriterProcess {
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+    private var pending: [UInt8] = []
+
+    /// Starts the program with a connection to the store at `path`, and waits until it is open.
+    package init(_ path: String) throws {
+        try start([path])
+        _ = readLine()
+    }
+
+    /// Starts the program in its loop.
+    package init(_ path: String, loop id: Int) throws {
+        try start([path, "--loop", "\(id)"])
+    }
+
+    /// The built program, beside the test bundle.
+    private static var executable: URL {
+        let products = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        let candidates = [products, URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()]
+        for candidate in candidates {
+            let url = candidate.appendingPathComponent("store-writer")
+            if FileManager.default.isExecutableFile(atPath: url.path) { return url }
+        }
+        return products.appendingPathComponent("store-writer")
+    }
+
+    private func start(_ arguments: [String]) throws {
+        process.executableURL = Self.executable
+        process.arguments = arguments
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+    }
+
+    /// Executes SQL in the program and returns its answer: `ok`, `value …` or `error …`.
+    package func execute(_ sql: String) throws -> String {
+        try input.fileHandleForWriting.write(contentsOf: Data((sql + "\n").utf8))
+        return readLine() ?? "error gone"
+    }
+
+    /// Ends a loop and returns all that the program printed, line by line.
+    package func finish() throws -> [String] {
+        try input.fileHandleForWriting.close()
+        let rest = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return String(decoding: pending + rest, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// The exit status, or the negative signal number, once the program has ended.
+    package func waitForExit() -> Int32 {
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+        return process.terminationReason == .uncaughtSignal ? -process.terminationStatus : process.terminationStatus
+    }
+
+    /// Waits for the first lines of a loop, so that it is known to be at work.
+    package func waitForLines(_ count: Int) {
+        while pending.count(where: { $0 == 0x0A }) < count {
+            let chunk = output.fileHandleForReading.availableData
+            guard !chunk.isEmpty else { return }
+            pending += chunk
+        }
+    }
+
+    private func readLine() -> String? {
+        while true {
+            if let end = pending.firstIndex(of: 0x0A) {
+                let line = String(decoding: pending[..<end], as: UTF8.self)
+                pending.removeSubrange(...end)
+                return line
+            }
+            let chunk = output.fileHandleForReading.availableData
+            guard !chunk.isEmpty else { return nil }
+            pending += chunk
+        }
+    }
+
+    deinit {
+        if process.isRunning { process.terminate() }
+    }
+}
