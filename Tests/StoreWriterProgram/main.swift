@@ -16,8 +16,8 @@ func open(_ path: String) -> OpaquePointer? {
 }
 
 func say(_ line: String) {
-    print(line)
-    fflush(stdout)
+    let bytes = Array((line + "\n").utf8)
+    _ = bytes.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
 }
 
 func execute(_ sql: String, on connection: OpaquePointer) {
@@ -53,20 +53,17 @@ func loop(_ id: Int, on connection: OpaquePointer) {
         let code = sqlite3_exec(
             connection, "INSERT INTO log (id, writer, text) VALUES (\(row), \(id), hex(randomblob(40)))", nil, nil, nil)
         switch code & 0xFF {
-        case SQLITE_OK: print(row)
+        case SQLITE_OK: say("\(row)")
         case SQLITE_BUSY, SQLITE_LOCKED: continue
         case SQLITE_CONSTRAINT:
-            print("fenced")
-            fflush(stdout)
+            say("fenced")
             return
         default:
-            print("error \(code) \(String(cString: sqlite3_errmsg(connection)))")
-            fflush(stdout)
+            say("error \(code) \(String(cString: sqlite3_errmsg(connection)))")
             return
         }
     }
-    print("ended")
-    fflush(stdout)
+    say("ended")
 }
 
 guard CommandLine.arguments.count >= 2, let connection = open(CommandLine.arguments[1]) else { exit(2) }

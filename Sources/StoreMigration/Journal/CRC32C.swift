@@ -1,13 +1,13 @@
 /// The Castagnoli cyclic redundancy check with which each record of a journal is sealed.
 ///
 /// Source: RFC 3720, appendix B.4.
-enum CRC32C {
+package enum CRC32C {
     private static let table: [UInt32] = (0..<256).map { index in
         (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0x82F6_3B78 : value >> 1 }
     }
 
     /// The checksum of `bytes`.
-    static func checksum(of bytes: some Sequence<UInt8>) -> UInt32 {
+    package static func checksum(of bytes: some Sequence<UInt8>) -> UInt32 {
         ~bytes.reduce(UInt32.max) { value, byte in table[Int((value ^ UInt32(byte)) & 0xFF)] ^ value >> 8 }
     }
 }

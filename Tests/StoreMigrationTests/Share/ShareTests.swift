@@ -1,6 +1,6 @@
 import SafeFiles
 import StoreFormat
-import StoreMigration
+@testable import StoreMigration
 import StoreVerification
 import Testing
 import TestSupport

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import SafeFiles
 import StoreFormat
-import StoreMigration
+@testable import StoreMigration
 import Testing
 import TestSupport
 

@@ -1,0 +1,68 @@
+import SafeFiles
+import StoreFormat
+@testable import StoreMigration
+import Testing
+import TestSupport
+
+@Suite("The migration journal")
+struct MigrationJournalTests {
+    private static let records: [JournalRecord] = [
+        .begin(
+            JournalRecord.RunIdentity(
+                transaction: "0123456789abcdef0123456789abcdef", old: .oldSample,
+                oldIdentity: FileIdentity(device: 1, inode: 2), new: .newSample, policy: .fence)),
+        .nest(FileIdentity(device: 1, inode: 3)),
+        .fenced,
+        .proved(digest: "abc"),
+    ]
+
+    private func journal() throws -> ScratchFolder {
+        let scratch = try ScratchFolder()
+        var journal = try MigrationJournal(in: scratch.directory)
+        for record in Self.records { try journal.append(record) }
+        return scratch
+    }
+
+    @Test("Records are read back as they were written")
+    func roundTrip() throws {
+        let scratch = try journal()
+        #expect(try MigrationJournal.records(in: scratch.directory) == Self.records)
+        #expect(try MigrationJournal(in: scratch.directory).records == Self.records)
+    }
+
+    @Test("A tail torn at any byte never happened, and writing goes on after what is whole")
+    func tornTail() throws {
+        let whole = try journal().bytes(MigrationJournal.name)
+        let ends = whole.indices.filter { whole[$0] == 0x0A }.map { $0 + 1 }
+        for length in 0..<whole.count {
+            let scratch = try ScratchFolder()
+            try scratch.write(MigrationJournal.name, Array(whole.prefix(length)))
+            let survivors = ends.count { $0 <= length }
+            var journal = try MigrationJournal(in: scratch.directory)
+            #expect(journal.records == Array(Self.records.prefix(survivors)), "cut after byte \(length)")
+            try journal.append(.rolledBack)
+            let after = try MigrationJournal.records(in: scratch.directory)
+            #expect(after == Array(Self.records.prefix(survivors)) + [.rolledBack], "cut after byte \(length)")
+        }
+    }
+
+    @Test("A flipped bit ends the journal before the record that holds it")
+    func flippedBit() throws {
+        let whole = try journal().bytes(MigrationJournal.name)
+        let ends = whole.indices.filter { whole[$0] == 0x0A }.map { $0 + 1 }
+        for index in whole.indices {
+            var bytes = whole
+            bytes[index] ^= 0x04
+            let scratch = try ScratchFolder()
+            try scratch.write(MigrationJournal.name, bytes)
+            let survivors = ends.count { $0 <= index }
+            let records = try MigrationJournal.records(in: scratch.directory)
+            #expect(records == Array(Self.records.prefix(survivors)), "bit of byte \(index)")
+        }
+    }
+
+    @Test("The checksum is the Castagnoli one")
+    func checksum() {
+        #expect(CRC32C.checksum(of: Array("123456789".utf8)) == 0xE306_9283)
+    }
+}
