@@ -2,9 +2,9 @@ package import SafeFiles
 
 /// A snapshot of a store in write-ahead-log mode.
 ///
-/// A read transaction of the source connection keeps the log from being reset; the main file's bytes are copied as they
-/// are, and the committed frames of the log are replayed over them: without a lock in rounds, and under the lock only
-/// the last few.
+/// A read transaction that is held from the first byte to the last keeps the log from being reset, so that no frame is
+/// missed; the main file's bytes are copied as they are, and the committed frames of the log are replayed over them:
+/// without a lock in rounds, and under the lock only the last few.
 package final class WriteAheadLogSnapshot: StoreSnapshot {
     /// Rounds that bring fewer frames than this are followed by no other: the rest is as quick under the lock.
     private static let smallRound = 64
@@ -12,22 +12,25 @@ package final class WriteAheadLogSnapshot: StoreSnapshot {
     private static let mostPins = 4
 
     private let source: StoreConnection
+    private let holder: StoreConnection
     private let target: DurableFile
     private let pageSize: Int
     private var log: WriteAheadLogReader
-    private var isSynchronized = false
-
     package let isConsistentUnderWriters = true
 
     /// Prepares to copy the store that `source` has open into `target`, an empty file.
-    package init(source: StoreConnection, target: DurableFile, pageSize: Int) {
+    ///
+    /// `holder` is another connection to the same store, which does nothing but hold the log while `source` is pinned anew.
+    package init(source: StoreConnection, holder: StoreConnection, target: DurableFile, pageSize: Int) {
         self.source = source
+        self.holder = holder
         self.target = target
         self.pageSize = pageSize
         log = WriteAheadLogReader(source: source, pageSize: pageSize)
     }
 
     package func copy(monitor: WorkMonitor) throws {
+        try holder.beginReading()
         try source.beginReading()
         try source.copyMainFile(to: target, monitor: monitor)
         for _ in 0..<Self.mostRounds {
@@ -64,6 +67,7 @@ package final class WriteAheadLogSnapshot: StoreSnapshot {
         // durable old store, or a merge would read the difference as deletions.
         if locked.isOpen(.journal), try locked.size(of: .journal) > 0 { try locked.synchronize(.journal) }
         try repin()
+        holder.rollback()
         return frames > 0
     }
 

@@ -34,7 +34,10 @@ final class StagedCopy {
         journalMode = isLogged ? .wal : .rollback
         if isLogged {
             let pageSize = try source.value("PRAGMA page_size")?.integer ?? 4096
-            snapshot = WriteAheadLogSnapshot(source: source, target: main, pageSize: Int(pageSize))
+            let holder = try StoreConnection(
+                context.old, access: .liveWriting, lockTimeout: context.options.effectiveLockTimeout)
+            snapshot = WriteAheadLogSnapshot(
+                source: source, holder: holder, target: main, pageSize: Int(pageSize))
         } else {
             let (folder, name) = (context.oldFolder, context.old.name)
             snapshot = RollbackSnapshot(source: source, target: main) { try folder.token(of: name) }
