@@ -7,8 +7,8 @@ internal import Synchronization
 /// with the size of the file, and is far above what honest work on a file of that size takes.
 final class StepBudget: Sendable {
     private static let stepsBetweenCalls: Int32 = 10_000
-    private static let callsForAnyFile: Int64 = 15_000
-    private static let callsPerMegabyte: Int64 = 10_000
+    private static let callsForAnyFile: Int64 = 4_000
+    private static let bytesPerCall: Int64 = 100
 
     private struct State {
         var allowed = callsForAnyFile
@@ -31,9 +31,8 @@ final class StepBudget: Sendable {
 
     /// Sets what a file of `bytes` bytes may cost.
     func allow(forBytes bytes: Int64) {
-        let megabytes = max(0, bytes) / 1_048_576 + 1
         state.withLock {
-            $0.allowed = Self.callsForAnyFile + Self.callsPerMegabyte * megabytes
+            $0.allowed = Self.callsForAnyFile + max(0, bytes) / Self.bytesPerCall
             $0.left = $0.allowed
         }
     }

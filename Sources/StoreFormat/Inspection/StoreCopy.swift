@@ -37,17 +37,26 @@ struct StoreCopy {
             (location.writeAheadLogName, token.writeAheadLog), (location.journalName, token.journal),
         ] {
             guard let entry, entry.size > 0 else { continue }
-            let file: DurableFile
-            do throws(FileError) {
-                file = try vetted.folder.openFile(name, for: .reading)
-            } catch {
-                throw UnreadableStore.error(for: error, path: error.path)
+            let file = try open(name)
+            var size = entry.size
+            if name == location.journalName, let note = try SuperJournal(of: file, size: size) {
+                // Without the file that the note names, the transaction was committed and the journal is a leftover.
+                guard note.isPending else { continue }
+                size -= note.byteCount
             }
-            done = try copy(entry.size, to: name, in: folder, doneBefore: done) { buffer, offset in
+            done = try copy(size, to: name, in: folder, doneBefore: done) { buffer, offset in
                 _ = try file.read(into: buffer, at: offset)
             }
         }
         return StoreLocation(folder: folder.path, name: location.name)
+    }
+
+    private func open(_ name: String) throws -> DurableFile {
+        do throws(FileError) {
+            return try vetted.folder.openFile(name, for: .reading)
+        } catch {
+            throw UnreadableStore.error(for: error, path: error.path)
+        }
     }
 
     private func copy(

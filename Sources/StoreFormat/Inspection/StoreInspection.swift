@@ -63,7 +63,7 @@ public struct StoreInspection: Sendable {
     /// The entities of the model in the order of their numbers; empty in plain SQLite.
     public let entities: [EntityCount]
     public let joinTables: [TableCount]
-    /// Every table a user made, in plain SQLite; virtual tables and their shadows are not counted.
+    /// Every table a user made, in plain SQLite; a virtual table with the rows of the shadow table that has one for each.
     public let tables: [TableCount]
     /// The persistent history, when tracking is or was on.
     public let history: HistorySummary?

@@ -3,18 +3,21 @@ internal import SafeFiles
 extension StoreInspector {
     /// Returns every SQLite store in a folder, told by its first bytes whatever its name; sidecars are none.
     ///
-    /// Files that this user may not read are passed over.
+    /// What this user may not read is passed over.
     package static func stores(in folder: String) throws -> [StoreLocation] {
-        let location = StoreLocation(folder: folder, name: "")
-        let directory = try VettedFile.folder(of: location)
-        return try directory.entries().map { StoreLocation(folder: folder, name: $0) }
-            .filter { try isStore($0, in: directory) }
+        let directory = try VettedFile.folder(of: StoreLocation(folder: folder, name: ""))
+        let names = try directory.entries()
+        let known = Set(names)
+        return names.filter { !StoreFileListing.isSidecar($0, of: known) }
+            .map { StoreLocation(folder: folder, name: $0) }
+            .filter { isStore($0, in: directory) }
     }
 
-    private static func isStore(_ location: StoreLocation, in directory: Directory) throws -> Bool {
-        guard let vetted = try? VettedFile(location, in: directory), vetted.status.size > 0,
+    /// True for a regular file that begins as a database does.
+    static func isStore(_ location: StoreLocation, in folder: Directory) -> Bool {
+        guard let vetted = try? VettedFile(location, in: folder), vetted.status.size >= StoreHeader.byteCount,
             let main = try? MainFile(vetted, path: location.path)
         else { return false }
-        return try main.header() != nil
+        return (try? main.header()) != nil
     }
 }

@@ -2,4 +2,70 @@ internal import SafeFiles
 
 /// Looks at a place and says what is there, without changing a byte of it.
 package struct StoreInspector: Sendable {
+    /// How far an inspection goes.
+    package enum Depth: Sendable {
+        /// Header, metadata, model and fence. Nothing is counted: every number of rows is 0.
+        case layout
+        /// The number of rows of every entity and table as well.
+        case counts
+        /// The content digest as well.
+        case digest
+    }
+
+    let depth: Depth
+    let monitor: WorkMonitor
+    private let reader: StoreReader
+
+    package init(
+        depth: Depth = .counts,
+        lockTimeout: Duration = .seconds(20),
+        allowsNetworkFileSystem: Bool = false,
+        monitor: WorkMonitor = .silent
+    ) {
+        self.depth = depth
+        self.monitor = monitor
+        reader = StoreReader(
+            lockTimeout: lockTimeout,
+            allowsNetworkFileSystem: allowsNetworkFileSystem,
+            monitor: monitor
+        )
+    }
+
+    /// Says what is at a place; what cannot be read is an answer, not an error.
+    ///
+    /// Throws when the work was cancelled, or failed for a reason that says nothing of the store.
+    package func inspect(_ location: StoreLocation) throws -> StoreCondition {
+        do {
+            let folder = try VettedFile.folder(of: location)
+            if let condition = try condition(withoutContent: location, in: folder) { return condition }
+            return .store(try reader.withView(of: location) { try inspection(of: location, through: $0) })
+        } catch let error as UnreadableStore {
+            return .unreadable(error)
+        } catch let error as StoreError {
+            if error.code == .notFound { return .absent }
+            if let unreadable = UnreadableStore(error) { return .unreadable(unreadable) }
+            // SQLite refuses what the store itself defines: an unknown format, a schema that contradicts itself.
+            guard error.code == .failed, error.path == location.path else { throw error }
+            return .unreadable(UnreadableStore(.damaged, path: error.path, detail: error.message))
+        } catch let error as FileError {
+            // A file of the store, or its folder, that the kernel refuses.
+            guard let unreadable = UnreadableStore.error(for: error, path: error.path) as? UnreadableStore else {
+                throw error
+            }
+            return .unreadable(unreadable)
+        }
+    }
+
+    /// What can be said without opening the main file: there is none, or it is empty; nil otherwise.
+    private func condition(withoutContent location: StoreLocation, in folder: Directory) throws -> StoreCondition? {
+        let status = try folder.status(of: location.name)
+        if let status, let refusal = UnreadableStore(refusing: status, path: location.path) { throw refusal }
+        guard (status?.size ?? 0) == 0 else { return nil }
+        let orphans = try [location.writeAheadLogName, location.journalName]
+            .filter {
+                try folder.status(of: $0).map { $0.size > 0 } ?? false
+            }
+        if !orphans.isEmpty { return .orphanSidecar(names: orphans) }
+        return status == nil ? .absent : .emptyFile
+    }
 }

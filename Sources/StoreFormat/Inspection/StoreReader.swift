@@ -1,4 +1,5 @@
 package import SafeFiles
+internal import SystemPackage
 
 /// Lends a consistent view of a store and changes nothing to get it: not a byte, not even a `-shm`.
 ///
@@ -27,7 +28,9 @@ package struct StoreReader: Sendable {
     /// When the store was written while it was read in place, `body` is called again and its first result dropped.
     package func withView<R>(of location: StoreLocation, _ body: (StoreView) throws -> R) throws -> R {
         let folder = try VettedFile.folder(of: location)
-        guard try allowsNetworkFileSystem || !folder.isOnNetworkFileSystem() else {
+        guard
+            try allowsNetworkFileSystem || !Self.kernel({ () throws(FileError) in try folder.isOnNetworkFileSystem() })
+        else {
             throw UnreadableStore(
                 .networkFileSystem,
                 path: location.path,
@@ -39,7 +42,7 @@ package struct StoreReader: Sendable {
         while triesInPlace < Self.tries, triesOfCopying < Self.tries {
             try monitor.checkCancellation()
             let vetted = try VettedFile(location, in: folder)
-            let token = try folder.token(of: location.name)
+            let token = try Self.token(of: location, in: folder)
             guard vetted.status.size > 0 else {
                 throw StoreError(.notADatabase, path: location.path, "the file is empty")
             }
@@ -69,7 +72,7 @@ package struct StoreReader: Sendable {
             defer { try? connection.close() }
             return try body(try view(connection, vetted, token, .immutable))
         }
-        guard try vetted.folder.token(of: location.name) == token else { return nil }
+        guard try Self.token(of: location, in: vetted.folder) == token else { return nil }
         return try result.get()
     }
 
@@ -97,21 +100,44 @@ package struct StoreReader: Sendable {
         _ token: FileToken,
         _ body: (StoreView) throws -> R
     ) throws -> R? {
-        let temporary = try TemporaryDirectory(prefix: "store-migrate-view")
+        let temporary = try Self.temporaryDirectory()
         defer { temporary.remove() }
         let copy = StoreCopy(of: location, vetted: vetted, token: token, monitor: monitor)
-        let made = Result { try copy.make(in: temporary.directory) }
-        guard try vetted.folder.token(of: location.name) == token else { return nil }
+        let made = Result {
+            do {
+                return try copy.make(in: temporary.directory)
+            } catch let error as FileError {
+                throw StoreError(
+                    error.errno == .noSpace ? .noSpace : .failed,
+                    path: error.path,
+                    "a private copy could not be made (\(error.errno))"
+                )
+            }
+        }
+        guard try Self.token(of: location, in: vetted.folder) == token else { return nil }
         let own = try made.get()
         do {
             let connection = try open(own, .privateCopy)
             defer { try? connection.close() }
             return try body(try view(connection, vetted, token, .privateCopy))
         } catch let error as StoreError where error.path == own.path {
-            throw error.at(location.path)
+            throw StoreError(error.code, path: location.path, error.message)
         } catch let error as UnreadableStore where error.path == own.path {
-            throw UnreadableStore(error.reason, path: location.path, detail: error.detail)
+            let isTruncated = error.reason == .damaged && isTruncated(own)
+            throw UnreadableStore(
+                isTruncated ? .truncated : error.reason,
+                path: location.path,
+                detail: isTruncated ? "the file is shorter than its header says" : error.detail
+            )
         }
+    }
+
+    /// Tells a file that was cut off from one that is damaged otherwise; asked only when SQLite found damage.
+    private func isTruncated(_ own: StoreLocation) -> Bool {
+        guard let main = try? MainFile(try VettedFile(own), path: own.path), let header = try? main.header(),
+            let size = try? main.size()
+        else { return false }
+        return header.isTruncated(fileSize: size)
     }
 
     // MARK: Live
@@ -121,9 +147,11 @@ package struct StoreReader: Sendable {
         _ vetted: VettedFile,
         _ body: (StoreView) throws -> R
     ) throws -> R {
-        let token = try vetted.folder.token(of: location.name)
+        let token = try Self.token(of: location, in: vetted.folder)
         let header = try MainFile(vetted, path: location.path).header()
-        let hasIndex = try vetted.folder.status(of: location.sharedMemoryName) != nil
+        let hasIndex = try Self.kernel { () throws(FileError) in
+            try vetted.folder.status(of: location.sharedMemoryName) != nil
+        }
         guard header?.journalMode != .wal || hasIndex else {
             // SQLite would make the index; we promised to leave nothing behind.
             throw UnreadableStore(
@@ -146,6 +174,31 @@ package struct StoreReader: Sendable {
     }
 
     // MARK: Parts
+
+    private static func token(of location: StoreLocation, in folder: Directory) throws -> FileToken {
+        try kernel { () throws(FileError) in try folder.token(of: location.name) }
+    }
+
+    private static func temporaryDirectory() throws -> TemporaryDirectory {
+        do throws(FileError) {
+            return try TemporaryDirectory(prefix: "store-migrate-view")
+        } catch {
+            throw StoreError(
+                .failed,
+                path: error.path,
+                "no folder for a private copy can be made (\(error.errno)); set TMPDIR"
+            )
+        }
+    }
+
+    /// Runs an operation on the store's folder; what the kernel refuses there says something of the store.
+    private static func kernel<R>(_ body: () throws(FileError) -> R) throws -> R {
+        do throws(FileError) {
+            return try body()
+        } catch {
+            throw UnreadableStore.error(for: error, path: error.path)
+        }
+    }
 
     private func open(_ location: StoreLocation, _ access: StoreConnection.Access) throws -> StoreConnection {
         do {
@@ -176,9 +229,4 @@ package struct StoreReader: Sendable {
 extension FileToken {
     /// True when a log or a journal holds anything, so that the main file alone may not be the whole store.
     package var hasUnfinishedWork: Bool { (writeAheadLog?.size ?? 0) > 0 || (journal?.size ?? 0) > 0 }
-}
-
-extension StoreError {
-    /// The same error, told of another path: of the store instead of our copy of it.
-    func at(_ path: String) -> StoreError { StoreError(code, path: path, message) }
 }

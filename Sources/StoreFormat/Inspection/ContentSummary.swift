@@ -1,0 +1,163 @@
+/// What a store holds, as far as an inspection tells it: its kind, and how much of what.
+struct ContentSummary {
+    private(set) var kind = StoreInspection.Kind.sqlite
+    private(set) var metadata: StoreMetadata?
+    private(set) var model: ManagedObjectModel?
+    private(set) var modelSource: StoreInspection.ModelSource?
+    private(set) var entities: [StoreInspection.EntityCount] = []
+    private(set) var joinTables: [StoreInspection.TableCount] = []
+    private(set) var tables: [StoreInspection.TableCount] = []
+    private(set) var history: HistorySummary?
+    private(set) var findings: [Finding] = []
+
+    private let connection: StoreConnection
+    private let schema: StoreSchema
+    private let counts: Bool
+    private let monitor: WorkMonitor
+
+    /// Reads the summary; without `counts` every number of rows is 0.
+    init(of connection: StoreConnection, counts: Bool, monitor: WorkMonitor) throws {
+        self.connection = connection
+        self.counts = counts
+        self.monitor = monitor
+        schema = try StoreSchema(reading: connection)
+        // A view of that name is nobody's metadata.
+        if schema.table(named: "Z_METADATA")?.holdsRows == true, schema.table(named: "Z_PRIMARYKEY")?.holdsRows == true,
+            let metadata = try StoreMetadata(reading: connection),
+            let numbers = try EntityNumbers(reading: connection)
+        {
+            kind = .coreData
+            self.metadata = metadata
+            try readModel(numbers)
+            try countObjects(numbers)
+            try countJoins()
+            try readHistory()
+        } else {
+            try countTables()
+        }
+    }
+
+    // MARK: Core Data
+
+    private mutating func readModel(_ numbers: EntityNumbers) throws {
+        guard schema.table(named: "Z_MODELCACHE")?.column(named: "Z_CONTENT") != nil,
+            let bytes = try connection.value("SELECT Z_CONTENT FROM Z_MODELCACHE WHERE length(Z_CONTENT) < 67108864")?
+                .blob
+        else { return }
+        do {
+            model = try ManagedObjectModel(modelCache: bytes)
+            modelSource = .modelCache
+        } catch {
+            findings.append(
+                Finding(
+                    .modelCacheUnreadable,
+                    .info,
+                    level: .coredata,
+                    "the model that Core Data keeps in the store cannot be decoded",
+                    table: "Z_MODELCACHE"
+                )
+            )
+        }
+    }
+
+    /// Counts the objects of each entity in one scan of the table that it shares with all entities of its root.
+    private mutating func countObjects(_ numbers: EntityNumbers) throws {
+        var objects: [Int64: Int64] = [:]
+        for root in numbers.roots where root.isOfModel && counts {
+            guard let table = schema.table(named: "Z" + root.name.uppercased()), table.column(named: "Z_ENT") != nil
+            else { continue }
+            // One column for each entity; many at once are more than SQLite takes.
+            let subtree = numbers.subtree(of: root.number)
+            var rest: Int64 = 0
+            for start in stride(from: 0, to: subtree.count, by: 100) {
+                try monitor.checkCancellation()
+                let part = Array(subtree[start..<min(start + 100, subtree.count)])
+                let list = part.map { ", sum(Z_ENT = \($0))" }.joined()
+                let sql = "SELECT sum(1)\(list) FROM \(SQLName.quoted(table.name)) NOT INDEXED"
+                try connection.forEachRow(sql) { row in
+                    if start == 0 { rest = row.integer(0) }
+                    for (column, number) in part.enumerated() {
+                        objects[number] = row.integer(column + 1)
+                        rest -= row.integer(column + 1)
+                    }
+                }
+            }
+            // Rows under a number that is none of this table's are objects all the same, and must not go unseen.
+            if rest > 0 {
+                objects[root.number, default: 0] += rest
+                findings.append(
+                    Finding(
+                        .entityNumberForeign,
+                        .info,
+                        level: .coredata,
+                        "\(rest) rows bear a number of no entity that this table holds",
+                        entity: root.name,
+                        table: table.name
+                    )
+                )
+            }
+        }
+        entities = numbers.modelEntries.map { entry in
+            StoreInspection.EntityCount(
+                name: entry.name,
+                id: entry.number,
+                parent: numbers.entry(entry.parent)?.name,
+                objects: objects[entry.number] ?? 0
+            )
+        }
+    }
+
+    /// The tables of many-to-many relationships: `Z_`, an entity's number, and a relationship's name.
+    private mutating func countJoins() throws {
+        joinTables = try schema.tables
+            .filter { table in
+                let name = table.name.utf8
+                return name.starts(with: "Z_".utf8) && name.dropFirst(2).first.map { (48...57).contains($0) } == true
+                    && table.holdsRows && table.columns.count >= 2
+            }
+            .map { StoreInspection.TableCount(name: $0.name, rows: try rows(of: $0.name)) }
+    }
+
+    private mutating func readHistory() throws {
+        guard schema.table(named: "ATRANSACTION")?.rowIDAlias != nil, schema.table(named: "ACHANGE") != nil else {
+            return
+        }
+        history = HistorySummary(
+            transactions: try rows(of: "ATRANSACTION"),
+            changes: try rows(of: "ACHANGE"),
+            first: try connection.value("SELECT min(Z_PK) FROM ATRANSACTION")?.integer,
+            last: try connection.value("SELECT max(Z_PK) FROM ATRANSACTION")?.integer
+        )
+    }
+
+    // MARK: Plain SQLite
+
+    private mutating func countTables() throws {
+        for table in schema.tables {
+            switch table.kind {
+            case .ordinary, .withoutRowID:
+                tables.append(StoreInspection.TableCount(name: table.name, rows: try rows(of: table.name)))
+            case .virtual:
+                // One of its shadows has a row for each of its rows; a module that keeps none counts as empty.
+                let shadow = ["_content", "_docsize", "_rowid"].map { table.name + $0 }
+                    .first { schema.table(named: $0)?.holdsRows == true }
+                tables.append(StoreInspection.TableCount(name: table.name, rows: try shadow.map(rows) ?? 0))
+            case .shadow, .ofSQLite: break
+            }
+        }
+    }
+
+    private func rows(of table: String) throws -> Int64 {
+        guard counts else { return 0 }
+        try monitor.checkCancellation()
+        // Not count(*): SQLite counts a page tree in one step, and that of a hostile file might never end.
+        return try connection.value("SELECT sum(1) FROM \(SQLName.quoted(table)) NOT INDEXED")?.integer ?? 0
+    }
+}
+
+extension Finding.Code {
+    /// A row's `Z_ENT` names no entity whose objects its table holds; the inspection counts it for the root entity.
+    package static let entityNumberForeign = Self(rawValue: "entityNumberForeign")
+    /// The content of `Z_MODELCACHE` is no model that we can decode.
+    package static let modelCacheUnreadable = Self(rawValue: "modelCacheUnreadable")
+}

@@ -1,0 +1,146 @@
+internal import SafeFiles
+
+/// The files that make up a store and what lies beside them, with what is worth knowing about them.
+struct StoreFileListing {
+    /// Beyond this many names a folder is no package, and what lies beside the store is not listed.
+    private static let mostEntriesOfPackage = 1_000
+    private static let greatestDepth = 16
+
+    private(set) var files: [StoreFile] = []
+    private(set) var findings: [Finding] = []
+    private let location: StoreLocation
+    private let folder: Directory
+
+    init(of location: StoreLocation, view: StoreView) throws {
+        self.location = location
+        folder = view.folder
+        try listOwnFiles(view)
+        try listSupportFolder()
+        try listBeside()
+    }
+
+    private mutating func listOwnFiles(_ view: StoreView) throws {
+        var sizes: [StoreFile.Role: Int64] = [:]
+        for (role, name) in [
+            (StoreFile.Role.main, location.name), (.writeAheadLog, location.writeAheadLogName),
+            (.sharedMemory, location.sharedMemoryName), (.journal, location.journalName),
+        ] {
+            guard let status = try folder.status(of: name) else { continue }
+            sizes[role] = status.size
+            files.append(StoreFile(role: role, name: name, bytes: status.size))
+        }
+        if sizes[.writeAheadLog] == 0 { add(.emptyLog, "the write-ahead log is empty") }
+        if sizes[.writeAheadLog] == nil, sizes[.sharedMemory] != nil {
+            add(.sharedMemoryWithoutLog, "there is a shared-memory file without a write-ahead log")
+        }
+        if sizes[.writeAheadLog] == nil, view.header.journalMode == .wal {
+            add(.walHeaderWithoutLog, "the header asks for a write-ahead log, and there is none")
+        }
+        if sizes[.journal] ?? 0 > 0 { add(.journalHoldsPages, "there is a rollback journal that holds pages") }
+        if view.kind == .live {
+            add(.readLive, "others wrote all the time, so the store was read by a transaction in place")
+        }
+    }
+
+    // MARK: External files
+
+    private mutating func listSupportFolder() throws {
+        let name = location.supportFolderName
+        guard try folder.status(of: name) != nil else { return }
+        let support = try folder.openDirectory(name)
+        for entry in try support.entries() {
+            let path = name + "/" + entry
+            let status = try support.status(of: entry)
+            if entry == StoreLocation.externalDataFolderName, status?.kind == .directory {
+                try listExternalFiles(try support.openDirectory(entry), prefix: path + "/", depth: 0)
+            } else if let status {
+                addBeside(path, try Self.size(of: entry, status, in: support, depth: 0))
+            }
+        }
+    }
+
+    private mutating func listExternalFiles(_ folder: Directory, prefix: String, depth: Int) throws {
+        for name in try folder.entries() {
+            guard let status = try folder.status(of: name) else { continue }
+            switch status.kind {
+            case .regular: files.append(StoreFile(role: .externalData, name: prefix + name, bytes: status.size))
+            case .directory where depth < Self.greatestDepth:
+                try listExternalFiles(folder.openDirectory(name), prefix: prefix + name + "/", depth: depth + 1)
+            default:
+                add(
+                    .externalDataIsNoFile,
+                    "among the external files is one that is not a regular file",
+                    .warning,
+                    prefix + name
+                )
+            }
+        }
+    }
+
+    // MARK: Beside
+
+    /// Lists what looks as if it belonged to the store without being named by Core Data: everything that is not hidden,
+    /// and not a store of its own or a sidecar of one.
+    private mutating func listBeside() throws {
+        let names = try folder.entries()
+        guard names.count <= Self.mostEntriesOfPackage else { return }
+        let known = Set(names)
+        for name in names where name != location.name && !name.hasPrefix(".") && !Self.isSidecar(name, of: known) {
+            guard let status = try folder.status(of: name) else { continue }
+            let other = StoreLocation(folder: location.folder, name: name)
+            if status.kind == .regular, StoreInspector.isStore(other, in: folder) { continue }
+            addBeside(name, try Self.size(of: name, status, in: folder, depth: 0))
+        }
+        let beside = files.filter { $0.role == .beside }.map(\.name)
+        guard !beside.isEmpty else { return }
+        let shown = beside.prefix(3).joined(separator: ", ") + (beside.count > 3 ? ", …" : "")
+        add(.besideNotCarried, "\(beside.count) beside the store would stay behind: \(shown)")
+    }
+
+    /// True for a name that follows from another one in the folder.
+    static func isSidecar(_ name: String, of names: Set<String>) -> Bool {
+        ["-wal", "-shm", "-journal"].contains { name.hasSuffix($0) && names.contains(String(name.dropLast($0.count))) }
+    }
+
+    /// The bytes of a file, or of all files below a folder.
+    private static func size(of name: String, _ status: FileStatus, in folder: Directory, depth: Int) throws -> Int64 {
+        guard status.kind == .directory else { return status.kind == .regular ? status.size : 0 }
+        guard depth < greatestDepth, let below = try? folder.openDirectory(name) else { return 0 }
+        return try below.entries()
+            .reduce(0) { sum, name in
+                guard let status = try below.status(of: name) else { return sum }
+                return sum + (try size(of: name, status, in: below, depth: depth + 1))
+            }
+    }
+
+    private mutating func addBeside(_ name: String, _ bytes: Int64) {
+        files.append(StoreFile(role: .beside, name: name, bytes: bytes))
+    }
+
+    private mutating func add(
+        _ code: Finding.Code,
+        _ message: String,
+        _ severity: Finding.Severity = .info,
+        _ name: String? = nil
+    ) {
+        let path = StoreLocation(folder: location.folder, name: name ?? location.name).path
+        findings.append(Finding(code, severity, level: .files, message, path: path))
+    }
+}
+
+extension Finding.Code {
+    /// The write-ahead log has no bytes.
+    package static let emptyLog = Self(rawValue: "emptyLog")
+    /// A `-shm` without a `-wal`.
+    package static let sharedMemoryWithoutLog = Self(rawValue: "sharedMemoryWithoutLog")
+    /// The header says WAL, and there is no `-wal`.
+    package static let walHeaderWithoutLog = Self(rawValue: "walHeaderWithoutLog")
+    /// The rollback journal is not empty.
+    package static let journalHoldsPages = Self(rawValue: "journalHoldsPages")
+    /// The store could be read only by a transaction in place.
+    package static let readLive = Self(rawValue: "readLive")
+    /// Something that is no regular file lies among the external files.
+    package static let externalDataIsNoFile = Self(rawValue: "externalDataIsNoFile")
+    /// Something lies beside the store that Core Data does not name.
+    package static let besideNotCarried = Self(rawValue: "besideNotCarried")
+}

@@ -1,0 +1,129 @@
+import Foundation
+import SafeFiles
+import StoreFormat
+import Testing
+
+@Suite(
+    "Stores that another process has open",
+    .enabled(if: SQLiteShell.isPresent, "there is no sqlite3 to be the writer")
+)
+struct LiveWriterTests {
+    let scratch: ScratchFolder
+    private let store: StoreLocation
+
+    init() throws {
+        scratch = try ScratchFolder()
+        store = scratch.location("store.sqlite")
+    }
+
+    @Test("Committed rows are seen, others are not, and nothing changes", arguments: LiveCase.all)
+    func inspect(_ row: LiveCase) throws {
+        try scratch.makeStore("PRAGMA journal_mode=\(row.mode); CREATE TABLE t(a); INSERT INTO t VALUES (1)")
+        let shell = try SQLiteShell(store.path)
+        defer { shell.end() }
+        try shell.execute(row.sql)
+        let before = try scratch.everything()
+        let found = try #require(try StoreInspector(depth: .digest).inspect(store).inspection)
+        #expect(found.objectCount == row.rows)
+        #expect(try scratch.everything() == before)
+        // The writer was not disturbed either.
+        try shell.execute("COMMIT; BEGIN; INSERT INTO t VALUES (9)")
+    }
+
+    @Test(
+        "A process that writes without pause is read one way or another, and always whole",
+        arguments: ["WAL", "DELETE"]
+    )
+    func busy(_ mode: String) throws {
+        try scratch.makeStore("PRAGMA journal_mode=\(mode); CREATE TABLE t(a); CREATE TABLE u(a)")
+        let shell = try SQLiteShell(store.path)
+        defer { shell.end() }
+        // Two tables that are equal after every transaction.
+        let pair = "BEGIN IMMEDIATE; INSERT INTO t VALUES (1); INSERT INTO u VALUES (1); COMMIT;\n"
+        shell.send(".timeout 10000\nPRAGMA synchronous=OFF;\n" + String(repeating: pair, count: 3_000))
+        for _ in 0..<20 {
+            let found = try StoreInspector(lockTimeout: .seconds(10)).inspect(store)
+            let rows = Set(found.inspection?.tables.map(\.rows) ?? [-1])
+            #expect(rows.count == 1 && !rows.contains(-1), "\(found)")
+        }
+    }
+}
+
+struct LiveCase: CustomTestStringConvertible, Sendable {
+    var testDescription: String
+    var mode: String
+    var sql: String
+    var rows: Int64
+
+    static let all = [
+        Self(
+            testDescription: "a log that is open",
+            mode: "WAL",
+            sql: "INSERT INTO t VALUES (2); BEGIN; SELECT count(*) FROM t",
+            rows: 2
+        ),
+        Self(
+            testDescription: "a log with an open transaction",
+            mode: "WAL",
+            sql: "INSERT INTO t VALUES (2); BEGIN IMMEDIATE; INSERT INTO t VALUES (3)",
+            rows: 2
+        ),
+        Self(testDescription: "an idle reader", mode: "DELETE", sql: "BEGIN; SELECT count(*) FROM t", rows: 1),
+        Self(
+            testDescription: "an open transaction",
+            mode: "DELETE",
+            sql: "BEGIN IMMEDIATE; INSERT INTO t VALUES (2)",
+            rows: 1
+        ),
+        Self(
+            testDescription: "an exclusive transaction that has written to the file",
+            mode: "DELETE",
+            sql: """
+                PRAGMA cache_size=1; BEGIN EXCLUSIVE;
+                WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO t SELECT zeroblob(900) FROM n
+                """,
+            rows: 1
+        ),
+    ]
+}
+
+/// The `sqlite3` shell as another process that has a store open.
+final class SQLiteShell {
+    private static let path = "/usr/bin/sqlite3"
+    static var isPresent: Bool { FileManager.default.isExecutableFile(atPath: path) }
+
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+
+    init(_ store: String) throws {
+        process.executableURL = URL(filePath: Self.path)
+        process.arguments = ["-batch", store]
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+    }
+
+    /// Has statements executed, and returns when they were.
+    func execute(_ sql: String) throws {
+        // The shell keeps what it prints until its buffer is full, unless it goes through a pipe that is closed after it.
+        send(sql + ";\n.once |cat\nSELECT 'and' || ' done';\n")
+        var text = ""
+        while !text.contains("and done") {
+            let data = output.fileHandleForReading.availableData
+            try #require(!data.isEmpty, "the writer ended: \(text)")
+            text += String(decoding: data, as: UTF8.self)
+        }
+    }
+
+    /// Hands statements over, and does not wait for them.
+    func send(_ sql: String) {
+        input.fileHandleForWriting.write(Data(sql.utf8))
+    }
+
+    func end() {
+        process.terminate()
+        process.waitUntilExit()
+    }
+}
