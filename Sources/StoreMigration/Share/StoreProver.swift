@@ -33,7 +33,7 @@ struct StoreProver {
             if findings.contains(where: { $0.severity == .error }), let original, level != .files {
                 let before = try verifier.findings(
                     in: original, location: original.location, externalData: externalData, level: level)
-                findings = findings.inheriting(from: before)
+                findings = VerificationReport(levels: [], findings: findings).inheriting(from: before).findings
             }
             proof.findings += findings
             try close(level, of: &proof, findings: findings, since: start)
@@ -49,7 +49,8 @@ struct StoreProver {
         let start = ContinuousClock.now
         let digest = try StoreDigest(of: copy, externalData: externalData, monitor: monitor)
         let expected = try StoreDigest(of: original, externalData: originalExternalData, monitor: monitor)
-        let findings = digest.value == expected.value ? [] : digest.differences(from: expected)
+        let findings = digest.value == expected.value
+            ? [] : try StoreVerifier(monitor: monitor).differences(of: digest, from: expected, in: copy)
         proof.findings += findings
         proof.digest = expected
         try close(.content, of: &proof, findings: findings, since: start)
