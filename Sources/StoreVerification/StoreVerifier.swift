@@ -62,16 +62,4 @@ public struct StoreVerifier: Sendable {
         case .content: []
         }
     }
-
-    /// Returns what differs between the contents of two stores; empty when they are equal.
-    package func differences(of digest: StoreDigest, from other: StoreDigest, in connection: StoreConnection) throws
-        -> [Finding]
-    {
-        let roots = try EntityNumbers(reading: connection)?.roots.filter(\.isOfModel) ?? []
-        let entities = Dictionary(
-            roots.map { ("Z" + $0.name.uppercased(), $0.name) },
-            uniquingKeysWith: { first, _ in first }
-        )
-        return ContentComparison(digest, with: other, entities: entities).findings
-    }
 }

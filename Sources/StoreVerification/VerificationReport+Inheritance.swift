@@ -2,28 +2,32 @@ public import StoreFormat
 
 extension VerificationReport {
     /// The same report seen against what its source already had: only what got worse still counts.
-    ///
-    /// A finding that the baseline holds too becomes `inherited`. Damage to pages or files never does: a copy that is
-    /// damaged as its source was is not a good copy. Paths take no part, since a copy lies elsewhere.
     public func inheriting(from baseline: [Finding]) -> VerificationReport {
-        var known: [InheritanceKey: Int] = [:]
-        for finding in baseline { known[InheritanceKey(finding), default: 0] += 1 }
-        var failing: Set<VerificationLevel> = []
-        let compared = findings.map { finding in
-            let key = InheritanceKey(finding)
-            if let count = known[key], count > 0, !finding.code.isDamage {
-                known[key] = count - 1
-                return finding.inherited
-            }
-            if finding.severity == .error { failing.insert(finding.level) }
-            return finding
-        }
+        let compared = findings.inheriting(from: baseline)
+        let failing = Set(compared.filter { $0.severity == .error }.map(\.level))
         let outcomes = levels.map { result in
             var copy = result
             if result.status == .failed, !failing.contains(result.level) { copy.status = .passed }
             return copy
         }
         return VerificationReport(levels: outcomes, findings: compared, digest: digest)
+    }
+}
+
+extension [Finding] {
+    /// The findings seen against what the source already had: one that the baseline holds too becomes `inherited`.
+    ///
+    /// Damage to pages or files never does: a copy that is damaged as its source was is not a good copy. Paths take no
+    /// part, since a copy lies elsewhere.
+    package func inheriting(from baseline: [Finding]) -> [Finding] {
+        var known: [InheritanceKey: Int] = [:]
+        for finding in baseline { known[InheritanceKey(finding), default: 0] += 1 }
+        return map { finding in
+            let key = InheritanceKey(finding)
+            guard let count = known[key], count > 0, !finding.code.isDamage else { return finding }
+            known[key] = count - 1
+            return finding.inherited
+        }
     }
 }
 

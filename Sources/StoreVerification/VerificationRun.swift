@@ -36,7 +36,8 @@ struct VerificationRun {
             if next == .content {
                 let own = try StoreDigest(of: view.connection, externalData: view.externalData, monitor: monitor)
                 digest = own
-                found = try expected.map { try verifier.differences(of: own, from: $0, in: view.connection) } ?? []
+                let entities = try EntityNumbers(reading: view.connection)?.entitiesByTable ?? [:]
+                found = expected.map { own.differences(from: $0, entities: entities) } ?? []
             } else {
                 found = try verifier.findings(
                     in: view.connection,

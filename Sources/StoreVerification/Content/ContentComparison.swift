@@ -1,7 +1,26 @@
 package import StoreFormat
 
+extension StoreDigest {
+    /// Returns what differs from the content of another store, table by table; empty when the two are equal.
+    ///
+    /// `entities` names the entity whose objects a table holds, by the table's name.
+    package func differences(from other: StoreDigest, entities: [String: String] = [:]) -> [Finding] {
+        ContentComparison(self, with: other, entities: entities).findings
+    }
+}
+
+extension EntityNumbers {
+    /// The names of the model's root entities by the tables that hold their objects.
+    package var entitiesByTable: [String: String] {
+        Dictionary(
+            roots.filter(\.isOfModel).map { ("Z" + $0.name.uppercased(), $0.name) },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+}
+
 /// What differs between the content of two stores, table by table.
-struct ContentComparison {
+private struct ContentComparison {
     private let digest: StoreDigest
     private let other: StoreDigest
     /// The entity whose objects a table holds, by the table's name.
