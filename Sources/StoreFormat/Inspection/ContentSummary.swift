@@ -39,25 +39,30 @@ struct ContentSummary {
 
     // MARK: Core Data
 
+    /// Decodes the model that Core Data keeps in the store; where there is none, infers what the tables tell.
     private mutating func readModel(_ numbers: EntityNumbers) throws {
-        guard schema.table(named: "Z_MODELCACHE")?.column(named: "Z_CONTENT") != nil,
+        if schema.table(named: "Z_MODELCACHE")?.column(named: "Z_CONTENT") != nil,
             let bytes = try connection.value("SELECT Z_CONTENT FROM Z_MODELCACHE WHERE length(Z_CONTENT) < 67108864")?
                 .blob
-        else { return }
-        do {
-            model = try ManagedObjectModel(modelCache: bytes)
-            modelSource = .modelCache
-        } catch {
-            findings.append(
-                Finding(
-                    .modelCacheUnreadable,
-                    .info,
-                    level: .coredata,
-                    "the model that Core Data keeps in the store cannot be decoded",
-                    table: "Z_MODELCACHE"
+        {
+            do {
+                model = try ManagedObjectModel(modelCache: bytes)
+                modelSource = .modelCache
+                return
+            } catch {
+                findings.append(
+                    Finding(
+                        .modelCacheUnreadable,
+                        .info,
+                        level: .coredata,
+                        "the model that Core Data keeps in the store cannot be decoded",
+                        table: "Z_MODELCACHE"
+                    )
                 )
-            )
+            }
         }
+        model = .inferred(from: schema, entityNumbers: numbers)
+        modelSource = .inferred
     }
 
     /// Counts the objects of each entity in one scan of the table that it shares with all entities of its root.
@@ -119,9 +124,7 @@ struct ContentSummary {
     }
 
     private mutating func readHistory() throws {
-        guard schema.table(named: "ATRANSACTION")?.rowIDAlias != nil, schema.table(named: "ACHANGE") != nil else {
-            return
-        }
+        guard PersistentHistory(schema: schema) != nil else { return }
         history = HistorySummary(
             transactions: try rows(of: "ATRANSACTION"),
             changes: try rows(of: "ACHANGE"),

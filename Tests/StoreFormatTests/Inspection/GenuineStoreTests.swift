@@ -18,7 +18,8 @@ struct GenuineStoreTests {
         #expect(found.uuid?.utf8.count == 36)
         #expect(!found.entities.isEmpty)
         #expect(found.digest?.tables.contains { $0.name == "Z_METADATA" } == true)
-        #expect(found.model == nil || found.model?.entities.count == found.entities.count)
+        #expect(found.model?.entities.count == found.entities.count)
+        #expect(found.modelSource != nil)
     }
 
     @Test("What an inspection counts is what is there, the log included", arguments: Corpus.stores)
