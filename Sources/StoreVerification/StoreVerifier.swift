@@ -62,4 +62,14 @@ public struct StoreVerifier: Sendable {
         case .content: []
         }
     }
+
+    /// Returns what differs between the contents of two stores; empty when they are equal.
+    package func differences(
+        of digest: StoreDigest,
+        from other: StoreDigest,
+        in connection: StoreConnection
+    ) throws -> [Finding] {
+        let entities = try EntityNumbers(reading: connection)?.entitiesByTable ?? [:]
+        return digest.differences(from: other, entities: entities)
+    }
 }

@@ -36,8 +36,7 @@ struct VerificationRun {
             if next == .content {
                 let own = try StoreDigest(of: view.connection, externalData: view.externalData, monitor: monitor)
                 digest = own
-                let entities = try EntityNumbers(reading: view.connection)?.entitiesByTable ?? [:]
-                found = expected.map { own.differences(from: $0, entities: entities) } ?? []
+                found = try expected.map { try verifier.differences(of: own, from: $0, in: view.connection) } ?? []
             } else {
                 found = try verifier.findings(
                     in: view.connection,
