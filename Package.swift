@@ -131,6 +131,12 @@ let package = Package(
                 .systemPackage, .logging,
             ]
         ),
-        .tests("StoreMigrateTests", ["store-migrate", "StoreFormat", "SafeFiles", .subprocess, .systemPackage]),
+        .tests(
+            "StoreMigrateTests",
+            [
+                "store-migrate", "StoreMigration", "StoreVerification", "StoreFormat", "SafeFiles", .subprocess,
+                .systemPackage,
+            ]
+        ),
     ]
 )

@@ -8,7 +8,7 @@ struct StoreMigrate: ParsableCommand {
         version: Versions.text,
         subcommands: [
             ShareVerb.self, PlanVerb.self, StatusVerb.self, ResumeVerb.self, AbortVerb.self, RetireVerb.self,
-            DoctorVerb.self, ContainerGroup.self,
+            InspectVerb.self, VerifyVerb.self, DoctorVerb.self, ContainerGroup.self, FixtureGroup.self,
         ]
     )
 }

@@ -1,3 +1,3 @@
 import Glibc
 
-exit(Launch.status(of: CommandLine.arguments))
+exit(Launch.status())

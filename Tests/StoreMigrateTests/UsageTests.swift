@@ -32,6 +32,26 @@ struct UsageTests {
         #expect(run.errors.contains("See 'store-migrate help"))
     }
 
+    @Test("An argument that is not valid UTF-8 is refused, not guessed at")
+    func notUnicode() async throws {
+        let run = try await Tool.run(command: ["bash", "-c", "'\(try Tool.path)' inspect --json $'a\\xff'"])
+        #expect(run.status == 2)
+        #expect(run.errors.contains("not valid UTF-8"))
+        #expect(try Grammar().check(run).last?["command"]?.string == "inspect")
+    }
+
+    @Test(
+        "A wrong call with --json ends with an error and a summary",
+        arguments: [["share"], ["nonsense"], ["verify"]]
+    )
+    func json(_ arguments: [String]) async throws {
+        let run = try await Tool.run(arguments + ["--json"])
+        let lines = try Grammar().check(run)
+        #expect(lines.compactMap { $0["type"]?.string } == ["error", "summary"])
+        #expect(lines.last?["outcome"]?.string == "usage")
+        #expect(run.errorLines.count == 1)
+    }
+
     @Test("No arguments show the help", arguments: [[], ["container"]])
     func help(_ arguments: [String]) async throws {
         let run = try await Tool.run(arguments)

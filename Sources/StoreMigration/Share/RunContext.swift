@@ -33,7 +33,8 @@ struct RunContext {
         group = try container.status().group
     }
 
-    private static func openContainer(_ new: StoreLocation) throws -> Directory {
+    /// The folder of the new store; it is never created by us.
+    static func openContainer(_ new: StoreLocation) throws -> Directory {
         do {
             return try Directory.open(path: new.folder)
         } catch {

@@ -35,7 +35,9 @@ struct ShareEngine {
                 reason: "the store is shared, and nothing was written to the old place since",
                 next: .retire(old: shared.run.old.path))
         }
-        return try SharePlanner(facts: gatherer.facts(state: state), options: options).plan()
+        let plan = try SharePlanner(facts: gatherer.facts(state: state), options: options).plan()
+        if !plan.steps.isEmpty { _ = try RunContext.openContainer(new) }
+        return plan
     }
 
     /// Shares the store unless that is done.

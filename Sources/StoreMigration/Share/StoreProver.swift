@@ -16,6 +16,7 @@ struct StoreProver {
         _ image: StoreConnection, at location: StoreLocation, externalData: Directory?,
         comparingWith original: StoreConnection?
     ) throws -> StoreProof {
+        monitor.report(.proving, 0, of: 0)
         var proof = StoreProof()
         let verifier = StoreVerifier(monitor: monitor)
         let isCoreData = try image.isCoreDataStore()

@@ -9,7 +9,7 @@ enum JSONValue: Equatable, Sendable {
     case seconds(Duration)
     case string(String)
     case array([JSONValue])
-    case object([Member])
+    case members([Member])
 
     /// A name and its value.
     struct Member: Equatable, Sendable {
@@ -18,7 +18,7 @@ enum JSONValue: Equatable, Sendable {
     }
 
     static func object(_ members: [(String, JSONValue)]) -> JSONValue {
-        .object(members.map { Member(name: $0.0, value: $0.1) })
+        .members(members.map { Member(name: $0.0, value: $0.1) })
     }
 
     static func optional(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
@@ -46,7 +46,7 @@ enum JSONValue: Equatable, Sendable {
                 value.write(into: &text)
             }
             text += "]"
-        case .object(let members):
+        case .members(let members):
             text += "{"
             for (index, member) in members.enumerated() {
                 if index > 0 { text += "," }

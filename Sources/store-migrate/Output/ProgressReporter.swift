@@ -60,11 +60,11 @@ final class ProgressReporter: Sendable {
     private func show(_ progress: StoreProgress, _ share: Int64, _ state: inout State) {
         switch mode {
         case .redrawn:
-            StandardStream.error.write("\r\u{1B}[2K\(Figures.padded(progress.phase.rawValue, to: 10)) \(share) %")
+            StandardStream.error.write("\r\u{1B}[2K\(Self.text(progress, share))")
             state.isDrawn = true
             state.drawn = .now
         case .lines:
-            StandardStream.error.write("\(progress.phase.rawValue) \(share) %\n")
+            StandardStream.error.write(Self.text(progress, share) + "\n")
         case .records:
             let record = JSONValue.object([
                 ("type", .string("progress")), ("phase", .string(progress.phase.rawValue)),
@@ -73,6 +73,12 @@ final class ProgressReporter: Sendable {
             StandardStream.output.write(record.text + "\n")
         case .none: break
         }
+    }
+
+    /// `copying 40 %`; where the end is not known, how much was done, and nothing at the beginning.
+    private static func text(_ progress: StoreProgress, _ share: Int64) -> String {
+        let amount = progress.total > 0 ? "\(share) %" : progress.done > 0 ? Figures.grouped(progress.done) : ""
+        return amount.isEmpty ? progress.phase.rawValue : progress.phase.rawValue + " " + amount
     }
 
     private static func percent(_ progress: StoreProgress) -> Int64 {

@@ -15,7 +15,6 @@ extension Reporter {
         new: String?,
         took: Duration
     ) -> Ending {
-        let path = outcome.outcome == .nothingFound ? old : outcome.new?.path ?? outcome.old?.path ?? old
         let next = decided(outcome.outcome, outcome.next, old: old, new: outcome.new?.path ?? new)
         let ending = Ending(
             outcome.outcome,
@@ -23,10 +22,11 @@ extension Reporter {
             members: ShareMembers.all(outcome, next: next.map(command))
         )
         .forgivingMissing(missing)
-        report(outcome.findings)
+        // What stops a share is told in one line; its findings say no more to a person.
+        if ending.exitStatus == 0 || isJSON || isVerbose { report(outcome.findings) }
         if ending.exitStatus != 0 {
-            let error = MigrationError(outcome.outcome, outcome.message, path: path, next: next)
-            report(Failure(error))
+            let places = [old, outcome.new?.path ?? new].compactMap { $0 }
+            report(Failure(refusing: outcome.outcome, outcome.message, places: places, next: next))
         } else {
             result(outcome.text(style, seconds: took, command: command), record: nil)
         }
@@ -45,15 +45,15 @@ extension Reporter {
         result(plan.text(style, command: command), record: plan.record(command))
         if isJSON { report(plan.findings) }
         if ending.exitStatus != 0 {
-            let path = plan.outcome == .nothingFound ? plan.old.path : plan.new.path
-            report(Failure(MigrationError(plan.outcome, plan.reason, path: path, next: next)))
+            let places = [plan.old.path, plan.new.path]
+            report(Failure(refusing: plan.outcome, plan.reason, places: places, next: next))
         }
         return ending
     }
 
     /// What needs a decision always names a command, be it only the one that looks.
     private func decided(_ outcome: MigrationOutcome, _ next: NextStep?, old: String, new: String?) -> NextStep? {
-        guard next == nil, outcome.exitStatus == MigrationOutcome.needsDecision.exitStatus else { return next }
+        guard next == nil, outcome.asksForDecision else { return next }
         return new.map { .status(old: old, new: $0) } ?? .inspect(path: old)
     }
 }

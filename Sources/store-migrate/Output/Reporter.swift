@@ -1,6 +1,7 @@
 import Logging
 import StoreFormat
 import StoreMigration
+import Synchronization
 
 /// Where a verb's words go: results to standard output, all else to standard error, as text or as JSON.
 final class Reporter: Sendable {
@@ -11,6 +12,7 @@ final class Reporter: Sendable {
     private let errorStyle: Style
     private let stateFolder: String?
     private let progress: ProgressReporter
+    private let isComplete = Atomic(true)
 
     init(_ options: ReportingOptions, stateFolder: String?) {
         isJSON = options.json
@@ -63,9 +65,9 @@ final class Reporter: Sendable {
     func result(_ text: String, record: JSONValue?) {
         progress.clear()
         if !isJSON {
-            StandardStream.output.write(text + "\n")
+            write(text)
         } else if let record {
-            StandardStream.output.write(record.text + "\n")
+            write(record.text)
         }
     }
 
@@ -74,7 +76,7 @@ final class Reporter: Sendable {
         progress.clear()
         for finding in findings {
             if isJSON {
-                StandardStream.output.write(finding.record.text + "\n")
+                write(finding.record.text)
             } else if isVerbose || (finding.severity >= .warning && !isQuiet) {
                 StandardStream.error.write(finding.line(errorStyle) + "\n")
             }
@@ -85,8 +87,8 @@ final class Reporter: Sendable {
     func report(_ failure: Failure) {
         if isJSON || isVerbose || failure.outcome == .verificationFailed { report(failure.findings) }
         progress.clear()
-        let next = failure.next.map(command)
-        if isJSON { StandardStream.output.write(failure.record.text + "\n") }
+        let next = failure.next.map(command).flatMap { failure.advice.contains("mkdir ") ? nil : $0 }
+        if isJSON { write(failure.record.text) }
         StandardStream.error.write(failure.line(errorStyle, next: next) + "\n")
     }
 
@@ -96,8 +98,15 @@ final class Reporter: Sendable {
     /// Ends the report, and returns the status to end with.
     func close(_ words: [String], _ ending: Ending, since start: ContinuousClock.Instant) -> Int32 {
         progress.clear()
-        guard isJSON else { return ending.exitStatus }
-        let summary = JSONValue.object(
+        if isJSON { write(summary(words, ending, since: start).text) }
+        guard !isComplete.load(ordering: .relaxed) else { return ending.exitStatus }
+        StandardStream.error.write("store-migrate: the result could not be written. Look at what standard output is.\n")
+        // A verb whose result is its whole purpose has failed; what a share did stands.
+        return ending.outcome == .done ? MigrationOutcome.failed.exitStatus : ending.exitStatus
+    }
+
+    private func summary(_ words: [String], _ ending: Ending, since start: ContinuousClock.Instant) -> JSONValue {
+        .object(
             [
                 ("type", .string("summary")), ("command", .string(words.joined(separator: " "))),
                 ("outcome", .string(ending.outcome.rawValue)), ("exit", .integer(Int64(ending.exitStatus))),
@@ -105,7 +114,9 @@ final class Reporter: Sendable {
                 ("seconds", .seconds(start.duration(to: .now))),
             ] + ending.members
         )
-        StandardStream.output.write(summary.text + "\n")
-        return ending.exitStatus
+    }
+
+    private func write(_ line: String) {
+        if !StandardStream.output.write(line + "\n") { isComplete.store(false, ordering: .relaxed) }
     }
 }

@@ -7,7 +7,7 @@ enum StandardStream: Int32 {
 
     var isTerminal: Bool { isatty(rawValue) == 1 }
 
-    /// Writes all of the text, and says whether that worked.
+    /// Writes all of the text, and says whether that worked; a reader that went away wants no more of it.
     @discardableResult
     func write(_ text: String) -> Bool {
         var copy = text
@@ -16,7 +16,7 @@ enum StandardStream: Int32 {
             while !rest.isEmpty {
                 let count = Glibc.write(rawValue, rest.baseAddress, rest.count)
                 if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return false }
+                guard count > 0 else { return errno == EPIPE }
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
             }
             return true

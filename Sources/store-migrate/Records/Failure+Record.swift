@@ -9,7 +9,7 @@ extension Failure {
 
     /// The one line for standard error: what, where, what to do.
     func line(_ style: Style, next: String?) -> String {
-        let place = path.isEmpty ? "" : ": \(path)"
+        let place = path.isEmpty || message.contains(path) ? "" : ": \(path)"
         let what = Escaped.text(Escaped.line("\(message)\(place)"))
         let end = what.hasSuffix(".") || what.hasSuffix("?") ? "" : "."
         let then = next.map { " Next: \($0)" } ?? ""

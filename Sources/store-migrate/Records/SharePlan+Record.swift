@@ -20,8 +20,8 @@ extension PlanStep {
     var text: String {
         let words =
             switch action {
-            case .stage: "copy the old store into a private folder of"
-            case .prove: "prove the copy in"
+            case .stage: "copy the old store into a private folder beside"
+            case .prove: "prove the copy that is to stand at"
             case .moveSidecarsAside: "move sidecars without a main file aside at"
             case .copyAside: "keep a whole copy of"
             case .publish: "move the copy into place at"

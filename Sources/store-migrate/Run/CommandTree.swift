@@ -8,6 +8,15 @@ enum CommandTree {
     /// The verb that the words name, if they name one.
     static func verb(of words: [String]) -> (any Verb.Type)? { resolve(words).command as? any Verb.Type }
 
+    /// The words of every command that does something.
+    static func names(below command: any ParsableCommand.Type) -> [[String]] {
+        let subcommands = command.configuration.subcommands
+        guard !subcommands.isEmpty else { return [[]] }
+        return subcommands.flatMap { subcommand in
+            names(below: subcommand).map { [subcommand.configuration.commandName ?? ""] + $0 }
+        }
+    }
+
     /// The first word that should name a command and names none.
     static func unknownName(in words: [String]) -> String? { resolve(words).stranger }
 

@@ -1,4 +1,5 @@
 import SafeFiles
+import StoreFixtures
 import StoreFormat
 import StoreMigration
 import SystemPackage
@@ -30,8 +31,15 @@ extension Failure {
                 message: error.message,
                 path: error.path,
                 advice: error.advice,
-                next: error.next,
+                next: error.next ?? (error.outcome.asksForDecision ? .inspect(path: error.path) : nil),
                 findings: error.report + error.findings
+            )
+        case let error as RecipeError:
+            self.init(
+                outcome: .usage,
+                message: error.description,
+                path: error.path,
+                advice: error.position == nil ? "Check the path." : "Mend the recipe; nothing was built."
             )
         case let error as StoreError: self.init(store: error)
         case let error as UnreadableStore: self.init(unreadable: error)
@@ -43,6 +51,15 @@ extension Failure {
                 advice: "Nothing was changed; mend what is named and run the command again."
             )
         }
+    }
+
+    /// Tells an outcome that stops a share; the old place comes first in `places`.
+    init(refusing outcome: MigrationOutcome, _ reason: String, places: [String], next: NextStep?) {
+        let named = places.first { reason.hasSuffix(": \($0)") }
+        let isAboutOld = outcome == .nothingFound || outcome == .orphanSidecar || outcome == .lateWrites
+        let path = named ?? (isAboutOld ? places.first : places.last) ?? ""
+        let message = named.map { String(reason.dropLast($0.count + 2)) } ?? reason
+        self.init(MigrationError(outcome, message, path: path, next: next))
     }
 
     private init(store error: StoreError) {
@@ -106,4 +123,9 @@ extension Failure {
             advice: advice
         )
     }
+}
+
+extension MigrationOutcome {
+    /// True for the outcomes after which a command to type is always named.
+    var asksForDecision: Bool { exitStatus == MigrationOutcome.needsDecision.exitStatus }
 }

@@ -3,18 +3,25 @@ import StoreMigration
 
 /// One run of the tool, from the words of the command line to the exit status.
 enum Launch {
-    /// Runs what the arguments ask for; the first is the tool's own name.
-    static func status(of arguments: [String]) -> Int32 {
-        let words = Array(arguments.dropFirst())
-        let start = ContinuousClock.now
-        guard !words.contains(where: { $0.unicodeScalars.contains("\u{FFFD}") }) else {
+    /// Runs what this process was called with.
+    static func status() -> Int32 {
+        let words = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst()
+            .map { word in word.flatMap { String(validatingCString: $0) } }
+        let readable = words.compactMap { $0 }
+        guard readable.count == words.count else {
             let failure = Failure(
                 outcome: .usage,
                 message: "an argument is not valid UTF-8",
-                advice: "Rename the file, or reach it through a folder with a readable name."
+                advice: "Reach the file through a folder and a name that are."
             )
-            return refuse(failure, words, since: start)
+            return refuse(failure, readable, since: .now)
         }
+        return status(of: readable)
+    }
+
+    /// Runs what the words ask for.
+    static func status(of words: [String]) -> Int32 {
+        let start = ContinuousClock.now
         do {
             var command = try StoreMigrate.parseAsRoot(words)
             guard let verb = command as? any Verb else {

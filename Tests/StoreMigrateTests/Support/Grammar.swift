@@ -15,22 +15,24 @@ struct Grammar {
     }
 
     let objects: [String: [Member]]
+    /// The objects that are lines; the others are parts of them.
+    private let lines: Set<String>
+    private static let lineCount = 11
 
-    /// Reads the fenced block that follows the heading "JSON".
-    init(readme: String) throws {
-        let lines = readme.split(separator: "\n", omittingEmptySubsequences: false)
-        guard let start = lines.firstIndex(of: "```grammar") else {
-            throw Violation(description: "the README has no grammar")
-        }
+    /// Reads the README's block.
+    init() throws {
         var objects: [String: [Member]] = [:]
         var current: String?
-        for line in lines[(start + 1)...].prefix(while: { $0 != "```" }) {
+        var lines: Set<String> = []
+        for line in try Readme.block("grammar") {
             var words = line.split(separator: " ").map(String.init)
             if !line.hasPrefix(" ") { current = words.removeFirst() }
             guard let current else { continue }
+            if lines.count < Self.lineCount { lines.insert(current) }
             objects[current, default: []] += try words.map(Self.member)
         }
         self.objects = objects
+        self.lines = lines
     }
 
     private static func member(_ word: String) throws -> Member {
@@ -50,6 +52,7 @@ struct Grammar {
         let lines = try run.lines.map { try JSONTree($0) }
         for line in lines {
             guard let type = line["type"]?.string else { throw Violation(description: "a line has no type: \(line)") }
+            guard self.lines.contains(type) else { throw Violation(description: "'\(type)' is no type of a line") }
             try check(line, as: type, isLine: true)
         }
         let summaries = lines.indices.filter { lines[$0]["type"]?.string == "summary" }

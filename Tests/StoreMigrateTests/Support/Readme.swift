@@ -6,6 +6,13 @@ enum Readme {
         get throws { try String(contentsOf: URL(filePath: Tool.package + "/README.md"), encoding: .utf8) }
     }
 
+    /// The lines of the fenced block with an info string.
+    static func block(_ info: String) throws -> [String] {
+        let lines = try text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard let start = lines.firstIndex(of: "```" + info) else { return [] }
+        return lines[(start + 1)...].prefix { $0 != "```" }.map(String.init)
+    }
+
     /// The rows of the table under a heading, as cells without their back quotes.
     static func rows(under heading: String) throws -> [[String]] {
         let lines = try text.split(separator: "\n", omittingEmptySubsequences: false)

@@ -54,8 +54,8 @@ final class Scratch {
         let modified: Date?
     }
 
-    /// Every file below a folder with its bytes and its time.
-    func fingerprint(_ folder: String? = nil) throws -> [String: Entry] {
+    /// Every file below a folder with its bytes and its time; the time of a folder tells that something was in it.
+    func fingerprint(_ folder: String? = nil, withFolderTimes: Bool = true) throws -> [String: Entry] {
         let root = folder ?? path
         var result: [String: Entry] = [:]
         for name in try FileManager.default.subpathsOfDirectory(atPath: root) {
@@ -63,7 +63,8 @@ final class Scratch {
             let attributes = try FileManager.default.attributesOfItem(atPath: item)
             let isFile = attributes[.type] as? FileAttributeType == .typeRegular
             let bytes = isFile ? FileManager.default.contents(atPath: item) : nil
-            result[name] = Entry(bytes: Array(bytes ?? Data()), modified: attributes[.modificationDate] as? Date)
+            let time = isFile || withFolderTimes ? attributes[.modificationDate] as? Date : nil
+            result[name] = Entry(bytes: Array(bytes ?? Data()), modified: time)
         }
         return result
     }

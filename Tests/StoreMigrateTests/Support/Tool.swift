@@ -48,9 +48,9 @@ enum Tool {
         environment: [String: String] = [:],
         folder: String? = nil
     ) async throws -> Run {
-        let variables = Dictionary(
-            uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0.key), Optional($0.value)) }
-        )
+        // What the tests run under must not decide what the tool prints.
+        var variables: [Environment.Key: String?] = ["NO_COLOR": nil, "STORE_MIGRATE_GROUPS": nil]
+        for (name, value) in environment { variables[Environment.Key(stringLiteral: name)] = value }
         let name = words.first ?? ""
         let result = try await Subprocess.run(
             name.contains("/") ? .path(FilePath(name)) : .name(name),

@@ -1,0 +1,56 @@
+# The two commands of a fresh Debian machine with git, make and Swift: `make demo` and `make test`.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := test
+.PHONY: demo test lint format bench soak install-deps
+
+# What the build, the demonstration and the tests need: a command or a file, and the Debian package that brings it.
+NEEDS := \
+  /usr/include/sqlite3.h=libsqlite3-dev \
+  /usr/include/zlib.h=zlib1g-dev \
+  /usr/include/stdlib.h=libc6-dev \
+  /usr/include/c++=g++ \
+  sqlite3=sqlite3 \
+  setpriv=util-linux \
+  script=bsdutils \
+  strace=strace
+
+SWIFT_FLAGS := --explicit-target-dependency-import-check error
+SOURCES := Package.swift Sources Tests
+
+demo: install-deps
+	swift build -c release --static-swift-stdlib --product store-migrate
+	Fixtures/HabitCalendar/demo "$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate"
+
+test: install-deps
+	swift build --build-tests $(SWIFT_FLAGS)
+	swift test --skip-build --parallel
+	$(MAKE) --no-print-directory lint
+
+lint:
+	swift format lint --strict --parallel --recursive $(SOURCES)
+
+format:
+	swift format --in-place --parallel --recursive $(SOURCES)
+
+bench: install-deps
+	swift package --package-path Tests/Benchmarks --allow-writing-to-package-directory benchmark
+
+# The tests whose interleaving is left to chance, many times over.
+soak: install-deps
+	swift build --build-tests $(SWIFT_FLAGS)
+	STORE_MIGRATE_SOAK=1 swift test --skip-build
+
+# Asks the network only when something is missing.
+install-deps:
+	@missing=(); \
+	for need in $(NEEDS); do \
+	  what="$${need%%=*}"; \
+	  [ -e "$$what" ] || command -v "$$what" >/dev/null || missing+=("$${need#*=}"); \
+	done; \
+	[ "$${#missing[@]}" -gt 0 ] || exit 0; \
+	echo "installing: $${missing[*]}"; \
+	sudo=(); [ "$$(id -u)" = 0 ] || sudo=(sudo); \
+	"$${sudo[@]}" apt-get update; \
+	"$${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "$${missing[@]}"

@@ -1,0 +1,63 @@
+import ArgumentParser
+import SafeFiles
+import StoreFormat
+import StoreMigration
+
+/// `inspect STORE|FOLDER`: what a store is made of.
+struct InspectVerb: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "inspect",
+        abstract:
+            "Shows a store's files, metadata, counts and history, or those of every store in a folder; writes nothing."
+    )
+    static let words = ["inspect"]
+    static let outcomes: [MigrationOutcome] = [.done, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar]
+
+    @Argument(help: "A store's main file, or a folder.")
+    var path: PathArgument
+
+    @OptionGroup var access: AccessOptions
+    @OptionGroup var reporting: ReportingOptions
+
+    func perform(_ reporter: Reporter) throws -> Ending {
+        let inspector = StoreInspector(
+            depth: reporter.isJSON || reporter.isVerbose ? .digest : .counts,
+            lockTimeout: access.lockTimeout.duration,
+            allowsNetworkFileSystem: access.allowsNetworkFileSystem,
+            monitor: reporter.monitor
+        )
+        var ending = Ending(.done)
+        for location in try locations() {
+            do {
+                let store = try inspector.inspect(location).requireStore(at: location)
+                reporter.result(
+                    store.text(reporter.style, verbose: reporter.isVerbose),
+                    record: store.record
+                )
+                reporter.report(store.findings)
+                ending.findings += store.findings.count
+            } catch {
+                let failure = Failure(error)
+                reporter.report(failure)
+                if ending.exitStatus == 0 || failure.outcome == .cancelled { ending = ending.failing(failure.outcome) }
+                if failure.outcome == .cancelled { break }
+            }
+        }
+        return ending
+    }
+
+    /// The stores to look at: the one that is named, or all of a folder.
+    private func locations() throws -> [StoreLocation] {
+        guard (try? Directory.open(path: path.path)) != nil else { return [path.location] }
+        let stores = try StoreInspector.stores(in: path.path)
+        guard !stores.isEmpty else {
+            throw Failure(
+                outcome: .nothingFound,
+                message: "there is no store in the folder",
+                path: path.path,
+                advice: "Check the path."
+            )
+        }
+        return stores
+    }
+}

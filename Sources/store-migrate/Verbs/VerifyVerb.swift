@@ -1,0 +1,62 @@
+import ArgumentParser
+import StoreFormat
+import StoreMigration
+import StoreVerification
+
+/// `verify STORE`: proves that a store is sound, or equals another.
+struct VerifyVerb: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Proves that a store is sound or equals another; writes nothing.",
+        discussion:
+            "Each level includes the ones before it. Without --against, content is compared with what share recorded."
+    )
+    static let words = ["verify"]
+    static let outcomes: [MigrationOutcome] = [
+        .done, .findings, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible,
+    ]
+
+    @Argument(help: "A store's main file.")
+    var store: PathArgument
+
+    @Option(help: ArgumentHelp("The store to compare with; raises the level to content.", valueName: "other"))
+    var against: PathArgument?
+
+    @Option(help: ArgumentHelp("How far to go: files, sqlite, coredata or content.", valueName: "level"))
+    var level: VerificationLevel?
+
+    @OptionGroup var access: AccessOptions
+    @OptionGroup var reporting: ReportingOptions
+
+    func perform(_ reporter: Reporter) throws -> Ending {
+        for location in [store.location, against?.location].compactMap({ $0 }) { try require(location, reporter) }
+        let verifier = StoreVerifier(
+            lockTimeout: access.lockTimeout.duration,
+            allowsNetworkFileSystem: access.allowsNetworkFileSystem,
+            monitor: reporter.monitor
+        )
+        let report = try verifier.verify(
+            store.location,
+            level: level ?? (against == nil ? .coredata : .content),
+            against: against?.location
+        )
+        reporter.result(
+            report.text(of: store.path, reporter.style, verbose: reporter.isVerbose),
+            record: report.record(of: store.path, against: against?.path)
+        )
+        if reporter.isJSON { reporter.report(report.findings) }
+        let ending = Ending(judging: report.findings)
+        return report.passed ? ending : ending.failing(.findings)
+    }
+
+    /// Says what is there when it is no store; nothing, and half of one, are told apart from a damaged one.
+    private func require(_ location: StoreLocation, _ reporter: Reporter) throws {
+        let inspector = StoreInspector(
+            depth: .layout,
+            lockTimeout: access.lockTimeout.duration,
+            allowsNetworkFileSystem: access.allowsNetworkFileSystem,
+            monitor: reporter.monitor
+        )
+        _ = try inspector.inspect(location).requireStore(at: location)
+    }
+}

@@ -1,0 +1,182 @@
+import StoreFormat
+import StoreMigration
+import StoreVerification
+import Testing
+
+@testable import store_migrate
+
+@Suite("What a person sees")
+struct RenderingTests {
+    private static let old = "/home/me/app/Habits.sqlite"
+    private static let new = "/srv/group.app/Habits.sqlite"
+
+    private func share(
+        isFenced: Bool = true,
+        uuid: String? = "U",
+        externalFiles: Int = 2,
+        skipped: VerificationReport.LevelResult? = nil
+    ) -> ShareOutcome {
+        let levels = VerificationLevel.allCases.map { level in
+            level == skipped?.level
+                ? skipped ?? .init(level: level, status: .skipped, seconds: 0)
+                : VerificationReport.LevelResult(level: level, status: .passed, seconds: 0)
+        }
+        return ShareOutcome(
+            outcome: .shared,
+            transaction: "0123456789abcdef0123456789abcdef",
+            old: .init(path: Self.old, uuid: uuid, objects: 1204, digest: nil),
+            new: .init(path: Self.new, uuid: uuid, objects: 1204, digest: nil),
+            work: .init(bytes: 4_100_000, externalFiles: externalFiles, lockHold: nil, isFenced: isFenced),
+            report: VerificationReport(levels: levels, findings: [], digest: nil),
+            message: "the store was shared",
+            next: .retire(old: Self.old)
+        )
+    }
+
+    private func text(_ outcome: ShareOutcome, _ style: Style = .plain) -> String {
+        outcome.text(style, seconds: .milliseconds(412)) { $0.command(stateFolder: nil) }
+    }
+
+    @Test("A share tells what was done, what was proved and what comes next")
+    func golden() {
+        #expect(
+            text(share()) == """
+                Shared Habits.sqlite: 1,204 objects, 2 external files, 4.1 MB in 0.4 s
+                  new  /srv/group.app/Habits.sqlite  proved: files, sqlite, coredata, content
+                  old  /home/me/app/Habits.sqlite    kept as the way back; writers are refused and told the new place (4.1 MB)
+                When every process uses the new place:  store-migrate retire /home/me/app/Habits.sqlite
+                """
+        )
+    }
+
+    @Test("A plain SQLite store has rows, no external files, and levels that do not apply")
+    func plainSQLite() {
+        let skipped = VerificationReport.LevelResult(
+            level: .coredata,
+            status: .skipped,
+            reason: "plain SQLite",
+            seconds: 0
+        )
+        #expect(
+            text(share(isFenced: false, uuid: nil, externalFiles: 0, skipped: skipped)) == """
+                Shared Habits.sqlite: 1,204 rows, 4.1 MB in 0.4 s
+                  new  /srv/group.app/Habits.sqlite  proved: files, sqlite, content; skipped: coredata (plain SQLite)
+                  old  /home/me/app/Habits.sqlite    kept as the way back; it stays writable (4.1 MB)
+                When every process uses the new place:  store-migrate retire /home/me/app/Habits.sqlite
+                """
+        )
+    }
+
+    @Test("Colours are all that a terminal adds")
+    func colours() {
+        let coloured = text(share(), Style(isColoured: true))
+        #expect(coloured.contains("\u{1B}[32mShared\u{1B}[0m"))
+        var stripped = coloured
+        while let start = stripped.firstIndex(of: "\u{1B}"), let end = stripped[start...].firstIndex(of: "m") {
+            stripped.removeSubrange(start...end)
+        }
+        #expect(stripped == text(share()))
+    }
+
+    @Test("A plan numbers its steps and says that nothing was written")
+    func plan() {
+        let plan = SharePlan(
+            outcome: .shared,
+            old: StoreLocation(folder: "/a", name: "H"),
+            new: StoreLocation(folder: "/b", name: "H"),
+            steps: [PlanStep(.stage, path: "/b/H"), PlanStep(.publish, path: "/b/H"), PlanStep(.fence, path: "/a/H")],
+            reason: "the new place is empty"
+        )
+        #expect(
+            plan.text(.plain) { $0.command(stateFolder: nil) } == """
+                Plan for H: shared (the new place is empty)
+                  old  /a/H
+                  new  /b/H
+                  1. copy the old store into a private folder beside /b/H
+                  2. move the copy into place at /b/H
+                  3. refuse writers of /a/H
+                Nothing was written.
+                """
+        )
+    }
+
+    @Test("Status shows both places and always ends with what to do")
+    func status() {
+        let report = StatusReport(
+            old: .init(path: "/a/H", presence: .store, uuid: "U", journalMode: .wal, isFenced: true, holders: [7, 8]),
+            new: .init(path: "/b/H", presence: .absent, uuid: nil, journalMode: nil, isFenced: false, holders: []),
+            run: .interrupted,
+            recovery: "would go back",
+            transaction: "abc",
+            lateWrites: .none,
+            findings: [],
+            next: .resume(old: "/a/H")
+        )
+        #expect(
+            report.text(.plain) { $0.command(stateFolder: nil) } == """
+                  old          /a/H  a Core Data store, wal, writers are refused, open in 7, 8
+                  new          /b/H  nothing there
+                  run          interrupted (abc)
+                               would go back
+                  late writes  none
+                Next:  store-migrate resume /a/H
+                """
+        )
+    }
+
+    @Test("A proof lists its levels and what should be looked at; notes only when asked")
+    func verification() {
+        let report = VerificationReport(
+            levels: [
+                .init(level: .files, status: .passed, seconds: 0), .init(level: .sqlite, status: .failed, seconds: 0),
+                .init(level: .coredata, status: .skipped, reason: "plain SQLite", seconds: 0),
+            ],
+            findings: [
+                Finding(
+                    .init(rawValue: "indexMismatch"),
+                    .error,
+                    level: .sqlite,
+                    "an index lacks a row",
+                    table: "ZHABIT",
+                    key: 4
+                ),
+                Finding(.init(rawValue: "freePages"), .info, level: .sqlite, "there are free pages"),
+            ],
+            digest: nil
+        )
+        #expect(
+            report.text(of: "/a/H", .plain, verbose: false) == """
+                /a/H: 1 finding
+                  files     passed
+                  sqlite    failed
+                  coredata  skipped: plain SQLite
+                  error: an index lacks a row (ZHABIT, key 4) [indexMismatch]
+                  1 note more with -v
+                """
+        )
+        #expect(report.text(of: "/a/H", .plain, verbose: true).contains("note: there are free pages [freePages]"))
+    }
+
+    @Test("Names with control characters never reach a terminal as they are")
+    func controlCharacters() {
+        let evil = "/a/\u{1B}]0;owned\u{7}\n\u{202E}H"
+        let places = [
+            SharePlan(
+                outcome: .shared,
+                old: StoreLocation(folder: "/a", name: String(evil.dropFirst(3))),
+                new: StoreLocation(folder: "/b", name: evil),
+                steps: [PlanStep(.stage, path: evil)],
+                findings: [Finding(.init(rawValue: "x"), .error, level: .files, evil, path: evil)],
+                reason: evil,
+                next: .retire(old: evil)
+            )
+            .text(.plain) { $0.command(stateFolder: evil) },
+            Failure(outcome: .failed, message: evil, path: evil, advice: evil).line(.plain, next: nil),
+        ]
+        for text in places {
+            let lines = text.split(separator: "\n")
+            #expect(lines.allSatisfy { !$0.unicodeScalars.contains(where: Escaped.isUnsafe) }, "\(text)")
+        }
+        #expect(places[1].split(separator: "\n").count == 1)
+    }
+}

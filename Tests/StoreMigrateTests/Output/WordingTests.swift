@@ -1,0 +1,95 @@
+import StoreMigration
+import Testing
+
+@testable import store_migrate
+
+@Suite("Numbers, names and commands in words")
+struct WordingTests {
+    @Test(
+        "Counts are grouped by thousands",
+        arguments: [(0, "0"), (999, "999"), (1204, "1,204"), (1_000_000, "1,000,000"), (-4321, "-4,321")]
+    )
+    func grouped(_ number: Int64, _ expected: String) { #expect(Figures.grouped(number) == expected) }
+
+    @Test("One is singular", arguments: [(0, "0 objects"), (1, "1 object"), (2, "2 objects")])
+    func count(_ number: Int64, _ expected: String) { #expect(Figures.count(number, "object") == expected) }
+
+    @Test(
+        "Sizes have one digit after the point",
+        arguments: [
+            (0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1000, "1.0 kB"), (4_100_000, "4.1 MB"),
+            (2_650_000_000, "2.6 GB"), (Int64.max, "9,223,372,036.8 GB"),
+        ]
+    )
+    func bytes(_ number: Int64, _ expected: String) { #expect(Figures.bytes(number) == expected) }
+
+    @Test("Durations are told to a tenth of a second", arguments: [(40, "0.0 s"), (412, "0.4 s"), (61_950, "62.0 s")])
+    func seconds(_ milliseconds: Int64, _ expected: String) {
+        #expect(Figures.seconds(.milliseconds(milliseconds)) == expected)
+    }
+
+    @Test(
+        "What a terminal would obey is written out",
+        arguments: [
+            ("Habits.sqlite", "Habits.sqlite"), ("a\u{1B}[2Jb", #"a\u{1B}[2Jb"#), ("a\nb", #"a\u{A}b"#),
+            ("\u{202E}txt", #"\u{202E}txt"#), ("習慣 🏃", "習慣 🏃"),
+        ]
+    )
+    func escaped(_ text: String, _ expected: String) { #expect(Escaped.text(text) == expected) }
+
+    @Test(
+        "A word is quoted so that a shell reads it back",
+        arguments: [
+            "plain/Habits.sqlite", "", "two words", "it's", "$HOME `x`", "*?[a]", "~", "a\nb\u{1B}'\\", "ü 習", "-n",
+            "\u{85}",
+        ]
+    )
+    func quoted(_ word: String) async throws {
+        let quoted = ShellWord.quoted(word)
+        #expect(!quoted.unicodeScalars.contains(where: Escaped.isUnsafe))
+        let run = try await Tool.run(command: ["bash", "-c", "printf '[%s]' \(quoted)"])
+        #expect(run.output == "[\(word)]")
+    }
+
+    @Test(
+        "The next step is a command to type",
+        arguments: [
+            (NextStep.retire(old: "/a b"), "store-migrate retire '/a b' --state /s"),
+            (.resume(old: "/a"), "store-migrate resume /a --state /s"),
+            (
+                .share(old: "/a", new: "/b", flags: ["--on-both", "keep-old"]),
+                "store-migrate share /a /b --on-both keep-old --state /s"
+            ),
+            (.status(old: "/a", new: "/b"), "store-migrate status /a /b --state /s"),
+            (.verify(store: "/a"), "store-migrate verify /a"),
+            (.inspect(path: "/a"), "store-migrate inspect /a"),
+            (.makeFolder(path: "/g"), "mkdir -p /g"),
+        ]
+    )
+    func command(_ step: NextStep, _ expected: String) { #expect(step.command(stateFolder: "/s") == expected) }
+
+    @Test("Columns stand under each other, and the last is not padded")
+    func table() {
+        #expect(TextTable.text([["a", "b", "c"], ["long", "x", "y"], ["z"]]) == "  a     b  c\n  long  x  y\n  z")
+    }
+
+    @Test(
+        "A kernel's release is read as two numbers",
+        arguments: [("6.13.0", true), ("6.12.99-amd64", false), ("7.0-rc1", true), ("5.10", false), ("unknown", false)]
+    )
+    func kernel(_ release: String, _ expected: Bool) { #expect(KernelRelease(release).hasFineTimestamps == expected) }
+
+    @Test(
+        "A lock timeout is a number and a unit",
+        arguments: [("250ms", 250), ("20s", 20_000), ("2m", 120_000), ("0s", 0), ("1440m", 86_400_000)]
+    )
+    func lockTimeout(_ text: String, _ milliseconds: Int64) throws {
+        #expect(try LockTimeout(argument: text).milliseconds == milliseconds)
+    }
+
+    @Test(
+        "Anything else is refused",
+        arguments: ["", "5", "s", "-1s", "1.5s", "1h", "٣s", "1441m", "18446744073709551616ms"]
+    )
+    func wrongLockTimeout(_ text: String) { #expect(throws: (any Error).self) { try LockTimeout(argument: text) } }
+}

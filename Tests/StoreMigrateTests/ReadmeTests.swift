@@ -1,0 +1,74 @@
+import FoundationEssentials
+import StoreMigration
+import Testing
+
+@testable import store_migrate
+
+@Suite("The README tells the truth")
+struct ReadmeTests {
+    @Test("Its table of exit statuses is the library's")
+    func exitStatuses() throws {
+        let rows = try Readme.rows(under: "Exit statuses")
+        let told = rows.map { row in "\(row[0]) \(row[2])" }
+        let true_ = ExitStatusTable.rows(for: MigrationOutcome.allCases)
+            .map { row in
+                "\(row.status) \(row.outcomes.map(\.rawValue).joined(separator: ", "))"
+            }
+        #expect(told == true_)
+        #expect(rows.map { $0[1] } == ExitStatusTable.rows(for: MigrationOutcome.allCases).map(\.meaning))
+    }
+
+    @Test("Its table of verbs names every command, and only those")
+    func verbs() throws {
+        let told = try Readme.rows(under: "Verbs")
+            .map { row in
+                row[0].split(separator: " ").prefix { $0.allSatisfy(\.isLowercase) }.joined(separator: " ")
+            }
+        let names = CommandTree.names(below: StoreMigrate.self).map { $0.joined(separator: " ") }
+        #expect(told.sorted() == names.sorted())
+    }
+
+    @Test(
+        "Its grammar has every member that callers were promised",
+        arguments: [
+            (
+                "store",
+                "path kind uuid journalMode frameworkVersion files entities joinTables history model metadataKeys digest"
+            ),
+            ("file", "role bytes"), ("entity", "name id parent objects"), ("table", "name rows"),
+            ("history", "transactions changes first last"), ("model", "source"), ("plan", "outcome steps"),
+            ("finding", "code severity level message entity table key"), ("progress", "phase done total"),
+            ("error", "code message path advice"), ("side", "path uuid objects digest"),
+            ("summary", "command outcome exit findings seconds tx old new next"),
+        ]
+    )
+    func grammar(_ object: String, _ members: String) throws {
+        let known = try Grammar().objects[object]?.map(\.name) ?? []
+        for member in members.split(separator: " ") { #expect(known.contains(String(member)), "\(object).\(member)") }
+    }
+
+    @Test("Every test that its guarantees name exists")
+    func guarantees() throws {
+        let rows = try Readme.rows(under: "Guarantees")
+        #expect(!rows.isEmpty)
+        for row in rows {
+            for name in row[1].split(separator: ",").map({ String($0).trimmingSpaces }) {
+                #expect(Self.testFileNames.contains(name), "\(name)")
+            }
+        }
+    }
+
+    private static let testFileNames: Set<String> = {
+        let names = (try? FileManager.default.subpathsOfDirectory(atPath: Tool.package + "/Tests")) ?? []
+        return Set(
+            names.filter { $0.hasSuffix(".swift") }.compactMap { $0.split(separator: "/").last?.dropLast(6) }
+                .map(String.init)
+        )
+    }()
+
+    @Test("The version of GRDB is the one the manifest demands")
+    func versions() throws {
+        let manifest = try String(contentsOf: URL(filePath: Tool.package + "/Package.swift"), encoding: .utf8)
+        #expect(manifest.contains("exact: \"\(Versions.grdb)\""))
+    }
+}

@@ -1,0 +1,44 @@
+import FoundationEssentials
+import SafeFiles
+
+/// A user without rights: another one when the tests run as root, else the tests' own.
+struct Nobody {
+    private static let number = 65534
+    private static let isNeeded = ProcessIdentity.effectiveUser == 0
+
+    private let scratch: Scratch
+
+    /// Lets that user into the scratch folder.
+    init(_ scratch: Scratch) throws {
+        self.scratch = scratch
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: scratch.path)
+    }
+
+    /// Makes a folder that belongs to that user.
+    func folder(_ name: String) throws -> String {
+        let path = try scratch.folder(name)
+        if Self.isNeeded {
+            try FileManager.default.setAttributes(
+                [.ownerAccountID: Self.number, .groupOwnerAccountID: Self.number],
+                ofItemAtPath: path
+            )
+        }
+        return path
+    }
+
+    /// Runs the tool as that user.
+    func run(_ arguments: [String]) async throws -> Tool.Run {
+        try await Tool.run(command: prefix + [try Tool.path] + arguments, environment: ["HOME": scratch.path])
+    }
+
+    /// Runs a shell command as that user.
+    func shell(_ command: String) async throws {
+        let run = try await Tool.run(command: prefix + ["bash", "-c", command])
+        guard run.status == 0 else { throw Tool.Failure(words: [command], status: "\(run.status)", errors: run.errors) }
+    }
+
+    private var prefix: [String] {
+        guard Self.isNeeded else { return [] }
+        return ["setpriv", "--reuid=\(Self.number)", "--regid=\(Self.number)", "--clear-groups"]
+    }
+}

@@ -1,0 +1,76 @@
+import FoundationEssentials
+import Testing
+
+@Suite(
+    "Genuine Core Data stores, end to end",
+    .enabled(if: !Corpus.stores.isEmpty, "no corpus lies beside the package")
+)
+struct CorpusTests {
+    @Test(
+        "Each is shared, equals its source read without us, and stays as it was but for the fence",
+        arguments: Corpus.stores
+    )
+    func share(_ store: Corpus.Store) async throws {
+        let scratch = try Scratch()
+        // Three copies: one is shared, one is read by sqlite3 with its log, and one shows what the files were.
+        for copy in ["old", "pristine"] { try copyOf(store, as: copy, in: scratch) }
+        let new = try scratch.folder("new")
+        let old = scratch.path("old/" + store.name)
+        let before = try scratch.fingerprint(scratch.path("old"))
+
+        for call in [
+            ["inspect", old], ["plan", old, new], ["status", old, new], ["verify", old, "--level", "sqlite"],
+        ] {
+            let run = try await Tool.run(call + ["--json"])
+            try Grammar().check(run)
+            #expect(run.status == 0 || call[0] == "verify" && run.status == 3, "\(call): \(run.errors)")
+        }
+        #expect(try scratch.fingerprint(scratch.path("old")) == before, "a verb that only reads changed something")
+
+        let run = try await Tool.run(["share", old, new, "--json"])
+        #expect(run.status == 0, "\(run.output)\(run.errors)")
+        let lines = try Grammar().check(run)
+        #expect(lines.last?["outcome"]?.string == "shared")
+
+        let pristine = try await SQLiteProgram.content(scratch.path("pristine/" + store.name))
+        #expect(!pristine.isEmpty)
+        try await scratch.expectContent(new + "/" + store.name, pristine)
+        try await scratch.expectContent(old, pristine)
+        let externals = try externalFiles(scratch.path("old"))
+        #expect(try externalFiles(new) == externals)
+
+        let again = try await Tool.run(["share", old, new, "--json"])
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(try JSONTree(again.lines.last ?? "")["outcome"]?.string == "alreadyShared")
+        let verify = try await Tool.run(["verify", new + "/" + store.name, "--against", old, "--json"])
+        let findings = try Grammar().check(verify).filter { $0["level"]?.string == "content" }
+        #expect(findings.isEmpty, "\(verify.output)")
+    }
+
+    /// Copies the store's folder, made writable.
+    private func copyOf(_ store: Corpus.Store, as name: String, in scratch: Scratch) throws {
+        let folder = try scratch.copy(store.folder, as: name)
+        for item in [""] + (try FileManager.default.subpathsOfDirectory(atPath: folder)) {
+            let path = folder + "/" + item
+            var isFolder = false
+            _ = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            try FileManager.default.setAttributes([.posixPermissions: isFolder ? 0o755 : 0o644], ofItemAtPath: path)
+        }
+    }
+
+    /// The external files of the stores in a folder, by path, with their bytes.
+    private func externalFiles(_ folder: String) throws -> [String: Data] {
+        let names = try FileManager.default.subpathsOfDirectory(atPath: folder)
+            .filter { $0.contains("_EXTERNAL_DATA/") }
+        return names.reduce(into: [:]) { $0[$1] = FileManager.default.contents(atPath: folder + "/" + $1) }
+    }
+}
+
+extension Scratch {
+    /// Compares a store, read by `sqlite3`, with what it should hold, table by table.
+    fileprivate func expectContent(_ database: String, _ expected: [String: String]) async throws {
+        let found = try await SQLiteProgram.content(database)
+        #expect(found.keys.sorted() == expected.keys.sorted())
+        for (table, rows) in expected { #expect(found[table] == rows, "table \(table)") }
+    }
+}

@@ -1,0 +1,136 @@
+import FoundationEssentials
+import Testing
+
+@Suite("share, as a user runs it")
+struct ShareTests {
+    private let scratch: Scratch
+    private let old: String
+    private let new: String
+
+    init() async throws {
+        scratch = try Scratch()
+        try scratch.folder("old")
+        try scratch.folder("group")
+        old = try await scratch.store("old/Habits.sqlite")
+        new = scratch.path("group/Habits.sqlite")
+    }
+
+    @Test("The text tells what was done, what was proved, and the command to type next")
+    func text() async throws {
+        let run = try await Tool.run(["share", old, scratch.path("group")])
+        #expect(run.status == 0)
+        #expect(run.errors.isEmpty)
+        try #require(run.lines.count == 4, "\(run.output)")
+        #expect(run.lines[0].wholeMatch(of: /Shared Habits\.sqlite: 3 rows, [0-9.]+ kB in [0-9.]+ s/) != nil)
+        #expect(run.lines[1].hasPrefix("  new  \(new)  proved: files, sqlite, content"))
+        #expect(run.lines[2].hasPrefix("  old  \(old) "))
+        #expect(run.lines[2].contains("  kept as the way back; writers are refused and told the new place ("))
+        #expect(run.lines[3] == "When every process uses the new place:  store-migrate retire \(old)")
+        #expect(try await SQLiteProgram.content(new) == SQLiteProgram.content(old))
+    }
+
+    @Test("A second run says that it is done, with status 0, and changes neither store")
+    func again() async throws {
+        _ = try await Tool.run(["share", old, new])
+        let before = try scratch.fingerprint()
+        let run = try await Tool.run(["share", old, new])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.hasPrefix("Already shared: "))
+        let after = try scratch.fingerprint()
+        #expect(after["old/Habits.sqlite"] == before["old/Habits.sqlite"])
+        #expect(after["group/Habits.sqlite"] == before["group/Habits.sqlite"])
+    }
+
+    @Test("Its JSON names the run, both places, and the next command")
+    func json() async throws {
+        let run = try await Tool.run(["share", old, new, "--json"])
+        #expect(run.status == 0)
+        #expect(run.errors.isEmpty)
+        let summary = try #require(try Grammar().check(run).last)
+        #expect(summary["outcome"]?.string == "shared")
+        #expect(summary["tx"]?.string?.count == 32)
+        for (name, path) in [("old", old), ("new", new)] {
+            #expect(summary[name]?["path"]?.string == path)
+            #expect(summary[name]?["objects"]?.integer == 3)
+            #expect(summary[name]?["digest"]?.string?.count == 64)
+        }
+        #expect(summary["old"]?["digest"] == summary["new"]?["digest"])
+        #expect(summary["next"]?.string == "store-migrate retire \(old)")
+    }
+
+    @Test("What is left behind is the journal's folder, the receipt and the store")
+    func leftBehind() async throws {
+        _ = try await Tool.run(["share", old, new])
+        #expect(try scratch.names(scratch.path("old")) == [".store-migrate", "Habits.sqlite"])
+        #expect(try scratch.names(scratch.path("group")) == [".Habits.sqlite.store-migrate.json", "Habits.sqlite"])
+    }
+
+    @Test("A dry run and a plan say the same and write nothing")
+    func dryRun() async throws {
+        let before = try scratch.fingerprint()
+        let plan = try await Tool.run(["plan", old, new])
+        let dry = try await Tool.run(["share", "-n", old, new])
+        #expect(plan.status == 0)
+        #expect(plan.output == dry.output)
+        #expect(plan.lines.first?.hasPrefix("Plan for Habits.sqlite: shared") == true)
+        #expect(plan.output.contains("Nothing was written."))
+        #expect(try scratch.fingerprint() == before)
+    }
+
+    @Test("A group names the new place, and the database name its file")
+    func group() async throws {
+        let run = try await Tool.run(
+            ["share", old, "--group", "group", "--name", "Shared", "--json"],
+            environment: ["STORE_MIGRATE_GROUPS": scratch.path]
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        let path = try JSONTree(run.lines.last ?? "")["new"]?["path"]?.string
+        #expect(path == scratch.path("group/Shared.sqlite"))
+        #expect(FileManager.default.fileExists(atPath: scratch.path("group/Shared.sqlite")))
+    }
+
+    @Test("Relative paths and names with spaces, quotes and control characters are taken as they are")
+    func names() async throws {
+        let name = "it's \u{1B}[31m a \"store\"\n.db"
+        try await scratch.store("old/" + name)
+        let run = try await Tool.run(["share", "old/" + name, "group"], folder: scratch.path)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 })
+        let json = try await Tool.run(["share", "old/" + name, "group", "--json"], folder: scratch.path)
+        let summary = try JSONTree(json.lines.last ?? "")
+        #expect(summary["new"]?["path"]?.string == scratch.path("group/" + name))
+        let next = try #require(summary["next"]?.string)
+        let retire = try await Tool.run(
+            command: ["bash", "-c", "store-migrate() { '\(try Tool.path)' \"$@\"; }; \(next)"]
+        )
+        #expect(retire.status == 0, "\(next): \(retire.errors)")
+    }
+
+    @Test("A writer of the old store is refused and told the new place; a reader goes on")
+    func fence() async throws {
+        _ = try await Tool.run(["share", old, new])
+        let write = try await Tool.run(command: ["sqlite3", old, "INSERT INTO habit(name) VALUES('late')"])
+        #expect(write.status != 0)
+        #expect(write.errors.contains(new))
+        #expect(try await SQLiteProgram.run(old, "SELECT count(*) FROM habit") == "2\n")
+    }
+
+    @Test("--state keeps the journal elsewhere, and the next command says so")
+    func state() async throws {
+        let state = try scratch.folder("state")
+        let run = try await Tool.run(["share", old, new, "--state", state])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.lines.last?.hasSuffix("retire \(old) --state \(state)") == true)
+        #expect(try scratch.names(scratch.path("old")) == ["Habits.sqlite"])
+        #expect(try scratch.names(state).isEmpty == false)
+        #expect(try await Tool.run(["retire", old, "--state", state]).status == 0)
+    }
+
+    @Test("-q prints no more than the result, and NO_COLOR, --no-color and a pipe leave out the colours")
+    func quiet() async throws {
+        let run = try await Tool.run(["share", old, new, "-q", "--no-color"], environment: ["NO_COLOR": "1"])
+        #expect(run.status == 0)
+        #expect(run.errors.isEmpty)
+        #expect(!run.output.contains("\u{1B}"))
+    }
+}
