@@ -38,14 +38,23 @@ extension CoreDataStore {
 
     /// Checks every rule; damage that shows up on the way is a finding too.
     func findings(monitor: WorkMonitor) throws -> [Finding] {
-        var findings = FindingList(level: .coredata)
-        for rule in CoreDataRules.all {
-            try monitor.checkCancellation()
-            do {
-                try rule.check(self, &findings)
-            } catch let error as StoreError where error.code == .damaged {
-                findings.report(.pageDamage, .error, error.message)
+        let (location, externalData) = (location, externalData)
+        let results = try ParallelReading(connection)
+            .map(CoreDataRules.all) { own in
+                try CoreDataStore(own, location: location, externalData: externalData)
+            } _: { rule, store in
+                try monitor.checkCancellation()
+                return try store?.findings(of: rule) ?? []
             }
+        return results.flatMap { $0 }
+    }
+
+    private func findings(of rule: any CoreDataRule) throws -> [Finding] {
+        var findings = FindingList(level: .coredata)
+        do {
+            try rule.check(self, &findings)
+        } catch let error as StoreError where error.code == .damaged {
+            findings.report(.pageDamage, .error, error.message)
         }
         return findings.findings
     }

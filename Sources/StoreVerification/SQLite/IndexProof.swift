@@ -25,10 +25,11 @@ struct IndexProof {
         }
         var findings: [Finding] = []
         var expected = TableFingerprint(plan.shapes, hash: hash)
+        var counter = ProofProgress.Counter(progress)
         do {
             try scan(plan.tableScan(expected.columns)) { statement in
                 expected.absorb(statement, firstColumn: 1, row: sqlite3_column_int64(statement, 0))
-                try progress.advance()
+                try counter.advance()
             }
         } catch let error as StoreError where error.code == .damaged {
             return [Finding(.pageDamage, .error, level: .sqlite, .unreadableTable, table: plan.table)]
@@ -72,10 +73,11 @@ struct IndexProof {
         expected: MultisetHash
     ) throws -> [Finding] {
         var actual = IndexFingerprint(shape, hash: hash)
+        var counter = ProofProgress.Counter(progress)
         do {
             try scan(plan.indexScan(shape)) { statement in
                 actual.absorb(statement)
-                try progress.advance()
+                try counter.advance()
             }
         } catch let error as StoreError where error.code == .damaged {
             return [Finding(.pageDamage, .error, level: .sqlite, .unreadableIndex(shape.name), table: plan.table)]

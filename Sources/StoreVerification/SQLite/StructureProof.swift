@@ -2,6 +2,12 @@ import StoreFormat
 
 /// The proof of SQLite's own structure: pages and records, every index, and the trees inside virtual tables.
 struct StructureProof {
+    /// One of the things that are proved by themselves.
+    private enum Piece: Sendable {
+        case pages
+        case table(StoreSchema.Table)
+    }
+
     private let connection: StoreConnection
     private let monitor: WorkMonitor
 
@@ -11,34 +17,52 @@ struct StructureProof {
     }
 
     func findings() throws -> [Finding] {
+        let monitor = monitor
         try monitor.checkCancellation()
-        var findings = try IntegrityCheck(connection).quickFindings()
-        // On damaged pages a scan proves nothing.
-        if findings.contains(where: { $0.code == .pageDamage }) { return findings }
-        let schema = try StoreSchema(reading: connection)
-        let progress = ProofProgress(monitor)
-        let encoding = try connection.value("PRAGMA encoding")?.text ?? ""
-        for table in schema.tables where !table.indexes.isEmpty {
-            progress.expect(try rowsExpected(in: table))
+        do {
+            let schema = try StoreSchema(reading: connection)
+            let sizes = try schema.tables.map { ($0, try rowsExpected(in: $0)) }.sorted { $0.1 > $1.1 }
+            let progress = ProofProgress(monitor, total: sizes.reduce(0) { $0 &+ $1.1 })
+            let encoding = try connection.value("PRAGMA encoding")?.text ?? ""
+            let pieces = [.pages] + sizes.map { Piece.table($0.0) }
+            let results = try ParallelReading(connection)
+                .map(pieces) {
+                    StructureProof($0, monitor: monitor)
+                } _: { piece, proof in
+                    switch piece {
+                    case .pages: try IntegrityCheck(proof.connection).quickFindings()
+                    case .table(let table): try proof.findings(of: table, encoding: encoding, progress)
+                    }
+                }
+            let damage = results.first ?? []
+            // On damaged pages a scan proves nothing.
+            if damage.contains(where: { $0.code == .pageDamage }) { return damage }
+            return results.flatMap { $0 }
+        } catch let error as StoreError where error.code == .damaged {
+            let damage = try IntegrityCheck(connection).quickFindings()
+            return damage.isEmpty ? [Finding(.pageDamage, .error, level: .sqlite, error.message)] : damage
         }
-        let proof = IndexProof(connection, progress: progress)
-        for table in schema.tables {
-            if case .virtual(let module) = table.kind {
-                findings += try VirtualTableCheck(connection).findings(of: table.name, module: module)
-            } else if encoding != "UTF-8", !table.indexes.isEmpty {
-                // The comparisons of the scan are those of UTF-8.
-                findings += try IntegrityCheck(connection).findings(of: table.name)
-            } else {
-                findings += try proof.findings(of: table)
-            }
+    }
+
+    private func findings(
+        of table: StoreSchema.Table,
+        encoding: String,
+        _ progress: ProofProgress
+    ) throws -> [Finding] {
+        if case .virtual(let module) = table.kind {
+            return try VirtualTableCheck(connection).findings(of: table.name, module: module)
         }
-        return findings
+        guard encoding == "UTF-8" || table.indexes.isEmpty else {
+            // The comparisons of the scan are those of UTF-8.
+            return try IntegrityCheck(connection).findings(of: table.name)
+        }
+        return try IndexProof(connection, progress: progress).findings(of: table)
     }
 
     /// The greatest row number stands in for the number of rows: asking for it costs three pages, not a scan.
     private func rowsExpected(in table: StoreSchema.Table) throws -> Int64 {
-        guard let plan = IndexProofPlan(table) else { return 0 }
-        let rows = try connection.value(plan.greatestRowNumber)?.integer ?? 0
-        return rows.multipliedReportingOverflow(by: Int64(1 + table.indexes.count)).partialValue
+        guard !table.indexes.isEmpty, let plan = IndexProofPlan(table) else { return 0 }
+        let rows = max(0, try connection.value(plan.greatestRowNumber)?.integer ?? 0)
+        return min(rows, 1 << 40) * Int64(1 + table.indexes.count)
     }
 }

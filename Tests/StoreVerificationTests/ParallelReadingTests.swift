@@ -1,0 +1,84 @@
+import StoreFormat
+import Synchronization
+import Testing
+
+@testable import StoreVerification
+
+@Suite("Reading with several connections")
+struct ParallelReadingTests {
+    /// Large enough that threads are used where there are cores for them.
+    private func store() throws -> ScratchStore {
+        try ScratchStore(
+            "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, filling BLOB); CREATE INDEX byName ON item (name);",
+            """
+            WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 500)
+            INSERT INTO item SELECT i, 'name ' || i, zeroblob(40000) FROM c
+            """
+        )
+    }
+
+    @Test(
+        "Results come in the order of the pieces, whoever did them",
+        arguments: [StoreConnection.Access.immutable, .privateCopy]
+    )
+    func order(_ access: StoreConnection.Access) throws {
+        let store = try store()
+        let connection = try StoreConnection(store.location, access: access)
+        let results = try ParallelReading(connection)
+            .map(Array(1...200)) {
+                $0
+            } _: { piece, connection in
+                try connection.value("SELECT id FROM item WHERE name = 'name \(piece)'")?.integer
+            }
+        #expect(results == (1...200).map { Int64($0) })
+        withExtendedLifetime(store) {}
+    }
+
+    @Test("The first error ends the work")
+    func failure() throws {
+        let store = try store()
+        let connection = try StoreConnection(store.location, access: .immutable)
+        let begun = Mutex(0)
+        #expect(throws: StoreError.self) {
+            _ = try ParallelReading(connection)
+                .map(Array(1...1000)) {
+                    $0
+                } _: { piece, connection in
+                    begun.withLock { $0 += 1 }
+                    if piece == 3 { throw StoreError(.cancelled, path: "", "stopped on request") }
+                }
+        }
+        #expect(begun.withLock { $0 } < 1000)
+        withExtendedLifetime(store) {}
+    }
+
+    @Test("Large stores are proved like small ones")
+    func large() throws {
+        let store = try store()
+        #expect(try StoreVerifier().verify(store.location, level: .sqlite).findings == [])
+        try store.hidingIndex("byName", "UPDATE item SET name = 'other' WHERE id = 7")
+        let findings = try StoreVerifier().verify(store.location, level: .sqlite).findings
+        #expect(findings.contains { $0.code == .indexDiffers })
+    }
+
+    @Test("A proof that is cancelled stops")
+    func cancelled() throws {
+        let store = try ScratchStore(
+            "CREATE TABLE item (id INTEGER PRIMARY KEY, name); CREATE INDEX byName ON item (name);",
+            """
+            WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 100000)
+            INSERT INTO item SELECT i, i FROM c
+            """
+        )
+        let reports = Mutex(0)
+        let monitor = WorkMonitor(
+            onProgress: { progress in
+                reports.withLock { $0 += 1 }
+                #expect(progress.done <= progress.total)
+            },
+            isCancelled: { reports.withLock { $0 } > 1 }
+        )
+        #expect(throws: StoreError.self) { try StoreVerifier(monitor: monitor).verify(store.location, level: .sqlite) }
+        #expect(reports.withLock { $0 } == 2)
+    }
+}
