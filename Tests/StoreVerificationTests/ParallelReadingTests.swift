@@ -22,8 +22,7 @@ struct ParallelReadingTests {
         arguments: [StoreConnection.Access.immutable, .privateCopy]
     )
     func order(_ access: StoreConnection.Access) throws {
-        let store = try store()
-        let connection = try StoreConnection(store.location, access: access)
+        let connection = try StoreConnection(store().location, access: access)
         let results = try ParallelReading(connection)
             .map(Array(1...200)) {
                 $0
@@ -31,13 +30,11 @@ struct ParallelReadingTests {
                 try connection.value("SELECT id FROM item WHERE name = 'name \(piece)'")?.integer
             }
         #expect(results == (1...200).map { Int64($0) })
-        withExtendedLifetime(store) {}
     }
 
     @Test("The first error ends the work")
     func failure() throws {
-        let store = try store()
-        let connection = try StoreConnection(store.location, access: .immutable)
+        let connection = try StoreConnection(store().location, access: .immutable)
         let begun = Mutex(0)
         #expect(throws: StoreError.self) {
             _ = try ParallelReading(connection)
@@ -49,7 +46,6 @@ struct ParallelReadingTests {
                 }
         }
         #expect(begun.withLock { $0 } < 1000)
-        withExtendedLifetime(store) {}
     }
 
     @Test("Large stores are proved like small ones")

@@ -1,8 +1,11 @@
 import CSQLite
 import Foundation
 import StoreFormat
+import Synchronization
 
-/// A small database in a folder of its own that tests build with plain SQL and then damage; removed with its folder.
+/// A small database in a folder of its own that tests build with plain SQL and then damage.
+///
+/// The folders are removed when the tests end, not with the value: a test may hold nothing but the location.
 final class ScratchStore {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -16,10 +19,22 @@ final class ScratchStore {
         folder = FileManager.default.temporaryDirectory.appending(path: "store-verification-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         location = StoreLocation(folder: folder.path, name: name)
+        Self.remember(folder)
         for statement in sql { try execute(statement) }
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    private static let folders = Mutex<[URL]>([])
+
+    private static func remember(_ folder: URL) {
+        let isFirst = folders.withLock { folders in
+            folders.append(folder)
+            return folders.count == 1
+        }
+        guard isFirst else { return }
+        atexit {
+            for folder in ScratchStore.folders.withLock({ $0 }) { try? FileManager.default.removeItem(at: folder) }
+        }
+    }
 
     /// Runs statements on a connection of its own, without any of the protections that production code has.
     func execute(_ sql: String) throws {
