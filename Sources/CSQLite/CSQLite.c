@@ -1,5 +1,7 @@
 #include "CSQLite.h"
 
+#include <string.h>
+
 static sqlite3_file *csqlite_file(sqlite3 *connection, CSQLiteFile file) {
     sqlite3_file *pointer = 0;
     int operation = file == CSQLiteFileMain ? SQLITE_FCNTL_FILE_POINTER : SQLITE_FCNTL_JOURNAL_POINTER;
@@ -40,6 +42,26 @@ int csqlite_has_moved(sqlite3 *connection) {
     int moved = 1;
     if (sqlite3_file_control(connection, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK) return 1;
     return moved;
+}
+
+int csqlite_log_extent(sqlite3 *connection, uint32_t *frames, uint32_t salts[2]) {
+    sqlite3_file *pointer = csqlite_file(connection, CSQLiteFileMain);
+    if (pointer == 0 || pointer->pMethods->iVersion < 2) return SQLITE_NOTFOUND;
+    void volatile *region = 0;
+    int result = pointer->pMethods->xShmMap(pointer, 0, 32768, 0, &region);
+    if (result != SQLITE_OK) return result;
+    if (region == 0) return SQLITE_NOTFOUND;
+    /* Two copies of the header are written one after the other; equal copies are a whole header. */
+    uint32_t first[12], second[12];
+    memcpy(first, (const void *)region, sizeof first);
+    pointer->pMethods->xShmBarrier(pointer);
+    memcpy(second, (const char *)region + sizeof first, sizeof second);
+    if (memcmp(first, second, sizeof first) != 0) return SQLITE_BUSY;
+    *frames = first[4];
+    /* The salts stand as they stand in the log: big-endian. */
+    salts[0] = __builtin_bswap32(first[8]);
+    salts[1] = __builtin_bswap32(first[9]);
+    return SQLITE_OK;
 }
 
 int csqlite_configure(sqlite3 *connection, int option, int value) {

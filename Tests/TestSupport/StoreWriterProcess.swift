@@ -43,9 +43,9 @@ package final class StoreWriterProcess {
         return readLine() ?? "error gone"
     }
 
-    /// Ends a loop and returns all that the program printed, line by line.
-    package func finish() throws -> [String] {
-        try input.fileHandleForWriting.close()
+    /// Returns all that a loop printed, line by line, once it is ended: by us, or by being refused for good.
+    package func finish(closingInput: Bool = true) throws -> [String] {
+        if closingInput { try input.fileHandleForWriting.close() }
         let rest = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         return String(decoding: pending + rest, as: UTF8.self).split(separator: "\n").map(String.init)

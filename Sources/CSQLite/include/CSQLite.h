@@ -34,6 +34,12 @@ int csqlite_file_is_open(sqlite3 *connection, CSQLiteFile file);
 /* True when the name at which the main file was opened now names another file, or none. */
 int csqlite_has_moved(sqlite3 *connection);
 
+/* How far the shared index says the write-ahead log reaches: the number of frames that are committed for readers, and the
+ * log's salts. Frames can lie in the file that the index does not speak of yet. Returns an SQLite result code;
+ * SQLITE_BUSY when the index was being written, SQLITE_NOTFOUND when there is none.
+ * Source: "WAL-mode File Format", section 2.1 "The WAL-Index Header", of SQLite's documentation. */
+int csqlite_log_extent(sqlite3 *connection, uint32_t *frames, uint32_t salts[2]);
+
 /* `sqlite3_db_config` with one integer argument. */
 int csqlite_configure(sqlite3 *connection, int option, int value);
 

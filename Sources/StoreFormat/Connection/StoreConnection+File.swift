@@ -48,6 +48,20 @@ extension StoreConnection {
         guard code == SQLITE_OK else { throw result(code) }
     }
 
+    /// How far readers of the write-ahead log are meant to read; nil while that is being changed.
+    ///
+    /// A writer puts its commit into the log first and tells readers of it afterwards: the log can hold more.
+    func logExtent() throws -> WriteAheadLogExtent? {
+        var frames: UInt32 = 0
+        var salts: [UInt32] = [0, 0]
+        let code = try salts.withUnsafeMutableBufferPointer { salts in
+            csqlite_log_extent(try openHandle(), &frames, salts.baseAddress)
+        }
+        guard code != SQLITE_BUSY else { return nil }
+        guard code == SQLITE_OK else { throw result(code) }
+        return WriteAheadLogExtent(firstSalt: salts[0], secondSalt: salts[1], frames: Int(frames))
+    }
+
     private func count(_ count: Int) throws -> Int32 {
         guard let count = Int32(exactly: count) else {
             throw StoreError(.failed, path: location.path, "more than 2 GiB were asked for at once")

@@ -14,6 +14,11 @@ package struct WriteAheadLogReader {
         fileprivate var checksum: WriteAheadLogChecksum
         /// The pages of the database after the last commit delivered; nil before the first.
         package var pageCount: Int64?
+
+        /// The part of the log that was delivered, as the shared index would tell it.
+        var extent: WriteAheadLogExtent {
+            WriteAheadLogExtent(firstSalt: firstSalt, secondSalt: secondSalt, frames: frame)
+        }
     }
 
     private static let headerSize = 32

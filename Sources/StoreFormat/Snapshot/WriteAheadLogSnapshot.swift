@@ -42,19 +42,25 @@ package final class WriteAheadLogSnapshot: StoreSnapshot {
     }
 
     package func settle() throws -> Bool {
-        for _ in 0..<Self.mostPins {
+        var isSettled = false
+        for _ in 0..<Self.mostPins where !isSettled {
+            _ = try replay()
+            // What readers are told of is the same before and after the pin, and it is what was replayed: the pinned
+            // state is the copy's. A commit that lies in the log but was not told to readers yet shows as a difference.
+            let before = try source.logExtent()
             try repin()
-            // Commits between the last replay and the pin would be seen by the source and be missing in the copy; a
-            // round that brings nothing proves that there were none.
-            if try replay() == 0 {
-                try truncate()
-                try target.synchronize()
-                return true
-            }
+            let after = try source.logExtent()
+            isSettled = before == after && isDelivered(after)
         }
         try truncate()
         try target.synchronize()
-        return false
+        return isSettled
+    }
+
+    /// True when `extent` is what was replayed; a log that holds nothing has nothing to replay.
+    private func isDelivered(_ extent: WriteAheadLogExtent?) -> Bool {
+        guard let extent else { return false }
+        return extent.frames == 0 || extent == log.position?.extent
     }
 
     package func complete(under locked: StoreConnection) throws -> Bool {

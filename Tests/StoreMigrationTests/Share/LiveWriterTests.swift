@@ -22,7 +22,7 @@ struct LiveWriterTests {
 
         let outcome = try places.share { $0.lockTimeout = .seconds(60) }
 
-        let lines = try writers.flatMap { try $0.finish() }
+        let lines = try writers.flatMap { try $0.finish(closingInput: false) }
         let acknowledged = Set(lines.compactMap { Int64($0) })
         let arrived = try rows(places.newStore)
         let stayed = try rows(places.oldStore)
