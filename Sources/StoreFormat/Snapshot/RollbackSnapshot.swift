@@ -34,6 +34,9 @@ package final class RollbackSnapshot: StoreSnapshot {
 
     package func settle() -> Bool { isSettled }
 
+    /// There is nothing to follow: what changed is found under the lock.
+    package func catchUp(monitor: WorkMonitor) -> Bool { false }
+
     package func complete(under locked: StoreConnection) throws -> Bool {
         let size = try locked.size(of: .main)
         var isChanged = try target.status().size != size

@@ -33,12 +33,27 @@ package final class WriteAheadLogSnapshot: StoreSnapshot {
         try holder.beginReading()
         try source.beginReading()
         try source.copyMainFile(to: target, monitor: monitor)
+        try target.synchronize()
+        _ = try catchUp(monitor: monitor)
+    }
+
+    package func catchUp(monitor: WorkMonitor) throws -> Bool {
+        var former = Int.max
+        var isChanged = false
         for _ in 0..<Self.mostRounds {
             try monitor.checkCancellation()
-            if try replay() <= Self.smallRound { break }
-            try source.synchronize(.journal)
+            let frames = try replay()
+            isChanged = isChanged || frames > 0
+            try source.synchronizeLog()
+            // Writers that are faster than we are would never let us arrive; the lock stops them.
+            if frames <= Self.smallRound || frames >= former { break }
+            former = frames
         }
-        try target.synchronize()
+        if isChanged {
+            try truncate()
+            try target.synchronize()
+        }
+        return isChanged
     }
 
     package func settle() throws -> Bool {
@@ -71,7 +86,7 @@ package final class WriteAheadLogSnapshot: StoreSnapshot {
         }
         // Writers with synchronous=NORMAL have not made their frames durable; the copy must never be newer than the
         // durable old store, or a merge would read the difference as deletions.
-        if locked.isOpen(.journal), try locked.size(of: .journal) > 0 { try locked.synchronize(.journal) }
+        try locked.synchronizeLog()
         try repin()
         holder.rollback()
         return frames > 0
@@ -95,5 +110,13 @@ package final class WriteAheadLogSnapshot: StoreSnapshot {
     private func truncate() throws {
         guard let pages = log.position?.pageCount else { return }
         try target.truncate(to: pages * Int64(pageSize))
+    }
+}
+
+extension StoreConnection {
+    /// Makes the write-ahead log durable, if there is one that holds anything.
+    fileprivate func synchronizeLog() throws {
+        guard try isOpen(.journal) && size(of: .journal) > 0 else { return }
+        try synchronize(.journal)
     }
 }

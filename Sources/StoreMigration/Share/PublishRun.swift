@@ -51,6 +51,7 @@ struct PublishRun {
         published.copy = copy
         try copy.build()
         try copy.prove()
+        try copy.catchUp()
         try context.monitor.checkCancellation()
         context.monitor.report(.publishing, 0, of: 1)
 

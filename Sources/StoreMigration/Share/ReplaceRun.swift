@@ -49,6 +49,7 @@ struct ReplaceRun {
         published.copy = copy
         try copy.build()
         try copy.prove()
+        try copy.catchUp()
         try context.monitor.checkCancellation()
         context.monitor.report(.publishing, 0, of: 1)
 

@@ -63,21 +63,35 @@ final class StagedCopy {
         let prover = StoreProver(options: context.options, monitor: context.monitor)
         let image = try StoreConnection(location, access: .immutable)
         let externalData = try stagedExternalFolder()
-        var proof = try prover.prove(image, at: location, externalData: externalData, comparingWith: source)
+        var proof = try prover.prove(
+            image, at: location, externalData: externalData, comparingWith: source)
         if isSettled, context.options.level >= .content {
-            try prover.compare(
-                &proof, copy: image, externalData: externalData, original: source,
-                originalExternalData: context.oldFolder.externalData(of: context.old))
+            switch journalMode {
+            case .wal:
+                try prover.compare(
+                    &proof, copy: image, externalData: externalData, original: source,
+                    originalExternalData: context.oldFolder.externalData(of: context.old))
+            case .rollback:
+                // Reading the original for so long would keep its writers waiting; its bytes are compared under the lock.
+                try prover.takeDigest(&proof, of: image, externalData: externalData)
+            }
         }
         try image.close()
         self.proof = proof
+    }
+
+    /// Follows the writers up to the lock, so that it is held for a moment only.
+    func catchUp() throws {
+        let isPatched = try snapshot.catchUp(monitor: context.monitor)
+        let isExternalChanged = try external.update(monitor: context.monitor)
+        changedSinceProof = isPatched || isExternalChanged
     }
 
     /// Completes the copy while `lock` holds the old store's write lock, and makes it durable.
     func complete(under lock: StoreConnection) throws {
         let isPatched = try snapshot.complete(under: lock)
         let isExternalChanged = try external.update(monitor: .silent)
-        changedSinceProof = isPatched || isExternalChanged
+        changedSinceProof = changedSinceProof || isPatched || isExternalChanged
         try nest.folder.synchronize()
     }
 

@@ -9,6 +9,11 @@ struct StoreProof {
     /// The content of the copy, once it was compared with the original's.
     var digest: StoreDigest?
 
+    /// The same proof without its last level, which no longer holds when the copy changed.
+    var withoutContent: StoreProof {
+        StoreProof(levels: levels.filter { $0.level != .content }, findings: findings)
+    }
+
     var report: VerificationReport {
         VerificationReport(levels: levels, findings: findings, digest: digest)
     }

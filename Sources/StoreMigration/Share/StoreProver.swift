@@ -57,6 +57,13 @@ struct StoreProver {
         try close(.content, of: &proof, findings: findings, since: start)
     }
 
+    /// Takes the content digest of a copy whose bytes are compared with the original's under its lock.
+    func takeDigest(_ proof: inout StoreProof, of copy: StoreConnection, externalData: Directory?) throws {
+        let start = ContinuousClock.now
+        proof.digest = try StoreDigest(of: copy, externalData: externalData, monitor: monitor)
+        try close(.content, of: &proof, findings: [], since: start)
+    }
+
     private func close(
         _ level: VerificationLevel, of proof: inout StoreProof, findings: [Finding], since start: ContinuousClock.Instant
     ) throws {
