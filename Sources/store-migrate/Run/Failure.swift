@@ -32,7 +32,7 @@ extension Failure {
                 path: error.path,
                 advice: error.advice,
                 next: error.next ?? (error.outcome.asksForDecision ? .inspect(path: error.path) : nil),
-                findings: error.report + error.findings
+                findings: error.report + error.findings.filter { !error.report.contains($0) }
             )
         case let error as RecipeError:
             self.init(
