@@ -78,6 +78,8 @@ extension JournalRecord {
     package struct Completion: Hashable, Sendable, Codable {
         package let new: FileIdentity
         package let newUUID: String?
+        /// The objects that were shared, where they were counted.
+        package let objects: Int64?
         package let oldState: OldState
         package let isFenced: Bool
     }

@@ -45,7 +45,8 @@ struct FactsGatherer {
         }
     }
 
-    private var reader: StoreReader {
+    /// Reads stores without changing them, under the caller's options.
+    var reader: StoreReader {
         StoreReader(
             lockTimeout: options.effectiveLockTimeout, allowsNetworkFileSystem: options.allowsNetworkFileSystem,
             monitor: monitor)

@@ -126,7 +126,7 @@ struct RunRecovery {
         try journal.append(
             .done(
                 JournalRecord.Completion(
-                    new: identity, newUUID: inspection.uuid,
+                    new: identity, newUUID: inspection.uuid, objects: nil,
                     oldState: oldState(context, digest: digest, token: oldToken),
                     isFenced: run.run.policy == .fence)))
     }

@@ -23,8 +23,7 @@ struct ProtectRun {
                     transaction: context.transaction, old: context.old, oldIdentity: inspection.identity,
                     new: context.new, policy: context.options.oldStore)))
         var findings: [Finding] = []
-        let connection = try StoreConnection(
-            context.old, access: .liveWriting, lockTimeout: context.options.effectiveLockTimeout)
+        let connection = try context.openOldStore()
         let start = ContinuousClock.now
         do {
             if context.options.oldStore == .fence {
@@ -66,7 +65,7 @@ struct ProtectRun {
         try journal.append(
             .done(
                 JournalRecord.Completion(
-                    new: identity, newUUID: inspection.uuid,
+                    new: identity, newUUID: inspection.uuid, objects: inspection.objectCount,
                     oldState: OldStateRecorder.state(
                         of: context.old, in: context.oldFolder, digest: digest.value),
                     isFenced: context.options.oldStore == .fence)))

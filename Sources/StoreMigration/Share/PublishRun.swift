@@ -15,10 +15,13 @@ struct DestinationAppeared: Error {}
 struct PublishRun {
     private let context: RunContext
     private let inspection: StoreInspection
+    private let view: StoreView?
 
-    init(_ context: RunContext, inspection: StoreInspection) {
+    /// Prepares the run; with `view`, the old store may only be read, and nothing of it is locked or fenced.
+    init(_ context: RunContext, inspection: StoreInspection, view: StoreView? = nil) {
         self.context = context
         self.inspection = inspection
+        self.view = view
     }
 
     /// Shares the store; on an error before the commit point everything is taken back.
@@ -47,7 +50,7 @@ struct PublishRun {
         let nest = try Nest(creating: context.transaction, in: context.container)
         published.nest = nest
         try journal.append(.nest(nest.identity))
-        let copy = try StagedCopy(context, nest: nest, mode: inspection.mode)
+        let copy = try StagedCopy(context, nest: nest, mode: inspection.mode, view: view)
         published.copy = copy
         try copy.build()
         try copy.prove()
@@ -55,8 +58,11 @@ struct PublishRun {
         try context.monitor.checkCancellation()
         context.monitor.report(.publishing, 0, of: 1)
 
-        let lock = try StoreConnection(
-            context.old, access: .liveWriting, lockTimeout: context.options.effectiveLockTimeout)
+        guard view == nil else {
+            try published.keepBase(copy)
+            return try publish(copy, &published, &journal)
+        }
+        let lock = try context.openOldStore()
         published.lock = lock
         try lock.beginWriting(deadline: context.lockDeadline())
         let start = ContinuousClock.now

@@ -53,8 +53,7 @@ struct ReplaceRun {
         try context.monitor.checkCancellation()
         context.monitor.report(.publishing, 0, of: 1)
 
-        let lock = try StoreConnection(
-            context.old, access: .liveWriting, lockTimeout: context.options.effectiveLockTimeout)
+        let lock = try context.openOldStore()
         published.lock = lock
         try lock.beginWriting(deadline: context.lockDeadline())
         let start = ContinuousClock.now

@@ -41,8 +41,8 @@ struct RunCloser {
         let bytes = try byteCount(copy)
         let externalFiles = copy.external.identities.count
         try published.lock?.close()
-        copy.source.rollback()
-        try copy.source.close()
+        try copy.closeSource()
+        let objects = copy.changedSinceProof ? try countedObjects() : inspection.objectCount
 
         let descriptions = context.mirroredDescriptions(of: inspection)
         try Receipt(
@@ -53,12 +53,12 @@ struct RunCloser {
         try journal.append(
             .done(
                 JournalRecord.Completion(
-                    new: identity, newUUID: inspection.uuid,
+                    new: identity, newUUID: inspection.uuid, objects: objects,
                     oldState: OldStateRecorder.state(of: context.old, in: context.oldFolder, digest: digest),
                     isFenced: context.options.oldStore == .fence)))
         return RunResult(
             transaction: context.transaction, digest: digest,
-            objects: copy.changedSinceProof ? try countedObjects() : nil, report: proof.report,
+            objects: objects, report: proof.report,
             work: ShareOutcome.Work(
                 bytes: bytes, externalFiles: externalFiles, lockHold: published.lockHold,
                 isFenced: context.options.oldStore == .fence),

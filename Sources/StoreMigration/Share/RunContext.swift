@@ -46,6 +46,34 @@ struct RunContext {
         }
     }
 
+    /// Opens the old store to lock and fence it; nothing is written before the lock is held.
+    func openOldStore() throws -> StoreConnection {
+        do {
+            return try StoreConnection(old, access: .liveWriting, lockTimeout: options.effectiveLockTimeout)
+        } catch {
+            guard error.code == .unreadable || error.code == .notWritable else { throw error }
+            throw MigrationError(
+                .notWritable, "the old store cannot be written: \(error.message)", path: old.path,
+                advice: "Run as its owner, or pass --old capture --state DIR to copy it without a fence.",
+                underlyingError: error)
+        }
+    }
+
+    /// True when this user can take the old store's write lock, or somebody else has it.
+    func canLockOldStore() throws -> Bool {
+        do {
+            let connection = try openOldStore()
+            try connection.beginWriting(deadline: Deadline(after: .zero))
+            connection.rollback()
+            try connection.close()
+            return true
+        } catch let error as StoreError {
+            return error.code != .notWritable
+        } catch let error as MigrationError where error.outcome == .notWritable {
+            return false
+        }
+    }
+
     /// The deadline of a lock that is waited for from now on.
     func lockDeadline() -> Deadline { Deadline(after: options.effectiveLockTimeout) }
 

@@ -106,7 +106,7 @@ struct ShareEngine {
         if actions.contains(.liftFence) { try FenceLifting(context).lift(&journal) }
         let result: RunResult
         if actions.contains(.publish) {
-            result = try PublishRun(context, inspection: inspection).run(&journal)
+            result = try publish(context, inspection, &journal)
         } else if actions.contains(.replaceContent) {
             result = try ReplaceRun(context, inspection: inspection).run(&journal)
         } else {
@@ -114,6 +114,24 @@ struct ShareEngine {
                 &journal, requiresEqualContent: facts.areContentsEqual == true)
         }
         return try outcome(of: plan, inspection: inspection, result: result)
+    }
+
+    private func publish(
+        _ context: RunContext, _ inspection: StoreInspection, _ journal: inout MigrationJournal
+    ) throws -> RunResult {
+        guard options.oldStore == .capture, try !context.canLockOldStore() else {
+            return try PublishRun(context, inspection: inspection).run(&journal)
+        }
+        var result: RunResult?
+        return try gatherer.reader.withView(of: old) { view in
+            if let result { return result }
+            guard view.kind != .live else {
+                throw MigrationError(.busy, "the old store is written to and cannot be locked", path: old.path)
+            }
+            let made = try PublishRun(context, inspection: inspection, view: view).run(&journal)
+            result = made
+            return made
+        }
     }
 
     /// After a checkpoint the files differ and the content does not; the next look is cheap again.
@@ -181,8 +199,8 @@ extension ShareOutcome {
         ShareOutcome(
             outcome: .alreadyShared, transaction: shared.run.transaction,
             old: Side(
-                path: shared.run.old.path, uuid: shared.completion.newUUID, objects: nil,
-                digest: shared.oldState.digest),
+                path: shared.run.old.path, uuid: shared.completion.newUUID,
+                objects: shared.completion.objects, digest: shared.oldState.digest),
             new: Side(path: shared.run.new.path, uuid: shared.completion.newUUID, objects: nil, digest: nil),
             message: "the store is shared, and nothing was written to the old place since",
             next: .retire(old: shared.run.old.path))

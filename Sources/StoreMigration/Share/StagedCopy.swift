@@ -9,6 +9,7 @@ final class StagedCopy {
     private let snapshot: any StoreSnapshot
     /// The connection that reads the old store; pinned to what was copied where the journal mode allows it.
     let source: StoreConnection
+    private let ownsSource: Bool
     let journalMode: StoreHeader.JournalMode
     let main: DurableFile
     let external: StagedExternalFiles
@@ -19,12 +20,12 @@ final class StagedCopy {
     /// True once the copy changed after it was proved.
     private(set) var changedSinceProof = false
 
-    /// Opens the old store and prepares its copy in `nest`.
-    init(_ context: RunContext, nest: Nest, mode: UInt32) throws {
+    /// Opens the old store and prepares its copy in `nest`; from `view`, where the old store may only be read.
+    init(_ context: RunContext, nest: Nest, mode: UInt32, view: StoreView? = nil) throws {
         self.context = context
         self.nest = nest
-        source = try StoreConnection(
-            context.old, access: .liveWriting, lockTimeout: context.options.effectiveLockTimeout)
+        ownsSource = view == nil
+        source = try view?.connection ?? context.openOldStore()
         location = StoreLocation(folder: nest.folder.path, name: context.new.name)
         main = try nest.folder.createFile(context.new.name, mode: mode)
         try main.setGroupIfAllowed(context.group)
@@ -32,10 +33,11 @@ final class StagedCopy {
             source: context.oldFolder.externalData(of: context.old), nest: nest.folder, group: context.group)
         let isLogged = try source.value("PRAGMA journal_mode")?.text == "wal"
         journalMode = isLogged ? .wal : .rollback
-        if isLogged {
+        if let view {
+            snapshot = StillSnapshot(view: view, target: main)
+        } else if isLogged {
             let pageSize = try source.value("PRAGMA page_size")?.integer ?? 4096
-            let holder = try StoreConnection(
-                context.old, access: .liveWriting, lockTimeout: context.options.effectiveLockTimeout)
+            let holder = try context.openOldStore()
             snapshot = WriteAheadLogSnapshot(
                 source: source, holder: holder, target: main, pageSize: Int(pageSize))
         } else {
@@ -78,6 +80,13 @@ final class StagedCopy {
         }
         try image.close()
         self.proof = proof
+    }
+
+    /// Lets go of the old store.
+    func closeSource() throws {
+        guard ownsSource else { return }
+        source.rollback()
+        try source.close()
     }
 
     /// Follows the writers up to the lock, so that it is held for a moment only.

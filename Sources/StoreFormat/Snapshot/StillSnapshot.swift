@@ -1,0 +1,38 @@
+package import SafeFiles
+
+/// A snapshot of a store that this user may only read, taken from a view of it.
+///
+/// No lock can be had on such a store; that nothing was written while it was copied is proved by its token.
+package final class StillSnapshot: StoreSnapshot {
+    private let view: StoreView
+    private let target: DurableFile
+
+    package let isConsistentUnderWriters = false
+
+    /// Prepares to copy the store that `view` shows into `target`, an empty file.
+    package init(view: StoreView, target: DurableFile) {
+        self.view = view
+        self.target = target
+    }
+
+    package func copy(monitor: WorkMonitor) throws {
+        if view.kind == .privateCopy {
+            // The log of the view's own copy; the header keeps the journal mode.
+            _ = try view.connection.value("PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+        try view.connection.copyMainFile(to: target, monitor: monitor)
+        try target.synchronize()
+    }
+
+    package func settle() -> Bool { true }
+
+    package func catchUp(monitor: WorkMonitor) throws -> Bool {
+        guard try view.folder.token(of: view.connection.location.name) == view.token || view.kind == .privateCopy else {
+            throw StoreError(
+                .changedMeanwhile, path: view.connection.location.path, "the store was written to while it was copied")
+        }
+        return false
+    }
+
+    package func complete(under locked: StoreConnection) -> Bool { false }
+}
