@@ -135,7 +135,9 @@ struct PublishRun {
                 try StagedExternalFiles.takeBack(publication.externalFiles, of: context.new, in: context.container)
             }
             try published.aside?.putBack()
-            try published.nest?.remove()
+            // Absent here if its creation failed halfway; it is recognised by its name then.
+            let nest = try published.nest ?? Nest(of: context.transaction, identity: nil, in: context.container)
+            try nest?.remove()
             try journal.append(.rolledBack)
         } catch {
             context.logger.error("taking back failed", metadata: ["error": "\(error)", "cause": "\(cause)"])

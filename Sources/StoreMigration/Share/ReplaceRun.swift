@@ -127,7 +127,9 @@ struct ReplaceRun {
             }
             try ExternalFilesOfDisplacedStore.restore(from: aside.opened(), to: context.new, in: context.container)
             try aside.removeCopies()
-            try published.nest?.remove()
+            // Absent here if its creation failed halfway; it is recognised by its name then.
+            let nest = try published.nest ?? Nest(of: context.transaction, identity: nil, in: context.container)
+            try nest?.remove()
             try journal.append(.rolledBack)
         } catch {
             context.logger.error("taking back failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
