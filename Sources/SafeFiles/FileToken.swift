@@ -30,9 +30,11 @@ package struct FileToken: Hashable, Sendable, Codable {
 
     /// True when the main file is as it was and neither a log nor a journal holds anything; opening alone changes nothing.
     package func holdsSameContent(as other: FileToken) -> Bool {
-        main == other.main && [self, other].allSatisfy {
-            ($0.writeAheadLog?.size ?? 0) == 0 && ($0.journal?.size ?? 0) == 0
-        }
+        main == other.main
+            && [self, other]
+                .allSatisfy {
+                    ($0.writeAheadLog?.size ?? 0) == 0 && ($0.journal?.size ?? 0) == 0
+                }
     }
 
     /// The newest timestamp in the token, if it names any file.

@@ -1,6 +1,5 @@
-
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #endif
 
 /// The version of the running kernel.

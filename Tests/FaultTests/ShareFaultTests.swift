@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("A share with a fault at every file call")
+@Suite("A share with a fault at every file call", .serialized)
 struct ShareFaultTests {
     @Test(
         "It ends in the same two stores, and nothing is lost or left behind",
@@ -19,7 +19,7 @@ struct ShareFaultTests {
             afterFault: judge.afterFault,
             afterRerun: judge.afterRerun
         )
-        let summary = try sweep.run(limit: 200)
+        let summary = try sweep.run(limit: 100)
         #expect(summary.violations.isEmpty, "\(summary.violations.map(\.description).joined(separator: "\n"))")
         #expect(summary.harmed > summary.runs / 2)
         #expect(summary.kinds.isSuperset(of: [.create, .write, .synchronize, .rename, .makeFolder, .lock, .look]))

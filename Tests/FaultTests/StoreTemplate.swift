@@ -67,9 +67,10 @@ struct StoreTemplate: Sendable, CustomTestStringConvertible {
         self.content = content
         // Core Data writes to these two when it opens a store, so the fence leaves them out. A table without rows has none
         // to delete, and its fence does not show.
-        fencedTables = try store.tables().filter { table in
-            !["Z_METADATA", "Z_MODELCACHE"].contains(table) && content.rows[table]?.isEmpty == false
-        }
+        fencedTables = try store.tables()
+            .filter { table in
+                !["Z_METADATA", "Z_MODELCACHE"].contains(table) && content.rows[table]?.isEmpty == false
+            }
     }
 
     /// The files below a folder, the shared memory of a log left out.
