@@ -112,11 +112,13 @@ let package = Package(
         .tests("SafeFilesTests", ["SafeFiles", "CLinux", "CTestSupport", .systemPackage]),
         .target(name: "CFaultShim", path: "Tests/CFaultShim", cSettings: strictC),
         .tests(
-            "FaultTests", [
+            "FaultTests",
+            [
                 "store-migrate", "StoreFixtures", "StoreFormat", "CFaultShim", "CTestSupport", "CSQLite", "SafeFiles",
                 .systemPackage,
-            ]),
-        .tests("StoreFormatTests", ["StoreFormat", "SafeFiles", "StoreFixtures", .systemPackage]),
+            ]
+        ),
+        .tests("StoreFormatTests", ["TestSupport", "StoreFormat", "SafeFiles", "StoreFixtures", .systemPackage]),
         .tests("StoreWritingTests", ["StoreWriting", "StoreFormat", "SafeFiles", .systemPackage]),
         .tests("StoreFixturesTests", ["StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]),
         .tests(

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SafeFiles
+import TestSupport
 import Testing
 
 @testable import StoreFormat

@@ -13,14 +13,18 @@ package struct ScratchFolder {
 
     package func location(_ name: String) -> StoreLocation { StoreLocation(folder: path, name: name) }
 
-    /// Makes a database by executing SQL; it is closed again, in the journal mode that the SQL leaves it in.
+    /// Makes a database by executing SQL, closed and without sidecars, in the journal mode that the SQL leaves it in.
     @discardableResult
     package func makeStore(_ sql: String, as name: String = "store.sqlite") throws -> StoreLocation {
         try directory.createFile(name, mode: 0o644).close()
         let connection = try open(name)
         // Nobody pulls the plug on a test.
         try connection.execute("PRAGMA synchronous=OFF;" + sql)
+        try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         try connection.close()
+        for sidecar in [name + "-wal", name + "-shm"] where try directory.status(of: sidecar) != nil {
+            try directory.removeFile(sidecar)
+        }
         return location(name)
     }
 
@@ -63,7 +67,8 @@ package struct ScratchFolder {
         var result: [String: FileState] = [:]
         for name in try folder.entries() {
             guard let status = try folder.status(of: name) else { continue }
-            let bytes = status.kind == .regular ? try folder.contents(of: name, limit: 1 << 30) : []
+            let isPlain = status.kind == .regular && status.linkCount == 1
+            let bytes = isPlain ? try folder.contents(of: name, limit: 1 << 30) : []
             result[prefix + name] = FileState(status: status, bytes: bytes)
             guard status.kind == .directory else { continue }
             try result.merge(files(below: folder.openDirectory(name), prefix: prefix + name + "/")) { first, _ in first

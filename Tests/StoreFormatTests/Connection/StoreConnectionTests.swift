@@ -1,6 +1,7 @@
 import SafeFiles
 import StoreFormat
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("StoreConnection")

@@ -1,5 +1,6 @@
 import SafeFiles
 import StoreFormat
+import TestSupport
 import Testing
 
 @Suite(

@@ -1,6 +1,7 @@
 import Foundation
 import SafeFiles
 import StoreFormat
+import TestSupport
 import Testing
 
 @Suite(

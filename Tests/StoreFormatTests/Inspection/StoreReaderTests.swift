@@ -3,6 +3,7 @@ import SafeFiles
 import StoreFormat
 import Synchronization
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("StoreReader")

@@ -1,4 +1,5 @@
 import StoreFormat
+import TestSupport
 import Testing
 
 @Suite("A model is inferred from the tables")

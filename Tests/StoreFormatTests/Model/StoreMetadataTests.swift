@@ -1,4 +1,5 @@
 import StoreFormat
+import TestSupport
 import Testing
 
 @Suite("Store metadata")
