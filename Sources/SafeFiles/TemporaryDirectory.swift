@@ -9,6 +9,7 @@ package final class TemporaryDirectory: Sendable {
     package let directory: Directory
     private let parent: Directory
     private let name: String
+    private let identity: FileIdentity
 
     /// Creates the folder in the one at `path`, by default in `$TMPDIR`, else in `/tmp`.
     package init(
@@ -19,32 +20,49 @@ package final class TemporaryDirectory: Sendable {
         let chosen = path ?? getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? ""
         parent = try Directory.open(path: chosen.isEmpty ? "/tmp" : chosen, operations: operations)
         Self.removeAbandoned(prefix: prefix, in: parent)
-        (directory, name) = try Self.create(prefix: prefix, in: parent)
+        (directory, name, identity) = try Self.create(prefix: prefix, in: parent)
     }
 
     deinit { remove() }
 
     /// Removes the folder and what is in it, as far as that is possible; a second call does nothing.
+    ///
+    /// Tries twice, for a removal that failed once may succeed, and what stays is in nobody's way but wastes space.
     package func remove() {
-        // The name may lead to somebody else's folder by now; what is removed is what was opened.
-        directory.removeContents()
-        guard Self.leads(name, to: directory, in: parent) else { return }
-        try? parent.removeDirectory(name)
+        for _ in 0..<2 {
+            // The name may lead to somebody else's folder by now; what is removed is what was opened.
+            directory.removeContents()
+            if let named = try? parent.status(of: name), named.identity != identity { return }
+            do throws(FileError) {
+                try parent.removeDirectory(name)
+                return
+            } catch {
+                if error.errno == .noSuchFileOrDirectory { return }
+            }
+        }
     }
 
     private static func create(
         prefix: String,
         in parent: Directory
-    ) throws(FileError) -> (directory: Directory, name: String) {
+    ) throws(FileError) -> (directory: Directory, name: String, identity: FileIdentity) {
         var failure: FileError?
         for _ in 0..<10 {
             var generator = SystemRandomNumberGenerator()
             let name = prefix + "-" + String(generator.next(), radix: 36) + String(generator.next(), radix: 36)
             do throws(FileError) {
                 let directory = try parent.createDirectory(name, mode: 0o700)
-                // Another process may take it for abandoned in this moment: it does so under the lock. Where folders
-                // cannot be locked, nobody does.
-                if lock(directory) != .isTaken, leads(name, to: directory, in: parent) { return (directory, name) }
+                do throws(FileError) {
+                    // Another process may take it for abandoned in this moment: it does so under the lock. Where folders
+                    // cannot be locked, nobody does.
+                    if lock(directory) != .isTaken, let named = try parent.status(of: name) {
+                        let identity = try directory.status().identity
+                        if named.identity == identity { return (directory, name, identity) }
+                    }
+                } catch {
+                    try? parent.removeDirectory(name)
+                    throw error
+                }
             } catch {
                 // The same, before it could be opened.
                 guard error.errno == .noSuchFileOrDirectory else { throw error }

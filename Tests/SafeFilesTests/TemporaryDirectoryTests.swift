@@ -1,5 +1,6 @@
 import Glibc
 import SafeFiles
+import SystemPackage
 import Testing
 
 @Suite("A folder of our own that goes away")
@@ -80,5 +81,25 @@ struct TemporaryDirectoryTests {
             }
         for maker in makers { try maker.value() }
         #expect(try outer.directory.entries().isEmpty)
+    }
+
+    @Test("A call that fails once, in making or removing it, leaves nothing behind")
+    func failures() throws {
+        let outer = try TemporaryDirectory(prefix: "outer")
+        func run(_ system: RecordingFileSystem) throws {
+            let path = outer.directory.path
+            let temporary = try TemporaryDirectory(prefix: "copy", in: path, operations: system)
+            try temporary.directory.replace("file", with: [1], mode: 0o600)
+            try temporary.directory.createDirectory("inner", mode: 0o700).replace("file", with: [1], mode: 0o600)
+        }
+        let system = RecordingFileSystem()
+        try run(system)
+        try #require(system.calls.count > 10)
+        for number in system.calls.indices {
+            let harmed = RecordingFileSystem(failures: [number: .ioError])
+            try? run(harmed)
+            #expect(try outer.directory.entries().isEmpty, "call \(number), \(system.calls[number])")
+            #expect(harmed.openDescriptors.isEmpty)
+        }
     }
 }
