@@ -39,7 +39,8 @@ extension StoreFence {
         var tokens = SQLTokenizer(sql)
         while let token = tokens.next() {
             guard token.isWord("raise") else { continue }
-            guard tokens.next() == .symbol(UInt8(ascii: "(")), tokens.next()?.isWord("abort") == true,
+            guard tokens.next() == .symbol(UInt8(ascii: "(")), let action = tokens.next(),
+                action.isWord("abort") || action.isWord("rollback"),
                 tokens.next() == .symbol(UInt8(ascii: ",")), case .quoted(let text) = tokens.next()
             else { return nil }
             // By bytes: the path may begin with what would join the space before it into one character.

@@ -22,15 +22,15 @@ package struct FenceWriter {
     /// Sets the fence inside the transaction that `connection` holds, and returns what could not be fenced.
     package func set(transaction: String, newPath: String) throws -> [Finding] {
         let schema = try StoreSchema(reading: connection)
-        let (tables, findings) = targets(in: schema)
+        let (targets, findings) = targets(in: schema)
         let message = "store moved to \(newPath) (store-migrate \(transaction))"
-        for (number, table) in tables.enumerated() {
+        for (number, target) in targets.enumerated() {
             for event in Self.events {
                 let name = "\(StoreFence.prefix)\(transaction)_\(number)_\(event)"
                 try connection.execute(
                     """
-                    CREATE TRIGGER \(SQLName.quoted(name)) BEFORE \(event.uppercased()) ON \(SQLName.quoted(table)) \
-                    BEGIN SELECT RAISE(ABORT, \(literal(message))); END
+                    CREATE TRIGGER \(SQLName.quoted(name)) BEFORE \(event.uppercased()) ON \(SQLName.quoted(target.table)) \
+                    BEGIN SELECT RAISE(\(target.isShadow ? "ROLLBACK" : "ABORT"), \(literal(message))); END
                     """)
             }
         }
@@ -49,19 +49,28 @@ package struct FenceWriter {
         for name in names { try connection.execute("DROP TRIGGER \(SQLName.quoted(name))") }
     }
 
+    /// A table that takes triggers.
+    private struct Target {
+        let table: String
+        /// True when it belongs to a virtual table, which must not go on after a refusal: what its module keeps in memory
+        /// is then ahead of its tables, and the next write crashes the process or damages the index.
+        let isShadow: Bool
+    }
+
     /// The tables that take triggers, and a finding for each that nothing can stand for.
-    private func targets(in schema: StoreSchema) -> (tables: [String], findings: [Finding]) {
-        var tables: [String] = []
+    private func targets(in schema: StoreSchema) -> (targets: [Target], findings: [Finding]) {
+        var targets: [Target] = []
         var findings: [Finding] = []
         let names = Set(schema.tables.map { $0.name.lowercased() })
         for table in schema.tables {
             switch table.kind {
             case .ordinary, .withoutRowID:
-                if !Self.unfenced.contains(table.name.uppercased()) { tables.append(table.name) }
+                guard !Self.unfenced.contains(table.name.uppercased()) else { continue }
+                targets.append(Target(table: table.name, isShadow: false))
             case .virtual(let module):
                 let shadows = shadowSuffixes(of: module).map { table.name + $0 }
                     .filter { names.contains($0.lowercased()) }
-                tables += shadows
+                targets += shadows.map { Target(table: $0, isShadow: true) }
                 if shadows.isEmpty {
                     findings.append(
                         Finding(
@@ -73,7 +82,7 @@ package struct FenceWriter {
                 break
             }
         }
-        return (tables, findings)
+        return (targets, findings)
     }
 
     private func shadowSuffixes(of module: String) -> [String] {
