@@ -12,6 +12,15 @@ package enum RunState: Hashable, Sendable {
     /// The store was shared, and its old place is out of use.
     case retired(SharedRun, to: String)
 
+    /// What the last run was about; nil when there is none.
+    package var run: JournalRecord.RunIdentity? {
+        switch self {
+        case .none: nil
+        case .interrupted(let current): current.run
+        case .shared(let shared), .retired(let shared, _): shared.run
+        }
+    }
+
     /// A run whose end is missing, and the facts it left.
     package struct InterruptedRun: Hashable, Sendable {
         package var run: JournalRecord.RunIdentity

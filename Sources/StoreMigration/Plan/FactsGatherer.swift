@@ -104,6 +104,7 @@ struct FactsGatherer {
             return PlanningFacts.EarlierRun(transaction: fence.transaction, newPlace: .notOurs, isOldUnchanged: true)
         }
         return PlanningFacts.EarlierRun(
-            transaction: fence.transaction, newPlace: .ours, isOldUnchanged: try digest(of: old) == receipt.digest)
+            transaction: fence.transaction, newPlace: .ours, isOldUnchanged: try digest(of: old) == receipt.digest,
+            hasJournal: false)
     }
 }

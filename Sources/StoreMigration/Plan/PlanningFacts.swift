@@ -17,11 +17,14 @@ package struct PlanningFacts: Sendable {
         package let newPlace: NewPlace
         /// True when the old store holds what it held when it was shared.
         package let isOldUnchanged: Bool
+        /// False when only the fence and the receipt tell of the run.
+        package let hasJournal: Bool
 
-        package init(transaction: String, newPlace: NewPlace, isOldUnchanged: Bool) {
+        package init(transaction: String, newPlace: NewPlace, isOldUnchanged: Bool, hasJournal: Bool = true) {
             self.transaction = transaction
             self.newPlace = newPlace
             self.isOldUnchanged = isOldUnchanged
+            self.hasJournal = hasJournal
         }
     }
 

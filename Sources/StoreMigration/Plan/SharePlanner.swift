@@ -82,7 +82,7 @@ package struct SharePlanner: Sendable {
         switch (earlier.newPlace, earlier.isOldUnchanged) {
         case (.ours, true):
             return plan(
-                .alreadyShared, steps: isProtected(old) ? [] : [step(.fence, facts.old)],
+                .alreadyShared, steps: stepsOfSharedStore(earlier, old),
                 reason: "the store is shared, and nothing was written to the old place since",
                 next: .retire(old: facts.old.path))
         case (.ours, false):
@@ -108,7 +108,11 @@ package struct SharePlanner: Sendable {
         }
     }
 
-    private func isProtected(_ old: StoreInspection) -> Bool { old.fence != nil || options.oldStore == .capture }
+    /// A lost journal is written anew with a run that copies nothing, so that the old place can be retired.
+    private func stepsOfSharedStore(_ earlier: PlanningFacts.EarlierRun, _ old: StoreInspection) -> [PlanStep] {
+        guard earlier.hasJournal else { return [step(.fence, facts.old), step(.writeReceipt, facts.new)] }
+        return old.fence != nil || options.oldStore == .capture ? [] : [step(.fence, facts.old)]
+    }
 
     // MARK: Shared for the first time
 

@@ -80,6 +80,7 @@ struct ReplaceRun {
         let displaced = try DisplacedStore(context, image: copy.location)
         try displaced.lock()
         try displaced.copyAside(to: folder)
+        try requireStillExpendable(in: folder)
         let replacement = JournalRecord.Replacement(
             main: displaced.identity, externalFiles: copy.external.identities,
             oldToken: try context.oldFolder.token(of: context.old.name), loserDigest: try loserDigest(in: folder),
@@ -107,6 +108,15 @@ struct ReplaceRun {
             try output.synchronize()
             try output.close()
         }
+    }
+
+    /// Throws when somebody wrote objects into the empty store since the run was planned; the lock is held now.
+    private func requireStillExpendable(in folder: Directory) throws {
+        guard context.options.onBoth != .keepOld, try folder.status(of: context.new.name)?.size != 0 else { return }
+        let location = StoreLocation(folder: folder.path, name: context.new.name)
+        guard let displaced = try StoreInspector(depth: .counts).inspect(location).inspection,
+            displaced.objectCount == 0
+        else { throw DestinationAppeared() }
     }
 
     private func loserDigest(in folder: Directory) throws -> String? {

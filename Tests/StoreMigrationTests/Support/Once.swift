@@ -1,0 +1,13 @@
+import Synchronization
+
+/// Says yes once.
+final class Once: Sendable {
+    private let isUsed = Mutex(false)
+
+    func isFirst() -> Bool {
+        isUsed.withLock { used in
+            defer { used = true }
+            return !used
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import SafeFiles
+import StoreFixtures
+import StoreFormat
+import TestSupport
+
+@testable import StoreMigration
+
+/// Everything at both places, to be compared before and after.
+struct World: Equatable {
+    private let old: [String: FileState]
+    private let container: [String: FileState]
+
+    init(_ places: Places) throws {
+        old = try places.old.everything()
+        container = try places.container.everything()
+    }
+}
+
+extension Places {
+    /// The recipes of small stores that the package keeps.
+    private static let recipes =
+        "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/Fixtures/Stores/"
+
+    /// Two places with a store of the package's fixtures at the old one.
+    init(fixture: String, name: String = "store.sqlite") throws {
+        try self.init(name: name)
+        try RecipeBuilder.build(recipeFile: Self.recipes + fixture + "/recipe.yaml", at: oldStore)
+    }
+
+    /// Writes an external file beside the store of the same name in `folder`.
+    func writeExternalFile(_ file: String, _ byte: UInt8, count: Int, in folder: ScratchFolder) throws {
+        let support = try folder.directory.ensure(oldStore.supportFolderName)
+        let external = try support.ensure(StoreLocation.externalDataFolderName)
+        let output = try external.createFile(file, mode: 0o600)
+        try [UInt8](repeating: byte, count: count).withUnsafeBytes { try output.write($0, at: 0) }
+        try output.close()
+    }
+
+    /// The names and first bytes of the external files in `folder`; nil when there is no folder for them.
+    func externalFiles(in folder: Directory) throws -> [String: UInt8]? {
+        guard let external = try folder.externalData(of: oldStore) else { return nil }
+        return try Dictionary(
+            uniqueKeysWithValues: external.entries()
+                .map { ($0, try external.contents(of: $0, limit: 1 << 20).first ?? 0) }
+        )
+    }
+
+    /// True when a fence of ours stands in the store.
+    func isFenced(_ location: StoreLocation) throws -> Bool {
+        try StoreReader().withView(of: location) { try StoreFence(reading: $0.connection) } != nil
+    }
+
+    /// The records of the journal beside the old store; empty when there is none.
+    func records() throws -> [JournalRecord] {
+        guard try old.directory.status(of: StateFolder.name) != nil else { return [] }
+        return try MigrationJournal.records(in: journalFolder())
+    }
+
+    func journalFolder() throws -> Directory {
+        try old.directory.openDirectory(StateFolder.name).openDirectory(name)
+    }
+
+    /// What was moved or copied aside by a run.
+    func aside(of transaction: String?) throws -> Directory {
+        try container.directory.openDirectory(AsideFolder.name(for: transaction ?? ""))
+    }
+}
+
+extension Directory {
+    /// The folder `name`, made when it is not there.
+    fileprivate func ensure(_ name: String) throws -> Directory {
+        try status(of: name) == nil ? createDirectory(name, mode: 0o755) : openDirectory(name)
+    }
+}

@@ -1,0 +1,238 @@
+import FoundationEssentials
+import SafeFiles
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+@Suite("Traps after an earlier run")
+struct EarlierRunTests {
+    private static let rows = "PRAGMA journal_mode=wal; CREATE TABLE t (x); INSERT INTO t VALUES (1), (2), (3);"
+
+    private func shared(_ change: (inout ShareOptions) -> Void = { _ in }) throws -> (
+        places: Places, transaction: String
+    ) {
+        let places = try Places()
+        try places.old.makeStore(Self.rows)
+        let outcome = try places.share(change)
+        #expect(outcome.outcome == .shared)
+        return (places, try #require(outcome.transaction))
+    }
+
+    private func loseJournal(of places: Places) throws {
+        let folder = try places.journalFolder()
+        for name in try folder.entries() { try folder.removeFile(name) }
+        let outer = try places.old.directory.openDirectory(StateFolder.name)
+        try outer.removeDirectory(places.name)
+        try places.old.directory.removeDirectory(StateFolder.name)
+    }
+
+    @Test("A shared store is not shared to a second place")
+    func secondPlace() throws {
+        let (places, _) = try shared()
+        let other = try ScratchFolder()
+        let before = try World(places)
+
+        let outcome = try StoreMigrator(from: places.oldStore.url, to: other.location(places.name).url)
+            .shareStoreIfNecessary(isCancelled: nil)
+
+        #expect(outcome.outcome == .needsDecision)
+        #expect(outcome.message.contains(places.newStore.path))
+        #expect(try other.directory.entries().isEmpty)
+        #expect(try World(places) == before)
+    }
+
+    @Test("When the first place is gone, a second one is taken, loudly")
+    func secondPlaceInstead() throws {
+        let (places, _) = try shared()
+        let before = try places.digest(of: places.oldStore)
+        try places.container.directory.removeFile(places.name)
+        let other = try ScratchFolder()
+
+        let outcome = try StoreMigrator(from: places.oldStore.url, to: other.location(places.name).url)
+            .shareStoreIfNecessary(isCancelled: nil)
+
+        #expect(outcome.outcome == .shared)
+        #expect(outcome.findings.contains { $0.code == .sharedStoreMissing && $0.severity == .error })
+        #expect(try places.digest(of: other.location(places.name)) == before)
+        let writer = try StoreWriterProcess(places.oldStore.path)
+        #expect(try writer.execute("INSERT INTO t VALUES (9)").contains("store moved to \(other.path)"))
+    }
+
+    @Test("A lost journal is found again from the fence and the receipt, so that the old place can be retired")
+    func lostJournal() throws {
+        let (places, _) = try shared()
+        try loseJournal(of: places)
+        let new = try places.container.bytes(places.name)
+
+        #expect(try places.share().outcome == .alreadyShared)
+
+        #expect(try places.isFenced(places.oldStore))
+        #expect(try places.container.bytes(places.name) == new)
+        #expect(try places.share().outcome == .alreadyShared)
+        #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
+    }
+
+    @Test("A lost journal does not hide a late write")
+    func lostJournalAndLateWrite() throws {
+        let (places, _) = try shared()
+        let writer = try places.old.open()
+        try writer.execute("CREATE TABLE late (x); INSERT INTO late VALUES (1)")
+        try writer.close()
+        try loseJournal(of: places)
+        let new = try places.container.bytes(places.name)
+
+        #expect(try places.share().outcome == .lateWrites)
+
+        #expect(try places.container.bytes(places.name) == new)
+        #expect(try places.count("SELECT count(*) FROM late", in: places.oldStore) == 1)
+    }
+
+    @Test("A fence without journal and receipt is not guessed at")
+    func lostJournalAndReceipt() throws {
+        let (places, _) = try shared()
+        try loseJournal(of: places)
+        try places.container.directory.removeFile(Receipt.name(for: places.name))
+        let before = try World(places)
+
+        let outcome = try places.share()
+
+        #expect(outcome.outcome == .needsDecision)
+        #expect(try World(places) == before)
+    }
+
+    @Test("A fence without journal and without a new store is lifted, and the store shared again")
+    func lostJournalAndNewStore() throws {
+        let (places, transaction) = try shared()
+        let before = try places.digest(of: places.oldStore)
+        try loseJournal(of: places)
+        try places.container.directory.removeFile(places.name)
+
+        let outcome = try places.share()
+
+        #expect(outcome.outcome == .shared)
+        #expect(outcome.transaction != transaction)
+        #expect(try places.digest(of: places.newStore) == before)
+        #expect(
+            try StoreReader().withView(of: places.oldStore) { try StoreFence(reading: $0.connection) }?.transaction
+                == outcome.transaction
+        )
+        try places.expectTidy()
+    }
+
+    @Test("Another store at the new place is recognised by its inode and by the receipt's transaction")
+    func anotherStoreAtTheNewPlace() throws {
+        let (places, _) = try shared()
+        try places.container.directory.removeFile(places.name)
+        try places.container.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (7)", as: places.name)
+        try Receipt(
+            transaction: String(repeating: "f", count: 32),
+            old: places.oldStore.path,
+            storeUUID: nil,
+            digest: "",
+            descriptions: [:]
+        )
+        .write(beside: places.name, in: places.container.directory)
+        let (old, new) = (try places.old.everything(), try places.container.bytes(places.name))
+
+        #expect(try places.share().outcome == .needsDecision)
+
+        #expect(try places.container.bytes(places.name) == new)
+        #expect(try places.old.everything() == old)
+        #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retire() }
+        #expect(try places.old.everything().keys == old.keys)
+    }
+
+    @Test("A new store that was restored from a copy is still the shared one")
+    func restoredNewStore() throws {
+        let (places, _) = try shared()
+        let bytes = try places.container.bytes(places.name)
+        try places.container.directory.removeFile(places.name)
+        try places.container.write("other inode", [1])
+        try places.container.write(places.name, bytes)
+
+        #expect(try places.share().outcome == .alreadyShared)
+
+        #expect(try places.container.bytes(places.name) == bytes)
+    }
+
+    @Test("Content that is the same in other pages is no late write, and the next look is cheap again")
+    func checkpointedOldStore() throws {
+        let (places, _) = try shared()
+        let writer = try places.old.open()
+        try writer.execute("PRAGMA wal_checkpoint(TRUNCATE); VACUUM")
+        try writer.close()
+
+        #expect(try places.share().outcome == .alreadyShared)
+
+        guard case .renewed = try places.records().last else {
+            Issue.record("the token was not renewed")
+            return
+        }
+    }
+
+    @Test("The journal may lie in a folder of its own, and nothing else then lies beside the old store")
+    func stateFolder() throws {
+        let state = try ScratchFolder()
+        let url = URL(filePath: state.path, directoryHint: .isDirectory)
+        let (places, _) = try shared { $0.stateFolder = url }
+
+        #expect(try !places.old.directory.entries().contains(StateFolder.name))
+        #expect(try state.directory.entries() == [places.name])
+        #expect(try places.share { $0.stateFolder = url }.outcome == .alreadyShared)
+        var options = ShareOptions()
+        options.stateFolder = url
+        #expect(try StoreRetirement(of: places.oldStore.url, options: options).retire().outcome == .retired)
+    }
+
+    @Test("Two stores of one name do not share a journal in one state folder")
+    func stateFolderOfTwoStores() throws {
+        let state = try ScratchFolder()
+        let url = URL(filePath: state.path, directoryHint: .isDirectory)
+        let (first, _) = try shared { $0.stateFolder = url }
+        let second = try Places()
+        try second.old.makeStore(Self.rows)
+        let before = try World(second)
+        let records = try MigrationJournal.records(in: state.directory.openDirectory(first.name))
+
+        let error = #expect(throws: MigrationError.self) { try second.share { $0.stateFolder = url } }
+
+        #expect(error?.outcome == .needsDecision)
+        #expect(error?.message.contains("journal") == true)
+        #expect(try World(second) == before)
+        #expect(try MigrationJournal.records(in: state.directory.openDirectory(first.name)) == records)
+    }
+
+    @Test("Captured, the old store stays writable; its base is kept, and a late write is told and kept")
+    func capture() throws {
+        let capture: (inout ShareOptions) -> Void = { $0.oldStore = .capture }
+        let (places, _) = try shared(capture)
+        let content = try places.digest(of: places.newStore)
+        #expect(try !places.isFenced(places.oldStore))
+        let base = StoreLocation(folder: try places.journalFolder().path, name: PublishedStore.baseName)
+        #expect(try places.digest(of: base) == content)
+        #expect(try places.share(capture).outcome == .alreadyShared)
+        let writer = try StoreWriterProcess(places.oldStore.path)
+        #expect(try writer.execute("INSERT INTO t VALUES ('late')") == "ok")
+
+        let outcome = try places.share(capture)
+
+        #expect(outcome.outcome == .lateWrites)
+        #expect(try places.digest(of: places.newStore) == content)
+        #expect(try places.digest(of: base) == content)
+        #expect(try places.count("SELECT count(*) FROM t", in: places.oldStore) == 4)
+        #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retire() }
+        #expect(try places.count("SELECT count(*) FROM t", in: places.oldStore) == 4)
+    }
+
+    @Test("A store that was captured is fenced by a later share that asks for it")
+    func captureThenFence() throws {
+        let (places, _) = try shared { $0.oldStore = .capture }
+
+        #expect(try places.share().outcome == .alreadyShared)
+
+        #expect(try places.isFenced(places.oldStore))
+        #expect(try places.share().outcome == .alreadyShared)
+    }
+}
