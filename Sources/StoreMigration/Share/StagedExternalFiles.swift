@@ -82,9 +82,12 @@ final class StagedExternalFiles {
 
     /// Removes the files that a run moved into place, recognised by inode, and the folders it leaves empty.
     static func takeBack(_ identities: [String: FileIdentity], of location: StoreLocation, in container: Directory) throws {
-        guard !identities.isEmpty, try container.status(of: location.supportFolderName) != nil else { return }
+        // Anything else of that name was there before us, and is what the run failed on.
+        guard !identities.isEmpty, try container.status(of: location.supportFolderName)?.kind == .directory else {
+            return
+        }
         let support = try container.openDirectory(location.supportFolderName)
-        if try support.status(of: StoreLocation.externalDataFolderName) != nil {
+        if try support.status(of: StoreLocation.externalDataFolderName)?.kind == .directory {
             let target = try support.openDirectory(StoreLocation.externalDataFolderName)
             for (name, identity) in identities where try target.status(of: name)?.identity == identity {
                 try target.removeFile(name)

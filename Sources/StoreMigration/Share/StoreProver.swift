@@ -31,7 +31,7 @@ struct StoreProver {
             let start = ContinuousClock.now
             var findings = try verifier.findings(
                 in: image, location: location, externalData: externalData, level: level)
-            if findings.contains(where: { $0.severity == .error }), let original, level != .files {
+            if findings.contains(where: { $0.severity >= .warning }), let original, level != .files {
                 let before = try verifier.findings(
                     in: original, location: original.location, externalData: externalData, level: level)
                 findings = VerificationReport(levels: [], findings: findings).inheriting(from: before).findings

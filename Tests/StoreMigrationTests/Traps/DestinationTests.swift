@@ -1,0 +1,210 @@
+import FoundationEssentials
+import SafeFiles
+import StoreFormat
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+@Suite("Traps at the destination")
+struct DestinationTests {
+    private static let rows = "CREATE TABLE t (x); INSERT INTO t VALUES (1), (2), (3);"
+
+    @Test("A container or sub-folder that is not there is never made up, and the way to make it is told")
+    func missingFolder() throws {
+        let places = try Places()
+        try places.old.makeStore(Self.rows)
+        let before = try World(places)
+        for folder in ["/sub", "/sub/sub"] {
+            let new = StoreLocation(folder: places.container.path + folder, name: "store.sqlite")
+            let migrator = StoreMigrator(from: places.oldStore.url, to: new.url)
+
+            let error = #expect(throws: MigrationError.self) { try migrator.shareStoreIfNecessary(isCancelled: nil) }
+
+            #expect(error?.outcome == .nothingFound)
+            #expect(error?.next == .makeFolder(path: new.folder))
+            #expect(throws: MigrationError.self) { try migrator.plan() }
+            #expect(try World(places) == before)
+        }
+    }
+
+    @Test("An existing folder as the destination takes the old name")
+    func folderAsDestination() throws {
+        let places = try Places()
+        try places.old.makeStore(Self.rows)
+        let migrator = StoreMigrator(
+            from: places.oldStore.url,
+            to: URL(filePath: places.container.path, directoryHint: .isDirectory)
+        )
+
+        #expect(try migrator.shareStoreIfNecessary(isCancelled: nil).new?.path == places.newStore.path)
+
+        #expect(try places.digest(of: places.newStore) == places.digest(of: places.oldStore))
+        #expect(try places.share().outcome == .alreadyShared)
+        try places.expectTidy()
+    }
+
+    @Test(
+        "A file where the folder of external files has to be stops the share before anything appears",
+        arguments: [
+            "file", "link", "inner file", "inner link",
+        ]
+    )
+    func obstructedSupportFolder(kind: String) throws {
+        let places = try Places()
+        try places.old.makeStore(Self.rows)
+        try places.writeExternalFile("blob", 7, count: 100, in: places.old)
+        let elsewhere = try ScratchFolder()
+        let support = places.container.path + "/.store_SUPPORT"
+        switch kind {
+        case "file": try places.container.write(".store_SUPPORT", [1])
+        case "link": try FilePath(support).makeSymbolicLink(to: elsewhere.path)
+        case "inner file":
+            let folder = try places.container.directory.createDirectory(".store_SUPPORT", mode: 0o755)
+            try folder.createFile("_EXTERNAL_DATA", mode: 0o600).close()
+        default:
+            _ = try places.container.directory.createDirectory(".store_SUPPORT", mode: 0o755)
+            try FilePath(support + "/_EXTERNAL_DATA").makeSymbolicLink(to: elsewhere.path)
+        }
+        let (old, names) = (try places.digest(of: places.oldStore), try Set(places.container.everything().keys))
+
+        let error = #expect(throws: MigrationError.self) { try places.share() }
+
+        #expect(error.map { [1, 12].contains($0.outcome.exitStatus) } == true, "\(String(describing: error))")
+        #expect(error?.path.contains(".store_SUPPORT") == true)
+        #expect(try Set(places.container.everything().keys) == names)
+        #expect(try elsewhere.directory.entries().isEmpty)
+        #expect(try places.digest(of: places.oldStore) == old)
+        #expect(try !places.isFenced(places.oldStore))
+        #expect(try places.records().isEmpty)
+    }
+
+    @Test("Pages of another size cannot go into a store in write-ahead-log mode; nothing is changed")
+    func otherPageSizeInLogMode() throws {
+        let places = try Places()
+        try places.old.makeStore("PRAGMA page_size=1024;" + Self.rows)
+        try places.container.makeStore("PRAGMA page_size=8192; PRAGMA journal_mode=wal; CREATE TABLE t (x)")
+        let old = try places.digest(of: places.oldStore)
+        let new = try places.container.bytes("store.sqlite")
+
+        let error = #expect(throws: MigrationError.self) { try places.share() }
+
+        #expect(error?.outcome == .needsDecision)
+        #expect(error?.outcome.exitStatus == 4)
+        #expect(try places.container.bytes("store.sqlite") == new)
+        #expect(try places.digest(of: places.oldStore) == old)
+        #expect(try !places.isFenced(places.oldStore))
+        #expect(try places.records().isEmpty)
+        #expect(try places.container.directory.entries().filter { $0.hasPrefix(".store-migrate") }.isEmpty)
+    }
+
+    @Test("Pages of another size go into a store with a rollback journal")
+    func otherPageSizeWithJournal() throws {
+        let places = try Places()
+        try places.old.makeStore("PRAGMA page_size=1024;" + Self.rows)
+        try places.container.makeStore("PRAGMA page_size=8192; CREATE TABLE t (x)")
+        let old = try places.digest(of: places.oldStore)
+
+        #expect(try places.share().outcome == .shared)
+
+        #expect(try places.digest(of: places.newStore) == old)
+    }
+
+    @Test("Keeping the old store keeps the other aside whole, external files included", arguments: ["wal", "delete"])
+    func keepOldWithExternalFiles(mode: String) throws {
+        let places = try Places()
+        try places.old.makeStore(Self.rows)
+        try places.container.makeStore("PRAGMA journal_mode=\(mode); CREATE TABLE t (x); INSERT INTO t VALUES (9)")
+        for (name, old, new) in [("both", 1, 2), ("equal", 3, 3)] as [(String, UInt8, UInt8)] {
+            try places.writeExternalFile(name, old, count: 500, in: places.old)
+            try places.writeExternalFile(name, new, count: 500, in: places.container)
+        }
+        try places.writeExternalFile("only old", 4, count: 500, in: places.old)
+        try places.writeExternalFile("only new", 5, count: 500, in: places.container)
+        let (old, new) = (try places.digest(of: places.oldStore), try places.digest(of: places.newStore))
+
+        let outcome = try places.share { $0.onBoth = .keepOld }
+
+        #expect(outcome.outcome == .shared)
+        #expect(try places.digest(of: places.newStore) == old)
+        #expect(try places.externalFiles(in: places.container.directory) == ["both": 1, "equal": 3, "only old": 4])
+        let aside = try places.aside(of: outcome.transaction)
+        #expect(try places.digest(of: StoreLocation(folder: aside.path, name: places.name)) == new)
+        #expect(try places.externalFiles(in: aside) == ["both": 2, "equal": 3, "only new": 5])
+        #expect(try places.share { $0.onBoth = .keepOld }.outcome == .alreadyShared)
+    }
+
+    @Test("Keeping the new store fences the old one and touches no byte of the new")
+    func keepNew() throws {
+        let places = try Places()
+        try places.old.makeStore(Self.rows)
+        try places.container.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (9)")
+        let (old, new) = (try places.digest(of: places.oldStore), try places.container.bytes("store.sqlite"))
+
+        #expect(try places.share { $0.onBoth = .keepNew }.outcome == .alreadyShared)
+
+        #expect(try places.container.bytes("store.sqlite") == new)
+        #expect(try places.digest(of: places.oldStore) == old)
+        #expect(try places.isFenced(places.oldStore))
+        #expect(try places.share().outcome == .alreadyShared)
+    }
+
+    @Test("What appears at the destination while the copy is made is never overwritten")
+    func destinationAppears() throws {
+        let places = try Places()
+        try places.old.makeStore(Self.rows)
+        let old = try places.digest(of: places.oldStore)
+        let intruder = places.newStore.path
+
+        let outcome = try share(places) {
+            guard let writer = try? StoreWriterProcess(intruder) else { return }
+            _ = try? writer.execute("CREATE TABLE t (x)")
+            _ = try? writer.execute("INSERT INTO t VALUES ('theirs')")
+        }
+
+        #expect(outcome.outcome == .bothHoldObjects)
+        #expect(try places.count("SELECT count(*) FROM t WHERE x = 'theirs'", in: places.newStore) == 1)
+        #expect(try places.digest(of: places.oldStore) == old)
+        #expect(try !places.isFenced(places.oldStore))
+        #expect(try places.records().isEmpty)
+        #expect(try places.container.directory.entries() == ["store.sqlite"])
+    }
+
+    @Test(
+        "Rows that are added to an empty store while the copy is made are not taken for nothing",
+        arguments: ["wal", "delete"]
+    )
+    func emptyStoreFills(mode: String) throws {
+        let places = try Places()
+        try places.old.makeStore(Self.rows)
+        try places.container.makeStore("PRAGMA journal_mode=\(mode); CREATE TABLE t (x)")
+        let old = try places.digest(of: places.oldStore)
+        let intruder = places.newStore.path
+
+        let outcome = try share(places) {
+            guard let writer = try? StoreWriterProcess(intruder) else { return }
+            _ = try? writer.execute("INSERT INTO t VALUES ('theirs')")
+        }
+
+        #expect(outcome.outcome == .bothHoldObjects)
+        #expect(try places.count("SELECT count(*) FROM t", in: places.newStore) == 1)
+        #expect(try places.count("SELECT count(*) FROM t WHERE x = 'theirs'", in: places.newStore) == 1)
+        #expect(try places.digest(of: places.oldStore) == old)
+        #expect(try !places.isFenced(places.oldStore))
+        #expect(try places.records().isEmpty)
+        #expect(try places.container.directory.entries().filter { $0.hasPrefix(".store-migrate") }.isEmpty)
+    }
+
+    /// Shares, and lets somebody else act once, after the plan and before the copy is complete.
+    private func share(_ places: Places, meanwhile act: @escaping @Sendable () -> Void) throws -> ShareOutcome {
+        let once = Once()
+        let migrator = StoreMigrator(from: places.oldStore.url, to: places.newStore.url) { progress in
+            guard progress.phase == .proving, once.isFirst() else { return }
+            act()
+        }
+        let outcome = try migrator.shareStoreIfNecessary(isCancelled: nil)
+        #expect(!once.isFirst(), "nobody acted")
+        return outcome
+    }
+}
