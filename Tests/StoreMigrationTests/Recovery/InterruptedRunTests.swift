@@ -1,0 +1,181 @@
+import SafeFiles
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+@Suite("An interrupted run")
+struct InterruptedRunTests {
+    @Test(
+        "resume finishes it or takes it back, and a second time finds nothing to do",
+        arguments: Interruption.publishing,
+        ["wal", "delete"]
+    )
+    func resume(_ interruption: Interruption, mode: String) throws {
+        let world = try InterruptedWorld(interruption, mode: mode)
+        let recovery = Recovery(of: world.places.oldStore.url)
+
+        #expect(try recovery.resume().outcome == (interruption.goesForward ? .shared : .rolledBack))
+
+        if interruption.goesForward { try expectShared(world) } else { try expectUntouched(world) }
+        let after = try World(world.places)
+        #expect(try recovery.resume().outcome == .done)
+        #expect(try recovery.abort().outcome == .done)
+        #expect(try World(world.places) == after)
+        #expect(try world.places.share().outcome == (interruption.goesForward ? .alreadyShared : .shared))
+        try expectShared(world)
+    }
+
+    @Test(
+        "abort takes it back before the commit point, and changes nothing after it",
+        arguments: Interruption.publishing,
+        ["wal", "delete"]
+    )
+    func abort(_ interruption: Interruption, mode: String) throws {
+        let world = try InterruptedWorld(interruption, mode: mode)
+        let recovery = Recovery(of: world.places.oldStore.url)
+        let before = try contents(world)
+        for attempt in 1...2 {
+            if interruption.goesForward {
+                let error = #expect(throws: MigrationError.self) { try recovery.abort() }
+                #expect(error?.outcome == .needsDecision)
+                #expect(try contents(world) == before)
+            } else {
+                #expect(try recovery.abort().outcome == (attempt == 1 ? .rolledBack : .done))
+                try expectUntouched(world)
+            }
+        }
+        #expect(try world.places.share().outcome == (interruption.goesForward ? .alreadyShared : .shared))
+        try expectShared(world)
+    }
+
+    @Test(
+        "share recovers first and ends as if nothing had happened",
+        arguments: Interruption.publishing,
+        ["wal", "delete"]
+    )
+    func share(_ interruption: Interruption, mode: String) throws {
+        let world = try InterruptedWorld(interruption, mode: mode)
+
+        #expect(try world.places.share().outcome == (interruption.goesForward ? .alreadyShared : .shared))
+
+        try expectShared(world)
+        #expect(try world.places.share().outcome == .alreadyShared)
+        try expectShared(world)
+    }
+
+    @Test("status and plan tell of it, and change nothing", arguments: Interruption.publishing, ["wal", "delete"])
+    func status(_ interruption: Interruption, mode: String) throws {
+        let world = try InterruptedWorld(interruption, mode: mode)
+        let before = try World(world.places)
+        for _ in 1...2 {
+            let status = try world.places.migrator().status()
+            #expect(status.run == .interrupted)
+            #expect(status.transaction == world.transaction)
+            #expect(status.recovery?.contains(interruption.goesForward ? "finishes" : "takes the run back") == true)
+            #expect(status.next == .resume(old: world.places.oldStore.path))
+            let plan = try world.places.migrator().plan()
+            #expect(plan.outcome == .interrupted)
+            #expect(plan.next == .resume(old: world.places.oldStore.path))
+            #expect(try World(world.places) == before)
+        }
+    }
+
+    @Test(
+        "A row that a writer added between the crash and the recovery is kept and told",
+        arguments: ["wal", "delete"]
+    )
+    func writtenMeanwhile(mode: String) throws {
+        for interruption in Interruption.publishing where interruption.goesForward && !interruption.isFenced {
+            let world = try InterruptedWorld(interruption, mode: mode)
+            let writer = try StoreWriterProcess(world.places.oldStore.path)
+            #expect(try writer.execute("INSERT INTO t VALUES ('late')") == "ok")
+
+            #expect(try Recovery(of: world.places.oldStore.url).resume().outcome == .shared)
+
+            #expect(try world.places.digest(of: world.places.newStore) == world.digest)
+            #expect(try world.places.count("SELECT count(*) FROM t", in: world.places.oldStore) == 3)
+            #expect(try world.places.isFenced(world.places.oldStore))
+            #expect(try world.places.migrator().status().lateWrites == .found)
+            #expect(try world.places.share().outcome == .lateWrites)
+            #expect(throws: MigrationError.self) { try StoreRetirement(of: world.places.oldStore.url).retire() }
+        }
+    }
+
+    @Test("A row that a consumer added to the new store before the recovery is kept", arguments: ["wal", "delete"])
+    func consumedMeanwhile(mode: String) throws {
+        for interruption in Interruption.publishing where interruption.goesForward {
+            let world = try InterruptedWorld(interruption, mode: mode)
+            let consumer = try StoreWriterProcess(world.places.newStore.path)
+            #expect(try consumer.execute("INSERT INTO t VALUES ('new')") == "ok")
+
+            #expect(try Recovery(of: world.places.oldStore.url).resume().outcome == .shared)
+
+            #expect(try world.places.count("SELECT count(*) FROM t", in: world.places.newStore) == 3)
+            #expect(try consumer.execute("SELECT count(*) FROM t") == "value 3")
+            #expect(try world.places.migrator().status().lateWrites == StatusReport.LateWrites.none)
+            #expect(try world.places.share().outcome == .alreadyShared)
+        }
+    }
+
+    @Test("A foreign file at the destination stays when the run is taken back", arguments: ["wal", "delete"])
+    func foreignFile(mode: String) throws {
+        for interruption in Interruption.publishing where !interruption.goesForward {
+            let world = try InterruptedWorld(interruption, mode: mode)
+            try world.places.container.write(world.places.name, [1, 2, 3])
+
+            #expect(try Recovery(of: world.places.oldStore.url).resume().outcome == .rolledBack)
+
+            #expect(try world.places.container.bytes(world.places.name) == [1, 2, 3])
+            #expect(try world.places.digest(of: world.places.oldStore) == world.digest)
+        }
+    }
+
+    @Test(
+        "A published store that is gone is given up: the fence is lifted and the old store whole",
+        arguments: ["wal", "delete"]
+    )
+    func publishedAndGone(mode: String) throws {
+        for interruption in Interruption.publishing where interruption.goesForward {
+            let world = try InterruptedWorld(interruption, mode: mode)
+            try world.places.container.directory.removeFile(world.places.name)
+
+            #expect(try Recovery(of: world.places.oldStore.url).resume().outcome == .rolledBack)
+
+            #expect(try !world.places.isFenced(world.places.oldStore))
+            #expect(try world.places.digest(of: world.places.oldStore) == world.digest)
+            #expect(try world.places.share().outcome == .shared)
+            try expectShared(world)
+        }
+    }
+
+    // MARK: Looking at the world
+
+    private func expectShared(_ world: InterruptedWorld, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let places = world.places
+        #expect(try places.digest(of: places.newStore) == world.digest, sourceLocation: sourceLocation)
+        #expect(try places.digest(of: places.oldStore) == world.digest, sourceLocation: sourceLocation)
+        #expect(try places.isFenced(places.oldStore), sourceLocation: sourceLocation)
+        #expect(try places.externalFiles(in: places.container.directory) == ["blob": 7], sourceLocation: sourceLocation)
+        #expect(Receipt(beside: places.name, in: places.container.directory) != nil, sourceLocation: sourceLocation)
+        try places.expectTidy(sourceLocation: sourceLocation)
+    }
+
+    private func expectUntouched(_ world: InterruptedWorld, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let places = world.places
+        // A receipt is no part of a run that did not get so far.
+        #expect(try places.container.directory.entries().isEmpty, sourceLocation: sourceLocation)
+        #expect(try places.digest(of: places.oldStore) == world.digest, sourceLocation: sourceLocation)
+        #expect(try !places.isFenced(places.oldStore), sourceLocation: sourceLocation)
+        #expect(try places.records().isEmpty, sourceLocation: sourceLocation)
+    }
+
+    /// The bytes at both places, less those of the lock file's folder times.
+    private func contents(_ world: InterruptedWorld) throws -> [String: [UInt8]] {
+        try world.places.old.everything().mapValues(\.bytes)
+            .merging(
+                world.places.container.everything().map { ("new/" + $0.key, $0.value.bytes) }
+            ) { first, _ in first }
+    }
+}

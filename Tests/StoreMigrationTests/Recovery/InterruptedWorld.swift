@@ -1,0 +1,134 @@
+import SafeFiles
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+/// How far a run came before it was killed.
+struct Interruption: CustomTestStringConvertible, Sendable {
+    /// Where the copy is.
+    enum Copy: Sendable {
+        /// Not even a private folder.
+        case none
+        /// In the private folder, whole or not.
+        case staged
+        /// In the private folder, but for its external files, which are in place.
+        case halfPublished
+        case published
+    }
+
+    let testDescription: String
+    /// The number of records in the journal.
+    let records: Int
+    let copy: Copy
+    var isFenced = false
+    var isNestGone = false
+    let goesForward: Bool
+
+    /// A run that copies to where nothing is: begin, nest, publishing, published, fenced, proved, done.
+    static let publishing = [
+        Self(testDescription: "begun", records: 1, copy: .none, goesForward: false),
+        Self(
+            testDescription: "with a private folder that is not journalled",
+            records: 1,
+            copy: .none,
+            goesForward: false
+        ),
+        Self(testDescription: "with a private folder", records: 2, copy: .none, goesForward: false),
+        Self(testDescription: "with a copy", records: 2, copy: .staged, goesForward: false),
+        Self(testDescription: "about to publish", records: 3, copy: .staged, goesForward: false),
+        Self(testDescription: "with external files in place", records: 3, copy: .halfPublished, goesForward: false),
+        Self(testDescription: "in place, not journalled", records: 3, copy: .published, goesForward: true),
+        Self(testDescription: "in place", records: 4, copy: .published, goesForward: true),
+        Self(
+            testDescription: "fenced, not journalled",
+            records: 4,
+            copy: .published,
+            isFenced: true,
+            goesForward: true
+        ),
+        Self(testDescription: "fenced", records: 5, copy: .published, isFenced: true, goesForward: true),
+        Self(testDescription: "proved", records: 6, copy: .published, isFenced: true, goesForward: true),
+        Self(
+            testDescription: "cleaned up",
+            records: 6,
+            copy: .published,
+            isFenced: true,
+            isNestGone: true,
+            goesForward: true
+        ),
+    ]
+}
+
+/// Both places as a killed run left them, made from a run that came to its end.
+struct InterruptedWorld {
+    let places: Places
+    let transaction: String
+    /// The content that must not be lost.
+    let digest: String
+
+    init(_ interruption: Interruption, mode: String) throws {
+        places = try Places()
+        try places.old.makeStore(
+            "PRAGMA journal_mode=\(mode); CREATE TABLE t (x); INSERT INTO t VALUES (1), (2); CREATE INDEX t_x ON t (x)"
+        )
+        try places.writeExternalFile("blob", 7, count: 1000, in: places.old)
+        digest = try places.digest(of: places.oldStore)
+        transaction = try #require(try places.share().transaction)
+        let records = try places.records()
+        try #require(records.count == 7)
+
+        let container = places.container.directory
+        var journalled = Array(records.prefix(interruption.records))
+        if !interruption.isNestGone, interruption.copy != .none || interruption.testDescription.contains("folder") {
+            let nest = try container.createDirectory(Nest.name(for: transaction), mode: 0o700)
+            if journalled.count > 1 { journalled[1] = .nest(try nest.status().identity) }
+            try fill(nest, interruption.copy)
+        }
+        if interruption.copy == .none { try removeNewStore() }
+        if interruption.records < 6 { try container.removeFile(Receipt.name(for: places.name)) }
+        if !interruption.isFenced { try liftFence() }
+        try rewriteJournal(journalled)
+    }
+
+    /// Moves what is in place back into the private folder.
+    private func fill(_ nest: Directory, _ copy: Interruption.Copy) throws {
+        guard copy == .staged || copy == .halfPublished else { return }
+        let container = places.container.directory
+        try container.move(places.name, to: places.name, in: nest)
+        let external = try nest.createDirectory(Nest.externalName, mode: 0o700)
+        guard copy == .staged, let folder = try container.externalData(of: places.newStore) else { return }
+        try folder.move("blob", to: "blob", in: external)
+        try removeSupportFolder()
+    }
+
+    private func removeNewStore() throws {
+        let container = places.container.directory
+        try container.removeFile(places.name)
+        try container.externalData(of: places.newStore)?.removeFile("blob")
+        try removeSupportFolder()
+    }
+
+    private func removeSupportFolder() throws {
+        let container = places.container.directory
+        try container.openDirectory(places.newStore.supportFolderName)
+            .removeDirectory(StoreLocation.externalDataFolderName)
+        try container.removeDirectory(places.newStore.supportFolderName)
+    }
+
+    private func liftFence() throws {
+        let connection = try places.old.open()
+        try connection.beginWriting(deadline: Deadline(after: .seconds(5)))
+        try FenceWriter(connection).lift()
+        try connection.commit(deadline: Deadline(after: .seconds(5)))
+        try connection.close()
+    }
+
+    private func rewriteJournal(_ records: [JournalRecord]) throws {
+        let folder = try places.journalFolder()
+        try folder.removeFile(MigrationJournal.name)
+        var journal = try MigrationJournal(in: folder)
+        for record in records { try journal.append(record) }
+    }
+}
