@@ -123,7 +123,10 @@ let package = Package(
         .tests("StoreFixturesTests", ["StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]),
         .tests(
             "StoreVerificationTests",
-            ["StoreVerification", "StoreFixtures", "StoreFormat", "SafeFiles", "CSQLite", .systemPackage]
+            [
+                "TestSupport", "StoreVerification", "StoreFixtures", "StoreFormat", "SafeFiles", "CSQLite",
+                .systemPackage,
+            ]
         ),
         .tests(
             "StoreMigrationTests",
