@@ -51,7 +51,12 @@ func loop(_ id: Int, on connection: OpaquePointer) {
     while !hasInputEnded() {
         row += 1
         let code = sqlite3_exec(
-            connection, "INSERT INTO log (id, writer, text) VALUES (\(row), \(id), hex(randomblob(40)))", nil, nil, nil)
+            connection,
+            "INSERT INTO log (id, writer, text) VALUES (\(row), \(id), hex(randomblob(40)))",
+            nil,
+            nil,
+            nil
+        )
         switch code & 0xFF {
         case SQLITE_OK: say("\(row)")
         case SQLITE_BUSY, SQLITE_LOCKED: continue

@@ -52,7 +52,8 @@ package struct ScratchFolder {
     }
 
     /// Copies the store's main file, log and journal as they lie, as a crash would leave them.
-    package func copyFiles(of name: String = "store.sqlite", to other: ScratchFolder, as newName: String? = nil) throws {
+    package func copyFiles(of name: String = "store.sqlite", to other: ScratchFolder, as newName: String? = nil) throws
+    {
         for suffix in ["", "-wal", "-journal"] where try directory.status(of: name + suffix) != nil {
             try other.write((newName ?? name) + suffix, try bytes(name + suffix))
         }

@@ -52,9 +52,11 @@ package final class RollbackSnapshot: StoreSnapshot {
             let read = try ours.withUnsafeMutableBytes { buffer in
                 try target.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[0..<count]), at: offset)
             }
-            let isEqual = read == count && ours.withUnsafeBytes { left in
-                theirs.withUnsafeBytes { right in left.startsEqual(to: right, count: count) }
-            }
+            let isEqual =
+                read == count
+                && ours.withUnsafeBytes { left in
+                    theirs.withUnsafeBytes { right in left.startsEqual(to: right, count: count) }
+                }
             if !isEqual {
                 isChanged = true
                 try theirs.withUnsafeBytes { buffer in

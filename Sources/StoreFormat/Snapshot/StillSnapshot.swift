@@ -29,7 +29,10 @@ package final class StillSnapshot: StoreSnapshot {
     package func catchUp(monitor: WorkMonitor) throws -> Bool {
         guard try view.folder.token(of: view.connection.location.name) == view.token || view.kind == .privateCopy else {
             throw StoreError(
-                .changedMeanwhile, path: view.connection.location.path, "the store was written to while it was copied")
+                .changedMeanwhile,
+                path: view.connection.location.path,
+                "the store was written to while it was copied"
+            )
         }
         return false
     }

@@ -39,7 +39,9 @@ package struct WriteAheadLogReader {
     /// Delivers the pages of every transaction committed since the last call, oldest first, and returns their number.
     ///
     /// A log that was restarted meanwhile is read from its first frame.
-    package mutating func deliver(_ body: (_ page: UInt32, _ bytes: UnsafeRawBufferPointer) throws -> Void) throws -> Int {
+    package mutating func deliver(_ body: (_ page: UInt32, _ bytes: UnsafeRawBufferPointer) throws -> Void) throws
+        -> Int
+    {
         let size = try source.isOpen(.journal) ? source.size(of: .journal) : 0
         guard size >= Int64(Self.headerSize), var current = try readHeader() else { return 0 }
         if let position, position.firstSalt == current.firstSalt, position.secondSalt == current.secondSalt {
@@ -71,8 +73,12 @@ package struct WriteAheadLogReader {
                 return nil
             }
             return Position(
-                firstSalt: bytes.bigEndianWord(at: 16), secondSalt: bytes.bigEndianWord(at: 20), frame: 0,
-                checksum: checksum, pageCount: nil)
+                firstSalt: bytes.bigEndianWord(at: 16),
+                secondSalt: bytes.bigEndianWord(at: 20),
+                frame: 0,
+                checksum: checksum,
+                pageCount: nil
+            )
         }
     }
 
@@ -83,7 +89,8 @@ package struct WriteAheadLogReader {
         let frames = Int((size - Int64(Self.headerSize)) / Int64(frameSize))
         guard frames > start.frame else { return start }
         try forEachRawFrame(from: start.frame, to: frames) { frame in
-            guard frame.bigEndianWord(at: 8) == walker.firstSalt, frame.bigEndianWord(at: 12) == walker.secondSalt else {
+            guard frame.bigEndianWord(at: 8) == walker.firstSalt, frame.bigEndianWord(at: 12) == walker.secondSalt
+            else {
                 return false
             }
             walker.checksum.add(UnsafeRawBufferPointer(rebasing: frame[0..<8]))
@@ -105,7 +112,9 @@ package struct WriteAheadLogReader {
     private var frameSize: Int { pageSize + Self.frameHeaderSize }
 
     private func forEachFrame(
-        from first: Int, to end: Int, _ body: (UInt32, UnsafeRawBufferPointer) throws -> Void
+        from first: Int,
+        to end: Int,
+        _ body: (UInt32, UnsafeRawBufferPointer) throws -> Void
     ) throws {
         try forEachRawFrame(from: first, to: end) { frame in
             try body(frame.bigEndianWord(at: 0), UnsafeRawBufferPointer(rebasing: frame[Self.frameHeaderSize...]))
@@ -115,7 +124,9 @@ package struct WriteAheadLogReader {
 
     /// Hands over whole frames until `body` returns false.
     private func forEachRawFrame(
-        from first: Int, to end: Int, _ body: (UnsafeRawBufferPointer) throws -> Bool
+        from first: Int,
+        to end: Int,
+        _ body: (UnsafeRawBufferPointer) throws -> Bool
     ) throws {
         var buffer = [UInt8](repeating: 0, count: frameSize * min(Self.batch, max(end - first, 1)))
         try buffer.withUnsafeMutableBytes { buffer in
@@ -124,7 +135,10 @@ package struct WriteAheadLogReader {
                 let count = min(buffer.count / frameSize, end - frame)
                 let chunk = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<(count * frameSize)])
                 try source.read(
-                    .journal, into: chunk, at: Int64(Self.headerSize) + Int64(frame) * Int64(frameSize))
+                    .journal,
+                    into: chunk,
+                    at: Int64(Self.headerSize) + Int64(frame) * Int64(frameSize)
+                )
                 for index in 0..<count {
                     let range = (index * frameSize)..<((index + 1) * frameSize)
                     guard try body(UnsafeRawBufferPointer(rebasing: chunk[range])) else { return }

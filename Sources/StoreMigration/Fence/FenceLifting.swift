@@ -11,7 +11,10 @@ struct FenceLifting {
 
     func lift(_ journal: inout MigrationJournal) throws {
         let connection = try StoreConnection(
-            context.old, access: .liveWriting, lockTimeout: context.options.effectiveLockTimeout)
+            context.old,
+            access: .liveWriting,
+            lockTimeout: context.options.effectiveLockTimeout
+        )
         try connection.beginWriting(deadline: context.lockDeadline())
         try FenceWriter(connection).lift()
         try connection.commit(deadline: context.lockDeadline())

@@ -31,7 +31,8 @@ package struct FenceWriter {
                     """
                     CREATE TRIGGER \(SQLName.quoted(name)) BEFORE \(event.uppercased()) ON \(SQLName.quoted(target.table)) \
                     BEGIN SELECT RAISE(\(target.isShadow ? "ROLLBACK" : "ABORT"), \(literal(message))); END
-                    """)
+                    """
+                )
             }
         }
         return findings
@@ -74,9 +75,13 @@ package struct FenceWriter {
                 if shadows.isEmpty {
                     findings.append(
                         Finding(
-                            .notFenced, .info, level: .files,
+                            .notFenced,
+                            .info,
+                            level: .files,
                             "a virtual table cannot be fenced; writes to it are found by its digest",
-                            table: table.name))
+                            table: table.name
+                        )
+                    )
                 }
             default:
                 break

@@ -53,7 +53,8 @@ package struct MigrationJournal: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let body = try [UInt8](encoder.encode(record))
-        let line = Array("\(hexadecimal(UInt32(body.count))) \(hexadecimal(CRC32C.checksum(of: body))) ".utf8) + body + [0x0A]
+        let line =
+            Array("\(hexadecimal(UInt32(body.count))) \(hexadecimal(CRC32C.checksum(of: body))) ".utf8) + body + [0x0A]
         try line.withUnsafeBytes { try file.write($0, at: end) }
         try file.synchronize()
         end += Int64(line.count)

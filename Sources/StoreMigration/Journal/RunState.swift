@@ -56,7 +56,8 @@ package enum RunState: Hashable, Sendable {
             return .none
         case (.done(let completion), .interrupted(let current)):
             return .shared(
-                SharedRun(run: current.run, completion: completion, oldState: completion.oldState, retiringTo: nil))
+                SharedRun(run: current.run, completion: completion, oldState: completion.oldState, retiringTo: nil)
+            )
         case (_, .interrupted(var current)):
             current.add(record)
             return .interrupted(current)

@@ -62,7 +62,8 @@ package struct StateFolder: Sendable {
     ///
     /// What this call created is removed again when `body` leaves no record behind.
     package func withJournal<Result>(
-        deadline: Deadline, _ body: (inout MigrationJournal) throws -> Result
+        deadline: Deadline,
+        _ body: (inout MigrationJournal) throws -> Result
     ) throws -> Result {
         let parent = try Directory.open(path: root.folder)
         while true {
@@ -70,8 +71,11 @@ package struct StateFolder: Sendable {
             let inner = try open(storeName, in: outer)
             guard let lock = try FileLock.acquire(Self.lockName, in: inner, deadline: deadline) else {
                 throw MigrationError(
-                    .busy, "another run over this store has not ended", path: path,
-                    advice: "Wait for it, or give it more time with --lock-timeout.")
+                    .busy,
+                    "another run over this store has not ended",
+                    path: path,
+                    advice: "Wait for it, or give it more time with --lock-timeout."
+                )
             }
             defer { lock.release() }
             // Whoever held the lock before may have removed the folder; its lock file is then nobody's any more.
@@ -89,9 +93,12 @@ package struct StateFolder: Sendable {
             if error.errno == .fileExists { return try folder.openDirectory(name) }
             guard [.permissionDenied, .notPermitted, .readOnlyFileSystem].contains(error.errno) else { throw error }
             throw MigrationError(
-                .notWritable, "the journal's folder cannot be made", path: path,
+                .notWritable,
+                "the journal's folder cannot be made",
+                path: path,
                 advice: "Run as the folder's owner, or pass --old capture --state DIR to copy without a fence.",
-                underlyingError: error)
+                underlyingError: error
+            )
         }
     }
 

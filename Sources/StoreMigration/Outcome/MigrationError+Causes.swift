@@ -14,8 +14,11 @@ extension MigrationError {
             self.init(error.code.outcome, error.message, path: error.path, underlyingError: error)
         case let error as FileError:
             self.init(
-                error.errno.outcome, "could not \(error.operation): \(error.errno)", path: error.path,
-                underlyingError: error)
+                error.errno.outcome,
+                "could not \(error.operation): \(error.errno)",
+                path: error.path,
+                underlyingError: error
+            )
         default:
             self.init(.failed, "\(error)", path: "", underlyingError: error)
         }
@@ -31,15 +34,28 @@ extension MigrationError {
     package var afterPublishing: MigrationError {
         guard outcome != .verificationFailed else { return self }
         return MigrationError(
-            .interrupted, message, path: path, advice: MigrationError(.interrupted, "", path: "").advice, next: next,
-            findings: findings, underlyingError: underlyingError)
+            .interrupted,
+            message,
+            path: path,
+            advice: MigrationError(.interrupted, "", path: "").advice,
+            next: next,
+            findings: findings,
+            underlyingError: underlyingError
+        )
     }
 
     /// The same error with the step that leads on.
     package func leading(to next: NextStep?) -> MigrationError {
         MigrationError(
-            outcome, message, path: path, advice: advice, next: self.next ?? next, findings: findings, report: report,
-            underlyingError: underlyingError)
+            outcome,
+            message,
+            path: path,
+            advice: advice,
+            next: self.next ?? next,
+            findings: findings,
+            report: report,
+            underlyingError: underlyingError
+        )
     }
 }
 
@@ -78,9 +94,11 @@ extension UnreadableStore.Reason {
         case .specialFile: "Name the store's main file."
         case .hardLink: "Remove the file's other names first: a second name is a second way to write to it."
         case .notADatabase: "Check the path; the file is left as it is."
-        case .truncated, .damaged: "Restore the store from a backup, or salvage it into another file with sqlite3's .recover."
+        case .truncated, .damaged:
+            "Restore the store from a backup, or salvage it into another file with sqlite3's .recover."
         case .locked: "Close the program that holds the store, or give it more time with --lock-timeout."
-        case .networkFileSystem: "Copy the store to a local disk, or pass --allow-network-fs when only one machine uses it."
+        case .networkFileSystem:
+            "Copy the store to a local disk, or pass --allow-network-fs when only one machine uses it."
         case .openInThisProcess: "Close the store in this process first."
         case .changing: "Close the program that writes to the store, then run the command again."
         case .inputOutput: "Check the disk before anything else."

@@ -14,13 +14,23 @@ struct FactsGatherer {
         let oldCondition = try condition(of: old)
         let newCondition = try condition(of: new)
         let facts = PlanningFacts(
-            old: old, new: new, oldCondition: oldCondition, newCondition: newCondition,
-            isMainFileAtNew: try status(of: new) != nil, earlierRun: try earlierRun(state, oldCondition))
+            old: old,
+            new: new,
+            oldCondition: oldCondition,
+            newCondition: newCondition,
+            isMainFileAtNew: try status(of: new) != nil,
+            earlierRun: try earlierRun(state, oldCondition)
+        )
         guard facts.needsContentComparison else { return facts }
         return PlanningFacts(
-            old: old, new: new, oldCondition: oldCondition, newCondition: newCondition,
-            isMainFileAtNew: facts.isMainFileAtNew, earlierRun: nil,
-            areContentsEqual: try digest(of: old) == digest(of: new))
+            old: old,
+            new: new,
+            oldCondition: oldCondition,
+            newCondition: newCondition,
+            isMainFileAtNew: facts.isMainFileAtNew,
+            earlierRun: nil,
+            areContentsEqual: try digest(of: old) == digest(of: new)
+        )
     }
 
     /// The content digest of the store at `location`, our fence left out.
@@ -48,32 +58,44 @@ struct FactsGatherer {
     /// Reads stores without changing them, under the caller's options.
     var reader: StoreReader {
         StoreReader(
-            lockTimeout: options.effectiveLockTimeout, allowsNetworkFileSystem: options.allowsNetworkFileSystem,
-            monitor: monitor)
+            lockTimeout: options.effectiveLockTimeout,
+            allowsNetworkFileSystem: options.allowsNetworkFileSystem,
+            monitor: monitor
+        )
     }
 
     private func condition(of location: StoreLocation) throws -> StoreCondition {
         if let status = try status(of: location), try OpenFiles.isOpenInThisProcess(status.identity) {
             return .unreadable(
                 UnreadableStore(
-                    .openInThisProcess, path: location.path, detail: "this process has the store open itself"))
+                    .openInThisProcess,
+                    path: location.path,
+                    detail: "this process has the store open itself"
+                )
+            )
         }
         return try StoreInspector(
-            depth: .counts, lockTimeout: options.effectiveLockTimeout,
-            allowsNetworkFileSystem: options.allowsNetworkFileSystem, monitor: monitor
-        ).inspect(location)
+            depth: .counts,
+            lockTimeout: options.effectiveLockTimeout,
+            allowsNetworkFileSystem: options.allowsNetworkFileSystem,
+            monitor: monitor
+        )
+        .inspect(location)
     }
 
     // MARK: An earlier run
 
     private func earlierRun(
-        _ state: RunState, _ oldCondition: StoreCondition
+        _ state: RunState,
+        _ oldCondition: StoreCondition
     ) throws -> PlanningFacts.EarlierRun? {
         guard let inspection = oldCondition.inspection else { return nil }
         if case .shared(let shared) = state {
             return PlanningFacts.EarlierRun(
-                transaction: shared.run.transaction, newPlace: try newPlace(of: shared),
-                isOldUnchanged: try isUnchanged(shared.oldState))
+                transaction: shared.run.transaction,
+                newPlace: try newPlace(of: shared),
+                isOldUnchanged: try isUnchanged(shared.oldState)
+            )
         }
         guard let fence = inspection.fence else { return nil }
         return try earlierRun(withoutJournal: fence)
@@ -81,7 +103,9 @@ struct FactsGatherer {
 
     /// True when the old store holds what it held; the digest is asked only when the token moved.
     func isUnchanged(_ state: JournalRecord.OldState) throws -> Bool {
-        if let folder = try folder(of: old), try OldStateRecorder.isUnchanged(state, at: old, in: folder) { return true }
+        if let folder = try folder(of: old), try OldStateRecorder.isUnchanged(state, at: old, in: folder) {
+            return true
+        }
         return try digest(of: old) == state.digest
     }
 
@@ -104,7 +128,10 @@ struct FactsGatherer {
             return PlanningFacts.EarlierRun(transaction: fence.transaction, newPlace: .notOurs, isOldUnchanged: true)
         }
         return PlanningFacts.EarlierRun(
-            transaction: fence.transaction, newPlace: .ours, isOldUnchanged: try digest(of: old) == receipt.digest,
-            hasJournal: false)
+            transaction: fence.transaction,
+            newPlace: .ours,
+            isOldUnchanged: try digest(of: old) == receipt.digest,
+            hasJournal: false
+        )
     }
 }

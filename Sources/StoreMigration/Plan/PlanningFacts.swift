@@ -40,8 +40,13 @@ package struct PlanningFacts: Sendable {
     package let areContentsEqual: Bool?
 
     package init(
-        old: StoreLocation, new: StoreLocation, oldCondition: StoreCondition, newCondition: StoreCondition,
-        isMainFileAtNew: Bool = false, earlierRun: EarlierRun? = nil, areContentsEqual: Bool? = nil
+        old: StoreLocation,
+        new: StoreLocation,
+        oldCondition: StoreCondition,
+        newCondition: StoreCondition,
+        isMainFileAtNew: Bool = false,
+        earlierRun: EarlierRun? = nil,
+        areContentsEqual: Bool? = nil
     ) {
         self.old = old
         self.new = new

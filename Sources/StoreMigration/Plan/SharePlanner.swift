@@ -25,7 +25,7 @@ package struct SharePlanner: Sendable {
         self.options = options
     }
 
-    /// The plan. The rules stand in the order in which they are asked.
+    /// The plan; its rules stand in the order in which they are asked.
     package func plan() -> SharePlan {
         if let refusal = unreadable() ?? orphanSidecar() { return refusal }
         guard let old = facts.oldCondition.inspection else { return withoutOldStore() }
@@ -40,7 +40,8 @@ package struct SharePlanner: Sendable {
     private func unreadable() -> SharePlan? {
         for condition in [facts.oldCondition, facts.newCondition] {
             if case .unreadable(let store) = condition {
-                let outcome: MigrationOutcome = store.reason == .locked || store.reason == .openInThisProcess
+                let outcome: MigrationOutcome =
+                    store.reason == .locked || store.reason == .openInThisProcess
                     ? .busy : .foundButUnreadable
                 return plan(outcome, reason: store.description, next: nil)
             }
@@ -53,11 +54,13 @@ package struct SharePlanner: Sendable {
         return plan(
             .orphanSidecar,
             reason: "there is no main file beside \(names.sorted().joined(separator: " and ")), which may hold rows",
-            next: .inspect(path: facts.old.folder))
+            next: .inspect(path: facts.old.folder)
+        )
     }
 
     private func incompatible(_ old: StoreInspection, _ new: StoreInspection) -> SharePlan {
-        let reason = old.kind == new.kind
+        let reason =
+            old.kind == new.kind
             ? "the two stores were written with different models"
             : "one store is Core Data's and the other is not"
         return plan(.incompatible, reason: reason, next: .inspect(path: facts.new.path))
@@ -82,29 +85,39 @@ package struct SharePlanner: Sendable {
         switch (earlier.newPlace, earlier.isOldUnchanged) {
         case (.ours, true):
             return plan(
-                .alreadyShared, steps: stepsOfSharedStore(earlier, old),
+                .alreadyShared,
+                steps: stepsOfSharedStore(earlier, old),
                 reason: "the store is shared, and nothing was written to the old place since",
-                next: .retire(old: facts.old.path))
+                next: .retire(old: facts.old.path)
+            )
         case (.ours, false):
             return plan(
-                .lateWrites, findings: [.writtenLate(at: facts.old)],
+                .lateWrites,
+                findings: [.writtenLate(at: facts.old)],
                 reason: "the old store was written to after it was shared",
-                next: .status(old: facts.old.path, new: facts.new.path))
+                next: .status(old: facts.old.path, new: facts.new.path)
+            )
         case (.absent, _):
             let lift = old.fence == nil ? [] : [step(.liftFence, facts.old)]
             return plan(
-                .shared, steps: lift + publishingSteps,
+                .shared,
+                steps: lift + publishingSteps,
                 findings: [.sharedStoreGone(from: facts.new)] + sidecarFindings,
                 reason: "the store was shared before, and the shared store is gone",
-                next: .retire(old: facts.old.path))
+                next: .retire(old: facts.old.path)
+            )
         case (.elsewhere(let path), _):
             return plan(
-                .needsDecision, reason: "the old store was shared to another place, \(path)",
-                next: .status(old: facts.old.path, new: path))
+                .needsDecision,
+                reason: "the old store was shared to another place, \(path)",
+                next: .status(old: facts.old.path, new: path)
+            )
         case (.notOurs, _):
             return plan(
-                .needsDecision, reason: "the old store was shared, and the new place holds another or an older store",
-                next: .status(old: facts.old.path, new: facts.new.path))
+                .needsDecision,
+                reason: "the old store was shared, and the new place holds another or an older store",
+                next: .status(old: facts.old.path, new: facts.new.path)
+            )
         }
     }
 
@@ -120,17 +133,28 @@ package struct SharePlanner: Sendable {
         switch facts.newCondition {
         case .orphanSidecar where facts.isMainFileAtNew:
             return plan(
-                .shared, steps: replacingSteps, findings: [.emptyStoreAside(at: facts.new)] + sidecarFindings,
+                .shared,
+                steps: replacingSteps,
+                findings: [.emptyStoreAside(at: facts.new)] + sidecarFindings,
                 reason: "the new place holds an empty database beside a log that is not its own",
-                next: .retire(old: facts.old.path))
+                next: .retire(old: facts.old.path)
+            )
         case .absent, .orphanSidecar, .unreadable:
             return plan(
-                .shared, steps: publishingSteps, findings: sidecarFindings,
-                reason: "the old place holds a store and the new one none", next: .retire(old: facts.old.path))
+                .shared,
+                steps: publishingSteps,
+                findings: sidecarFindings,
+                reason: "the old place holds a store and the new one none",
+                next: .retire(old: facts.old.path)
+            )
         case .emptyFile, .store:
             return plan(
-                .shared, steps: replacingSteps, findings: [.emptyStoreAside(at: facts.new)],
-                reason: "the new place holds an empty database", next: .retire(old: facts.old.path))
+                .shared,
+                steps: replacingSteps,
+                findings: [.emptyStoreAside(at: facts.new)],
+                reason: "the new place holds an empty database",
+                next: .retire(old: facts.old.path)
+            )
         }
     }
 
@@ -139,34 +163,51 @@ package struct SharePlanner: Sendable {
         let receipt = [step(.writeReceipt, facts.new)]
         if old.objectCount == 0 {
             return plan(
-                .alreadyShared, steps: protect + receipt, reason: "the old store holds no object",
-                next: .retire(old: facts.old.path))
+                .alreadyShared,
+                steps: protect + receipt,
+                reason: "the old store holds no object",
+                next: .retire(old: facts.old.path)
+            )
         }
         if new.objectCount == 0 {
             return plan(
-                .shared, steps: replacingSteps, findings: [.emptyStoreAside(at: facts.new)],
-                reason: "the new place holds a store without objects", next: .retire(old: facts.old.path))
+                .shared,
+                steps: replacingSteps,
+                findings: [.emptyStoreAside(at: facts.new)],
+                reason: "the new place holds a store without objects",
+                next: .retire(old: facts.old.path)
+            )
         }
         if facts.areContentsEqual == true {
             return plan(
-                .alreadyShared, steps: protect + receipt, reason: "both places hold the same content",
-                next: .retire(old: facts.old.path))
+                .alreadyShared,
+                steps: protect + receipt,
+                reason: "both places hold the same content",
+                next: .retire(old: facts.old.path)
+            )
         }
         switch options.onBoth {
         case .fail:
             return plan(
-                .bothHoldObjects, reason: "both places hold objects, and not the same ones",
-                next: .status(old: facts.old.path, new: facts.new.path))
+                .bothHoldObjects,
+                reason: "both places hold objects, and not the same ones",
+                next: .status(old: facts.old.path, new: facts.new.path)
+            )
         case .keepOld:
             return plan(
-                .shared, steps: replacingSteps, findings: [.storeAside(at: facts.new)],
+                .shared,
+                steps: replacingSteps,
+                findings: [.storeAside(at: facts.new)],
                 reason: "both places hold objects, and the old ones are to be kept",
-                next: .retire(old: facts.old.path))
+                next: .retire(old: facts.old.path)
+            )
         case .keepNew:
             return plan(
-                .alreadyShared, steps: protect + receipt,
+                .alreadyShared,
+                steps: protect + receipt,
                 reason: "both places hold objects, and the new ones are to be kept",
-                next: .status(old: facts.old.path, new: facts.new.path))
+                next: .status(old: facts.old.path, new: facts.new.path)
+            )
         }
     }
 
@@ -179,12 +220,18 @@ package struct SharePlanner: Sendable {
     }
 
     private var replacingSteps: [PlanStep] {
-        [step(.stage, facts.new), step(.prove, facts.new), step(.copyAside, facts.new), step(.replaceContent, facts.new)]
+        [
+            step(.stage, facts.new), step(.prove, facts.new), step(.copyAside, facts.new),
+            step(.replaceContent, facts.new),
+        ]
             + closingSteps
     }
 
     private var closingSteps: [PlanStep] {
-        [options.oldStore == .fence ? step(.fence, facts.old) : step(.keepBase, facts.old), step(.writeReceipt, facts.new)]
+        [
+            options.oldStore == .fence ? step(.fence, facts.old) : step(.keepBase, facts.old),
+            step(.writeReceipt, facts.new),
+        ]
     }
 
     private var sidecarFindings: [Finding] {
@@ -196,12 +243,21 @@ package struct SharePlanner: Sendable {
     }
 
     private func plan(
-        _ outcome: MigrationOutcome, steps: [PlanStep] = [], findings: [Finding] = [], reason: String,
+        _ outcome: MigrationOutcome,
+        steps: [PlanStep] = [],
+        findings: [Finding] = [],
+        reason: String,
         next: NextStep? = nil
     ) -> SharePlan {
         SharePlan(
-            outcome: outcome, old: facts.old, new: facts.new, steps: steps, findings: findings, reason: reason,
-            next: next)
+            outcome: outcome,
+            old: facts.old,
+            new: facts.new,
+            steps: steps,
+            findings: findings,
+            reason: reason,
+            next: next
+        )
     }
 }
 
@@ -212,30 +268,51 @@ extension Finding {
 
     fileprivate static func emptyStoreAside(at location: StoreLocation) -> Finding {
         Finding(
-            .emptyStoreKeptAside, .info, level: .files, "the empty store at the new place is kept aside",
-            path: location.path)
+            .emptyStoreKeptAside,
+            .info,
+            level: .files,
+            "the empty store at the new place is kept aside",
+            path: location.path
+        )
     }
 
     fileprivate static func storeAside(at location: StoreLocation) -> Finding {
         Finding(
-            .storeKeptAside, .info, level: .files, "the store at the new place is kept aside whole", path: location.path)
+            .storeKeptAside,
+            .info,
+            level: .files,
+            "the store at the new place is kept aside whole",
+            path: location.path
+        )
     }
 
     fileprivate static func sidecarsAside(_ names: [String], at location: StoreLocation) -> Finding {
         Finding(
-            .sidecarsMovedAside, .info, level: .files,
-            "\(names.sorted().joined(separator: " and ")) had no main file and is moved aside", path: location.path)
+            .sidecarsMovedAside,
+            .info,
+            level: .files,
+            "\(names.sorted().joined(separator: " and ")) had no main file and is moved aside",
+            path: location.path
+        )
     }
 
     fileprivate static func sharedStoreGone(from location: StoreLocation) -> Finding {
         Finding(
-            .sharedStoreMissing, .error, level: .files,
-            "the store that was shared is gone; the old store is shared again", path: location.path)
+            .sharedStoreMissing,
+            .error,
+            level: .files,
+            "the store that was shared is gone; the old store is shared again",
+            path: location.path
+        )
     }
 
     fileprivate static func writtenLate(at location: StoreLocation) -> Finding {
         Finding(
-            .lateWrites, .warning, level: .content, "the old store was written to after it was shared",
-            path: location.path)
+            .lateWrites,
+            .warning,
+            level: .content,
+            "the old store was written to after it was shared",
+            path: location.path
+        )
     }
 }

@@ -47,21 +47,29 @@ public struct Recovery: Sendable {
     }
 
     private func recover(
-        _ run: RunState.InterruptedRun, only wanted: RecoveryDecision?, _ journal: inout MigrationJournal
+        _ run: RunState.InterruptedRun,
+        only wanted: RecoveryDecision?,
+        _ journal: inout MigrationJournal
     ) throws -> ShareOutcome {
         let recovery = RunRecovery(run, options: options, monitor: .silent, logger: logger ?? .silent)
         if wanted == .back, try recovery.decision() != .back {
             throw MigrationError(
-                .needsDecision, "the copy is in place; a run cannot be taken back after that", path: run.run.new.path,
-                advice: "Finish the run with the resume command.", next: .resume(old: run.run.old.path))
+                .needsDecision,
+                "the copy is in place; a run cannot be taken back after that",
+                path: run.run.new.path,
+                advice: "Finish the run with the resume command.",
+                next: .resume(old: run.run.old.path)
+            )
         }
         let decision = try recovery.recover(&journal)
         return ShareOutcome(
-            outcome: decision == .forward ? .shared : .rolledBack, transaction: run.run.transaction,
+            outcome: decision == .forward ? .shared : .rolledBack,
+            transaction: run.run.transaction,
             old: ShareOutcome.Side(path: run.run.old.path, uuid: nil, objects: nil, digest: nil),
             new: ShareOutcome.Side(path: run.run.new.path, uuid: nil, objects: nil, digest: nil),
             message: decision == .forward ? "the interrupted run was finished" : "the interrupted run was taken back",
             next: decision == .forward
-                ? .retire(old: run.run.old.path) : .share(old: run.run.old.path, new: run.run.new.path, flags: []))
+                ? .retire(old: run.run.old.path) : .share(old: run.run.old.path, new: run.run.new.path, flags: [])
+        )
     }
 }

@@ -13,7 +13,7 @@ package enum RecoveryDecision: Hashable, Sendable {
     package struct Observation: Hashable, Sendable {
         /// The main file at the destination, if there is one.
         package let main: FileIdentity?
-        /// The content digest at the destination; nil when it is an empty file. Only a replacement asks for it.
+        /// The content digest at the destination, which only a replacement asks for; nil when it is an empty file.
         package let digest: String?
 
         package init(main: FileIdentity?, digest: String?) {

@@ -35,8 +35,12 @@ struct RetireRun {
 
     private func notShared() -> MigrationError {
         MigrationError(
-            .needsDecision, "no run has shared this store", path: old.path,
-            advice: "Share it first; only a store whose copy is proved can be retired.", next: .inspect(path: old.path))
+            .needsDecision,
+            "no run has shared this store",
+            path: old.path,
+            advice: "Share it first; only a store whose copy is proved can be retired.",
+            next: .inspect(path: old.path)
+        )
     }
 
     private func retire(_ shared: RunState.SharedRun, _ journal: inout MigrationJournal) throws -> ShareOutcome {
@@ -45,16 +49,22 @@ struct RetireRun {
         guard let status = try folder.status(of: old.name) else {
             guard try folder.status(of: name)?.identity == shared.run.oldIdentity else {
                 throw MigrationError(
-                    .nothingFound, "the old store is gone", path: old.path,
-                    advice: "There is nothing to retire; the shared store is at \(shared.run.new.path).")
+                    .nothingFound,
+                    "the old store is gone",
+                    path: old.path,
+                    advice: "There is nothing to retire; the shared store is at \(shared.run.new.path)."
+                )
             }
             try moveSupportFolder(in: folder, to: name)
             return try finish(shared, name: name, folder: folder, &journal)
         }
         guard status.identity == shared.run.oldIdentity else {
             throw MigrationError(
-                .needsDecision, "another file has taken the old store's place", path: old.path,
-                next: .status(old: old.path, new: shared.run.new.path))
+                .needsDecision,
+                "another file has taken the old store's place",
+                path: old.path,
+                next: .status(old: old.path, new: shared.run.new.path)
+            )
         }
         try requireProvedNewStore(shared)
         let sealed = try seal(shared, folder: folder)
@@ -70,7 +80,10 @@ struct RetireRun {
     }
 
     private func finish(
-        _ shared: RunState.SharedRun, name: String, folder: Directory, _ journal: inout MigrationJournal
+        _ shared: RunState.SharedRun,
+        name: String,
+        folder: Directory,
+        _ journal: inout MigrationJournal
     ) throws -> ShareOutcome {
         try folder.synchronize()
         try journal.append(.retired(to: name))
@@ -90,16 +103,24 @@ struct RetireRun {
         let gatherer = FactsGatherer(old: old, new: shared.run.new, options: options, monitor: .silent)
         guard case .ours = try gatherer.newPlace(of: shared) else {
             throw MigrationError(
-                .needsDecision, "the store that was shared is not at its place", path: shared.run.new.path,
+                .needsDecision,
+                "the store that was shared is not at its place",
+                path: shared.run.new.path,
                 advice: "Share the old store again before anything is removed.",
-                next: .share(old: old.path, new: shared.run.new.path, flags: []))
+                next: .share(old: old.path, new: shared.run.new.path, flags: [])
+            )
         }
         let level = options.level == .content ? VerificationLevel.coredata : options.level
         let report = try StoreVerifier().verify(shared.run.new, level: level, against: nil)
         guard report.passed else {
             throw MigrationError(
-                .verificationFailed, "the new store does not pass its proof", path: shared.run.new.path,
-                next: .verify(store: shared.run.new.path), findings: report.findings, report: report.findings)
+                .verificationFailed,
+                "the new store does not pass its proof",
+                path: shared.run.new.path,
+                next: .verify(store: shared.run.new.path),
+                findings: report.findings,
+                report: report.findings
+            )
         }
     }
 
@@ -110,16 +131,21 @@ struct RetireRun {
         guard let lease = try FileLease.acquire(on: old.name, in: folder) else { throw inUse(status.identity) }
         lease.release()
         let connection = try StoreConnection(
-            old, access: .liveWriting, lockTimeout: options.effectiveLockTimeout)
+            old,
+            access: .liveWriting,
+            lockTimeout: options.effectiveLockTimeout
+        )
+        let version = try connection.value("PRAGMA data_version")
         let digest = try StoreDigest(
-            of: connection, externalData: folder.externalData(of: old), monitor: .silent)
-        guard digest.value == shared.oldState.digest else {
-            throw MigrationError(
-                .lateWrites, "the old store was written to after it was shared", path: old.path,
-                next: .status(old: old.path, new: shared.run.new.path))
-        }
+            of: connection,
+            externalData: folder.externalData(of: old),
+            monitor: .silent
+        )
+        guard digest.value == shared.oldState.digest else { throw writtenLate(shared) }
         try connection.foldLogIn()
         try connection.execute("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE")
+        // What another connection committed since the digest was taken shows in this number.
+        guard try connection.value("PRAGMA data_version") == version else { throw writtenLate(shared) }
         try withUnsafeBytes(of: Self.sealedVersion) { try connection.write(.main, $0, at: 18) }
         try connection.synchronize(.main)
         connection.rollback()
@@ -127,28 +153,50 @@ struct RetireRun {
         return try folder.token(of: old.name)
     }
 
+    private func writtenLate(_ shared: RunState.SharedRun) -> MigrationError {
+        MigrationError(
+            .lateWrites,
+            "the old store was written to after it was shared",
+            path: old.path,
+            next: .status(old: old.path, new: shared.run.new.path)
+        )
+    }
+
     private func sidecars(in folder: Directory) throws -> [String] {
-        try [old.writeAheadLogName, old.sharedMemoryName, old.journalName].filter {
-            try folder.status(of: $0) != nil
-        }
+        try [old.writeAheadLogName, old.sharedMemoryName, old.journalName]
+            .filter {
+                try folder.status(of: $0) != nil
+            }
     }
 
     private func inUse(_ identity: FileIdentity) -> MigrationError {
         let holders = OpenFiles.holders(of: identity)
         let names = holders.isEmpty ? "" : " by process \(holders.map(String.init).joined(separator: ", "))"
         return MigrationError(
-            .busy, "the old store is open\(names), or this file system gives no leases", path: old.path,
-            advice: "Close every program that has it open, then retire it as the user who owns the file.")
+            .busy,
+            "the old store is open\(names), or this file system gives no leases",
+            path: old.path,
+            advice: "Close every program that has it open, then retire it as the user who owns the file."
+        )
     }
 
     private func outcome(_ shared: RunState.SharedRun, name: String, message: String) -> ShareOutcome {
         ShareOutcome(
-            outcome: .retired, transaction: shared.run.transaction,
+            outcome: .retired,
+            transaction: shared.run.transaction,
             old: ShareOutcome.Side(
-                path: StoreLocation(folder: old.folder, name: name).path, uuid: shared.completion.newUUID, objects: nil,
-                digest: shared.oldState.digest),
+                path: StoreLocation(folder: old.folder, name: name).path,
+                uuid: shared.completion.newUUID,
+                objects: nil,
+                digest: shared.oldState.digest
+            ),
             new: ShareOutcome.Side(
-                path: shared.run.new.path, uuid: shared.completion.newUUID, objects: nil, digest: nil),
-            message: message)
+                path: shared.run.new.path,
+                uuid: shared.completion.newUUID,
+                objects: nil,
+                digest: nil
+            ),
+            message: message
+        )
     }
 }

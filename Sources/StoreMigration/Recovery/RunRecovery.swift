@@ -45,9 +45,12 @@ struct RunRecovery {
         case .forward: try goForward(&journal)
         case .undecided:
             throw MigrationError(
-                .needsDecision, "an interrupted run left neither the former nor the new content", path: run.run.new.path,
+                .needsDecision,
+                "an interrupted run left neither the former nor the new content",
+                path: run.run.new.path,
                 advice: "The former content lies in the folder .store-migrate-aside-\(run.run.transaction) beside it.",
-                next: .status(old: run.run.old.path, new: run.run.new.path))
+                next: .status(old: run.run.old.path, new: run.run.new.path)
+            )
         }
         return decision
     }
@@ -79,7 +82,10 @@ struct RunRecovery {
             status.size > 0, try fenceInOld()?.transaction == run.run.transaction
         else { return }
         let connection = try StoreConnection(
-            run.run.old, access: .liveWriting, lockTimeout: options.effectiveLockTimeout)
+            run.run.old,
+            access: .liveWriting,
+            lockTimeout: options.effectiveLockTimeout
+        )
         try connection.beginWriting(deadline: Deadline(after: options.effectiveLockTimeout))
         try FenceWriter(connection).lift()
         try connection.commit(deadline: Deadline(after: options.effectiveLockTimeout))
@@ -88,16 +94,23 @@ struct RunRecovery {
 
     private func fenceInOld() throws -> StoreFence? {
         try StoreReader(
-            lockTimeout: options.effectiveLockTimeout, allowsNetworkFileSystem: options.allowsNetworkFileSystem
-        ).withView(of: run.run.old) { try StoreFence(reading: $0.connection) }
+            lockTimeout: options.effectiveLockTimeout,
+            allowsNetworkFileSystem: options.allowsNetworkFileSystem
+        )
+        .withView(of: run.run.old) { try StoreFence(reading: $0.connection) }
     }
 
     // MARK: Forward
 
     private func goForward(_ journal: inout MigrationJournal) throws {
         let context = try RunContext(
-            transaction: run.run.transaction, old: run.run.old, new: run.run.new, options: runOptions,
-            monitor: monitor, logger: logger)
+            transaction: run.run.transaction,
+            old: run.run.old,
+            new: run.run.new,
+            options: runOptions,
+            monitor: monitor,
+            logger: logger
+        )
         guard let identity = try context.container.status(of: run.run.new.name)?.identity,
             let oldToken = run.publication?.oldToken ?? run.replacement?.oldToken,
             let inspection = try StoreInspector(depth: .layout, lockTimeout: options.effectiveLockTimeout)
@@ -115,20 +128,32 @@ struct RunRecovery {
         try journal.append(.proved(digest: digest))
         if run.replacement != nil, let aside = try asideFolder(in: context.container) {
             try ExternalFilesOfDisplacedStore.remove(
-                except: (run.replacement?.externalFiles).map { Array($0.keys) } ?? [], keptIn: aside.folder,
-                of: run.run.new, in: context.container)
+                except: (run.replacement?.externalFiles).map { Array($0.keys) } ?? [],
+                keptIn: aside.folder,
+                of: run.run.new,
+                in: context.container
+            )
         }
         try Receipt(
-            transaction: run.run.transaction, old: run.run.old.path, storeUUID: inspection.uuid, digest: digest,
+            transaction: run.run.transaction,
+            old: run.run.old.path,
+            storeUUID: inspection.uuid,
+            digest: digest,
             descriptions: context.mirroredDescriptions(of: inspection)
-        ).write(beside: run.run.new.name, in: context.container)
+        )
+        .write(beside: run.run.new.name, in: context.container)
         try Nest(of: run.run.transaction, identity: run.nest, in: context.container)?.remove()
         try journal.append(
             .done(
                 JournalRecord.Completion(
-                    new: identity, newUUID: inspection.uuid, objects: nil,
+                    new: identity,
+                    newUUID: inspection.uuid,
+                    objects: nil,
                     oldState: oldState(context, digest: digest, token: oldToken),
-                    isFenced: run.run.policy == .fence)))
+                    isFenced: run.run.policy == .fence
+                )
+            )
+        )
     }
 
     /// The run goes on as it began.
@@ -139,12 +164,17 @@ struct RunRecovery {
     }
 
     private func fence(
-        _ context: RunContext, _ inspection: StoreInspection, _ journal: inout MigrationJournal
+        _ context: RunContext,
+        _ inspection: StoreInspection,
+        _ journal: inout MigrationJournal
     ) throws {
         guard run.run.policy == .fence, !run.isFenced else { return }
         if inspection.fence?.transaction != run.run.transaction {
             let connection = try StoreConnection(
-                run.run.old, access: .liveWriting, lockTimeout: options.effectiveLockTimeout)
+                run.run.old,
+                access: .liveWriting,
+                lockTimeout: options.effectiveLockTimeout
+            )
             try connection.beginWriting(deadline: context.lockDeadline())
             let writer = FenceWriter(connection)
             try writer.lift()
@@ -168,7 +198,9 @@ struct RunRecovery {
 
     /// The old store's state, with a token only where it still holds what was shared.
     private func oldState(
-        _ context: RunContext, digest: String, token: FileToken
+        _ context: RunContext,
+        digest: String,
+        token: FileToken
     ) throws -> JournalRecord.OldState {
         if try gatherer.digest(of: run.run.old) == digest {
             return try OldStateRecorder.state(of: run.run.old, in: context.oldFolder, digest: digest)

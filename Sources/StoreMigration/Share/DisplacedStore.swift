@@ -20,7 +20,10 @@ final class DisplacedStore {
     init(_ context: RunContext, image location: StoreLocation) throws {
         self.context = context
         connection = try StoreConnection(
-            context.new, access: .liveWriting, lockTimeout: context.options.effectiveLockTimeout)
+            context.new,
+            access: .liveWriting,
+            lockTimeout: context.options.effectiveLockTimeout
+        )
         image = try StoreConnection(location, access: .immutable)
         guard let status = try context.container.status(of: context.new.name) else { throw DestinationAppeared() }
         identity = status.identity
@@ -38,10 +41,12 @@ final class DisplacedStore {
         let ours = try image.value("PRAGMA page_size")?.integer
         guard theirs == ours else {
             throw MigrationError(
-                .needsDecision, "the store at the new place has another page size and is in write-ahead-log mode",
+                .needsDecision,
+                "the store at the new place has another page size and is in write-ahead-log mode",
                 path: context.new.path,
                 advice: "Close every program that has it open and move it away, then run the command again.",
-                next: .status(old: context.old.path, new: context.new.path))
+                next: .status(old: context.old.path, new: context.new.path)
+            )
         }
     }
 

@@ -5,7 +5,10 @@ import StoreFormat
 enum ExternalFilesOfDisplacedStore {
     /// Removes the files that only the displaced store named, each only when an equal copy is kept in `aside`.
     static func remove(
-        except ours: [String], keptIn aside: Directory?, of location: StoreLocation, in container: Directory
+        except ours: [String],
+        keptIn aside: Directory?,
+        of location: StoreLocation,
+        in container: Directory
     ) throws {
         guard let aside, let kept = try aside.externalData(of: location),
             let folder = try container.externalData(of: location)

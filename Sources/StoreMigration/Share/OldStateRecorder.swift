@@ -9,14 +9,21 @@ enum OldStateRecorder {
 
     /// The state of the store at `location`, whose content has `digest`.
     static func state(
-        of location: StoreLocation, in folder: Directory, digest: String
+        of location: StoreLocation,
+        in folder: Directory,
+        digest: String
     ) throws -> JournalRecord.OldState {
         JournalRecord.OldState(
-            token: try folder.token(of: location.name), takenAt: now(), digest: digest)
+            token: try folder.token(of: location.name),
+            takenAt: now(),
+            digest: digest
+        )
     }
 
     /// True when the token alone proves that nothing was written since `state` was recorded.
-    static func isUnchanged(_ state: JournalRecord.OldState, at location: StoreLocation, in folder: Directory) throws -> Bool {
+    static func isUnchanged(_ state: JournalRecord.OldState, at location: StoreLocation, in folder: Directory) throws
+        -> Bool
+    {
         guard try folder.token(of: location.name) == state.token else { return false }
         guard let newest = state.token.newest else { return false }
         let age = Double(state.takenAt) / 1e9 - (Double(newest.seconds) + Double(newest.nanoseconds) / 1e9)

@@ -20,8 +20,14 @@ struct ProtectRun {
         try journal.append(
             .begin(
                 JournalRecord.RunIdentity(
-                    transaction: context.transaction, old: context.old, oldIdentity: inspection.identity,
-                    new: context.new, policy: context.options.oldStore)))
+                    transaction: context.transaction,
+                    old: context.old,
+                    oldIdentity: inspection.identity,
+                    new: context.new,
+                    policy: context.options.oldStore
+                )
+            )
+        )
         var findings: [Finding] = []
         let connection = try context.openOldStore()
         let start = ContinuousClock.now
@@ -29,21 +35,33 @@ struct ProtectRun {
             if context.options.oldStore == .fence {
                 try connection.beginWriting(deadline: context.lockDeadline())
                 try FenceWriter(connection).lift()
-                findings = try FenceWriter(connection).set(
-                    transaction: context.transaction, newPath: context.new.path)
+                findings = try FenceWriter(connection)
+                    .set(
+                        transaction: context.transaction,
+                        newPath: context.new.path
+                    )
                 try connection.commit(deadline: context.lockDeadline())
                 try journal.append(.fenced)
             }
             let gatherer = FactsGatherer(
-                old: context.old, new: context.new, options: context.options, monitor: context.monitor)
+                old: context.old,
+                new: context.new,
+                options: context.options,
+                monitor: context.monitor
+            )
             let hold = start.duration(to: .now)
             let digest = try StoreDigest(
-                of: connection, externalData: context.oldFolder.externalData(of: context.old),
-                monitor: context.monitor)
+                of: connection,
+                externalData: context.oldFolder.externalData(of: context.old),
+                monitor: context.monitor
+            )
             if requiresEqualContent, try gatherer.digest(of: context.new) != digest.value {
                 throw MigrationError(
-                    .busy, "the stores were written to while they were compared", path: context.old.path,
-                    advice: "Run the command again.")
+                    .busy,
+                    "the stores were written to while they were compared",
+                    path: context.old.path,
+                    advice: "Run the command again."
+                )
             }
             try connection.close()
             return try finish(&journal, identity: identity, digest: digest, hold: hold, findings: findings)
@@ -54,25 +72,45 @@ struct ProtectRun {
     }
 
     private func finish(
-        _ journal: inout MigrationJournal, identity: FileIdentity, digest: StoreDigest, hold: Duration,
+        _ journal: inout MigrationJournal,
+        identity: FileIdentity,
+        digest: StoreDigest,
+        hold: Duration,
         findings: [Finding]
     ) throws -> RunResult {
         let descriptions = context.mirroredDescriptions(of: inspection)
         try Receipt(
-            transaction: context.transaction, old: context.old.path, storeUUID: inspection.uuid,
-            digest: digest.value, descriptions: descriptions
-        ).write(beside: context.new.name, in: context.container)
+            transaction: context.transaction,
+            old: context.old.path,
+            storeUUID: inspection.uuid,
+            digest: digest.value,
+            descriptions: descriptions
+        )
+        .write(beside: context.new.name, in: context.container)
         try journal.append(
             .done(
                 JournalRecord.Completion(
-                    new: identity, newUUID: inspection.uuid, objects: inspection.objectCount,
+                    new: identity,
+                    newUUID: inspection.uuid,
+                    objects: inspection.objectCount,
                     oldState: OldStateRecorder.state(
-                        of: context.old, in: context.oldFolder, digest: digest.value),
-                    isFenced: context.options.oldStore == .fence)))
+                        of: context.old,
+                        in: context.oldFolder,
+                        digest: digest.value
+                    ),
+                    isFenced: context.options.oldStore == .fence
+                )
+            )
+        )
         return RunResult(
-            transaction: context.transaction, digest: digest.value, objects: nil,
-            report: VerificationReport(levels: [], findings: [], digest: digest), work: nil, findings: findings,
-            descriptions: descriptions)
+            transaction: context.transaction,
+            digest: digest.value,
+            objects: nil,
+            report: VerificationReport(levels: [], findings: [], digest: digest),
+            work: nil,
+            findings: findings,
+            descriptions: descriptions
+        )
     }
 
     private func takeBack(_ connection: StoreConnection, _ journal: inout MigrationJournal) throws {

@@ -29,8 +29,14 @@ struct PublishRun {
         try journal.append(
             .begin(
                 JournalRecord.RunIdentity(
-                    transaction: context.transaction, old: context.old, oldIdentity: inspection.identity,
-                    new: context.new, policy: context.options.oldStore)))
+                    transaction: context.transaction,
+                    old: context.old,
+                    oldIdentity: inspection.identity,
+                    new: context.new,
+                    policy: context.options.oldStore
+                )
+            )
+        )
         var published = PublishedStore(context: context)
         do {
             try stageAndPublish(&published, &journal)
@@ -70,8 +76,11 @@ struct PublishRun {
         if context.options.oldStore == .capture { try published.keepBase(copy) }
         try publish(copy, &published, &journal)
         if context.options.oldStore == .fence {
-            published.findings += try FenceWriter(lock).set(
-                transaction: context.transaction, newPath: context.new.path)
+            published.findings += try FenceWriter(lock)
+                .set(
+                    transaction: context.transaction,
+                    newPath: context.new.path
+                )
             try lock.commit(deadline: context.lockDeadline())
         } else {
             lock.rollback()
@@ -83,13 +92,17 @@ struct PublishRun {
 
     /// Moves the copy into place; the commit point is the rename of the main file.
     private func publish(
-        _ copy: StagedCopy, _ published: inout PublishedStore, _ journal: inout MigrationJournal
+        _ copy: StagedCopy,
+        _ published: inout PublishedStore,
+        _ journal: inout MigrationJournal
     ) throws {
         let identity = try copy.main.status().identity
         let publication = JournalRecord.Publication(
-            main: identity, externalFiles: copy.external.identities,
+            main: identity,
+            externalFiles: copy.external.identities,
             oldToken: try context.oldFolder.token(of: context.old.name),
-            digest: copy.changedSinceProof ? nil : copy.proof?.digest?.value)
+            digest: copy.changedSinceProof ? nil : copy.proof?.digest?.value
+        )
         try copy.main.close()
         try journal.append(.publishing(publication))
         published.publication = publication
@@ -127,7 +140,9 @@ struct PublishRun {
 
     /// Takes everything back; when that fails too, the run counts as interrupted and recovery finishes the work.
     private func takeBack(
-        _ published: PublishedStore, _ journal: inout MigrationJournal, cause: any Error
+        _ published: PublishedStore,
+        _ journal: inout MigrationJournal,
+        cause: any Error
     ) throws {
         published.lock?.rollback()
         do {

@@ -43,7 +43,10 @@ package struct Receipt: Hashable, Sendable, Codable {
     }
 
     package init(
-        transaction: String, old: String, storeUUID: String?, digest: String,
+        transaction: String,
+        old: String,
+        storeUUID: String?,
+        digest: String,
         descriptions: [StoreRole: PersistentStoreDescription]
     ) {
         self.transaction = transaction
@@ -51,6 +54,7 @@ package struct Receipt: Hashable, Sendable, Codable {
         self.storeUUID = storeUUID
         self.digest = digest
         self.descriptions = Dictionary(
-            uniqueKeysWithValues: descriptions.map { ($0.key.description, $0.value) })
+            uniqueKeysWithValues: descriptions.map { ($0.key.description, $0.value) }
+        )
     }
 }

@@ -18,8 +18,14 @@ struct ReplaceRun {
         try journal.append(
             .begin(
                 JournalRecord.RunIdentity(
-                    transaction: context.transaction, old: context.old, oldIdentity: inspection.identity,
-                    new: context.new, policy: context.options.oldStore)))
+                    transaction: context.transaction,
+                    old: context.old,
+                    oldIdentity: inspection.identity,
+                    new: context.new,
+                    policy: context.options.oldStore
+                )
+            )
+        )
         var published = PublishedStore(context: context)
         let aside = AsideFolder(for: context.transaction, in: context.container)
         do {
@@ -31,8 +37,11 @@ struct ReplaceRun {
         }
         do {
             try ExternalFilesOfDisplacedStore.remove(
-                except: published.copy?.external.identities.keys.map { $0 } ?? [], keptIn: aside.opened(),
-                of: context.new, in: context.container)
+                except: published.copy?.external.identities.keys.map { $0 } ?? [],
+                keptIn: aside.opened(),
+                of: context.new,
+                in: context.container
+            )
             return try RunCloser(context, published: published, inspection: inspection).close(&journal)
         } catch {
             throw MigrationError(error).afterPublishing
@@ -40,7 +49,9 @@ struct ReplaceRun {
     }
 
     private func stageAndReplace(
-        _ published: inout PublishedStore, _ aside: AsideFolder, _ journal: inout MigrationJournal
+        _ published: inout PublishedStore,
+        _ aside: AsideFolder,
+        _ journal: inout MigrationJournal
     ) throws {
         let nest = try Nest(creating: context.transaction, in: context.container)
         published.nest = nest
@@ -61,8 +72,11 @@ struct ReplaceRun {
         if context.options.oldStore == .capture { try published.keepBase(copy) }
         try replace(copy, &published, aside, &journal)
         if context.options.oldStore == .fence {
-            published.findings += try FenceWriter(lock).set(
-                transaction: context.transaction, newPath: context.new.path)
+            published.findings += try FenceWriter(lock)
+                .set(
+                    transaction: context.transaction,
+                    newPath: context.new.path
+                )
             try lock.commit(deadline: context.lockDeadline())
             try journal.append(.fenced)
         } else {
@@ -73,7 +87,10 @@ struct ReplaceRun {
     }
 
     private func replace(
-        _ copy: StagedCopy, _ published: inout PublishedStore, _ aside: AsideFolder, _ journal: inout MigrationJournal
+        _ copy: StagedCopy,
+        _ published: inout PublishedStore,
+        _ aside: AsideFolder,
+        _ journal: inout MigrationJournal
     ) throws {
         let folder = try aside.open { try journal.append(.aside($0)) }
         try copySidecars(to: folder)
@@ -82,13 +99,19 @@ struct ReplaceRun {
         try displaced.copyAside(to: folder)
         try requireStillExpendable(in: folder)
         let replacement = JournalRecord.Replacement(
-            main: displaced.identity, externalFiles: copy.external.identities,
-            oldToken: try context.oldFolder.token(of: context.old.name), loserDigest: try loserDigest(in: folder),
-            digest: try copy.contentDigest())
+            main: displaced.identity,
+            externalFiles: copy.external.identities,
+            oldToken: try context.oldFolder.token(of: context.old.name),
+            loserDigest: try loserDigest(in: folder),
+            digest: try copy.contentDigest()
+        )
         try journal.append(.replacing(replacement))
         published.publication = JournalRecord.Publication(
-            main: displaced.identity, externalFiles: copy.external.identities, oldToken: replacement.oldToken,
-            digest: replacement.digest)
+            main: displaced.identity,
+            externalFiles: copy.external.identities,
+            oldToken: replacement.oldToken,
+            digest: replacement.digest
+        )
         try copy.external.publish(to: context.new, in: context.container) { name, folder in
             try aside.take(name, from: folder) { _ in }
         }
@@ -122,13 +145,17 @@ struct ReplaceRun {
     private func loserDigest(in folder: Directory) throws -> String? {
         let location = StoreLocation(folder: folder.path, name: context.new.name)
         guard let size = try folder.status(of: location.name)?.size, size > 0 else { return nil }
-        return try StoreReader().withView(of: location) { view in
-            try StoreDigest(of: view.connection, externalData: view.externalData).value
-        }
+        return try StoreReader()
+            .withView(of: location) { view in
+                try StoreDigest(of: view.connection, externalData: view.externalData).value
+            }
     }
 
     private func takeBack(
-        _ published: PublishedStore, _ aside: AsideFolder, _ journal: inout MigrationJournal, cause: any Error
+        _ published: PublishedStore,
+        _ aside: AsideFolder,
+        _ journal: inout MigrationJournal,
+        cause: any Error
     ) throws {
         published.lock?.rollback()
         do {

@@ -46,23 +46,39 @@ struct RunCloser {
 
         let descriptions = context.mirroredDescriptions(of: inspection)
         try Receipt(
-            transaction: context.transaction, old: context.old.path, storeUUID: inspection.uuid, digest: digest,
+            transaction: context.transaction,
+            old: context.old.path,
+            storeUUID: inspection.uuid,
+            digest: digest,
             descriptions: descriptions
-        ).write(beside: context.new.name, in: context.container)
+        )
+        .write(beside: context.new.name, in: context.container)
         try published.nest?.remove()
         try journal.append(
             .done(
                 JournalRecord.Completion(
-                    new: identity, newUUID: inspection.uuid, objects: objects,
+                    new: identity,
+                    newUUID: inspection.uuid,
+                    objects: objects,
                     oldState: OldStateRecorder.state(of: context.old, in: context.oldFolder, digest: digest),
-                    isFenced: context.options.oldStore == .fence)))
+                    isFenced: context.options.oldStore == .fence
+                )
+            )
+        )
         return RunResult(
-            transaction: context.transaction, digest: digest,
-            objects: objects, report: proof.report,
+            transaction: context.transaction,
+            digest: digest,
+            objects: objects,
+            report: proof.report,
             work: ShareOutcome.Work(
-                bytes: bytes, externalFiles: externalFiles, lockHold: published.lockHold,
-                isFenced: context.options.oldStore == .fence),
-            findings: findings + proof.findings + modeFindings, descriptions: descriptions)
+                bytes: bytes,
+                externalFiles: externalFiles,
+                lockHold: published.lockHold,
+                isFenced: context.options.oldStore == .fence
+            ),
+            findings: findings + proof.findings + modeFindings,
+            descriptions: descriptions
+        )
     }
 
     /// The proof made before the lock when it still holds; what is missing is proved on the store in place.
@@ -73,11 +89,18 @@ struct RunCloser {
         let prover = StoreProver(options: context.options, monitor: context.monitor)
         let reader = StoreReader(
             lockTimeout: context.options.effectiveLockTimeout,
-            allowsNetworkFileSystem: context.options.allowsNetworkFileSystem, monitor: context.monitor)
+            allowsNetworkFileSystem: context.options.allowsNetworkFileSystem,
+            monitor: context.monitor
+        )
         return try reader.withView(of: context.new) { view in
-            var proof = try copy.proof?.withoutContent
+            var proof =
+                try copy.proof?.withoutContent
                 ?? prover.prove(
-                    view.connection, at: context.new, externalData: view.externalData, comparingWith: copy.source)
+                    view.connection,
+                    at: context.new,
+                    externalData: view.externalData,
+                    comparingWith: copy.source
+                )
             guard context.options.level >= .content else { return proof }
             guard let token = published.token, view.token.holdsSameContent(as: token) else {
                 findings.append(.writtenWhileProving(at: context.new))
@@ -89,16 +112,23 @@ struct RunCloser {
                 return proof
             }
             try prover.compare(
-                &proof, copy: view.connection, externalData: view.externalData, original: copy.source,
-                originalExternalData: context.oldFolder.externalData(of: context.old))
+                &proof,
+                copy: view.connection,
+                externalData: view.externalData,
+                original: copy.source,
+                originalExternalData: context.oldFolder.externalData(of: context.old)
+            )
             return proof
         }
     }
 
     private func contentDigest(of copy: StagedCopy) throws -> String {
         try StoreDigest(
-            of: copy.source, externalData: context.oldFolder.externalData(of: context.old), monitor: context.monitor
-        ).value
+            of: copy.source,
+            externalData: context.oldFolder.externalData(of: context.old),
+            monitor: context.monitor
+        )
+        .value
     }
 
     /// Gives the old store back to its writers, because what was published cannot be trusted.
@@ -113,7 +143,8 @@ struct RunCloser {
     /// Counts again when writers changed the old store after it was inspected.
     private func countedObjects() throws -> Int64? {
         try StoreInspector(depth: .counts, lockTimeout: context.options.effectiveLockTimeout)
-            .inspect(context.new).inspection?.objectCount
+            .inspect(context.new).inspection?
+            .objectCount
     }
 
     private func byteCount(_ copy: StagedCopy) throws -> Int64 {
@@ -124,9 +155,12 @@ struct RunCloser {
         guard inspection.mode & 0o060 != 0o060 else { return [] }
         return [
             Finding(
-                .notGroupReadable, .info, level: .files,
+                .notGroupReadable,
+                .info,
+                level: .files,
                 "the new store keeps the old one's mode, with which other users of the group cannot write it",
-                path: context.new.path)
+                path: context.new.path
+            )
         ]
     }
 }
@@ -134,8 +168,11 @@ struct RunCloser {
 extension Finding {
     fileprivate static func writtenWhileProving(at location: StoreLocation) -> Finding {
         Finding(
-            .writtenWhileProving, .info, level: .content,
+            .writtenWhileProving,
+            .info,
+            level: .content,
             "the new store was written to before it was compared; its pages had been proved when it appeared",
-            path: location.path)
+            path: location.path
+        )
     }
 }

@@ -19,7 +19,11 @@ struct RunContext {
     let logger: Logger
 
     init(
-        transaction: String, old: StoreLocation, new: StoreLocation, options: ShareOptions, monitor: WorkMonitor,
+        transaction: String,
+        old: StoreLocation,
+        new: StoreLocation,
+        options: ShareOptions,
+        monitor: WorkMonitor,
         logger: Logger
     ) throws {
         self.transaction = transaction
@@ -40,9 +44,13 @@ struct RunContext {
         } catch {
             guard error.errno == .noSuchFileOrDirectory else { throw error }
             throw MigrationError(
-                .nothingFound, "the folder of the new store does not exist", path: new.folder,
-                advice: "Create it: mkdir -p '\(new.folder)'", next: .makeFolder(path: new.folder),
-                underlyingError: error)
+                .nothingFound,
+                "the folder of the new store does not exist",
+                path: new.folder,
+                advice: "Create it: mkdir -p '\(new.folder)'",
+                next: .makeFolder(path: new.folder),
+                underlyingError: error
+            )
         }
     }
 
@@ -53,9 +61,12 @@ struct RunContext {
         } catch {
             guard error.code == .unreadable || error.code == .notWritable else { throw error }
             throw MigrationError(
-                .notWritable, "the old store cannot be written: \(error.message)", path: old.path,
+                .notWritable,
+                "the old store cannot be written: \(error.message)",
+                path: old.path,
                 advice: "Run as its owner, or pass --old capture --state DIR to copy it without a fence.",
-                underlyingError: error)
+                underlyingError: error
+            )
         }
     }
 
@@ -80,9 +91,11 @@ struct RunContext {
     /// Draws the number of a new run: 128 random bits, so that nothing depends on the clock.
     static func drawTransaction() -> String {
         var generator = SystemRandomNumberGenerator()
-        return (0..<4).map { _ in
-            let digits = String(generator.next() as UInt32, radix: 16)
-            return String(repeating: "0", count: 8 - digits.count) + digits
-        }.joined()
+        return (0..<4)
+            .map { _ in
+                let digits = String(generator.next() as UInt32, radix: 16)
+                return String(repeating: "0", count: 8 - digits.count) + digits
+            }
+            .joined()
     }
 }

@@ -26,15 +26,22 @@ struct ShareEngine {
         try requireOwnJournal(state)
         if case .interrupted(let run) = state {
             return SharePlan(
-                outcome: .interrupted, old: old, new: new, findings: [.interrupted(run, at: old)],
+                outcome: .interrupted,
+                old: old,
+                new: new,
+                findings: [.interrupted(run, at: old)],
                 reason: "an earlier run was interrupted; a share finishes or takes back that run first",
-                next: .resume(old: old.path))
+                next: .resume(old: old.path)
+            )
         }
         if let shared = try unchangedSince(state) {
             return SharePlan(
-                outcome: .alreadyShared, old: old, new: new,
+                outcome: .alreadyShared,
+                old: old,
+                new: new,
                 reason: "the store is shared, and nothing was written to the old place since",
-                next: .retire(old: shared.run.old.path))
+                next: .retire(old: shared.run.old.path)
+            )
         }
         let plan = try SharePlanner(facts: gatherer.facts(state: state), options: options).plan()
         if !plan.steps.isEmpty { _ = try RunContext.openContainer(new) }
@@ -97,15 +104,22 @@ struct ShareEngine {
     }
 
     private func carryOut(
-        _ plan: SharePlan, facts: PlanningFacts, _ journal: inout MigrationJournal
+        _ plan: SharePlan,
+        facts: PlanningFacts,
+        _ journal: inout MigrationJournal
     ) throws -> ShareOutcome {
         guard let inspection = facts.oldCondition.inspection, !plan.steps.isEmpty else {
             try renewToken(plan, &journal)
             return try outcome(of: plan, facts: facts, state: journal.state)
         }
         let context = try RunContext(
-            transaction: RunContext.drawTransaction(), old: old, new: new, options: options, monitor: monitor,
-            logger: logger)
+            transaction: RunContext.drawTransaction(),
+            old: old,
+            new: new,
+            options: options,
+            monitor: monitor,
+            logger: logger
+        )
         try requireTrustedFileSystem(context)
         let actions = Set(plan.steps.map(\.action))
         if actions.contains(.liftFence) { try FenceLifting(context).lift(&journal) }
@@ -115,14 +129,19 @@ struct ShareEngine {
         } else if actions.contains(.replaceContent) {
             result = try ReplaceRun(context, inspection: inspection).run(&journal)
         } else {
-            result = try ProtectRun(context, inspection: inspection).run(
-                &journal, requiresEqualContent: facts.areContentsEqual == true)
+            result = try ProtectRun(context, inspection: inspection)
+                .run(
+                    &journal,
+                    requiresEqualContent: facts.areContentsEqual == true
+                )
         }
         return try outcome(of: plan, inspection: inspection, result: result)
     }
 
     private func publish(
-        _ context: RunContext, _ inspection: StoreInspection, _ journal: inout MigrationJournal
+        _ context: RunContext,
+        _ inspection: StoreInspection,
+        _ journal: inout MigrationJournal
     ) throws -> RunResult {
         guard options.oldStore == .capture, try !context.canLockOldStore() else {
             return try PublishRun(context, inspection: inspection).run(&journal)
@@ -145,7 +164,8 @@ struct ShareEngine {
             let folder = try gatherer.folder(of: old)
         else { return }
         try journal.append(
-            .renewed(OldStateRecorder.state(of: old, in: folder, digest: shared.oldState.digest)))
+            .renewed(OldStateRecorder.state(of: old, in: folder, digest: shared.oldState.digest))
+        )
     }
 
     // MARK: Requirements
@@ -156,14 +176,20 @@ struct ShareEngine {
             try gatherer.status(of: run.old)?.identity == run.oldIdentity
         else { return }
         throw MigrationError(
-            .needsDecision, "the journal in this folder is that of another store, \(run.old.path)",
-            path: stateFolder.path, advice: "Choose a folder of its own for each store with --state.")
+            .needsDecision,
+            "the journal in this folder is that of another store, \(run.old.path)",
+            path: stateFolder.path,
+            advice: "Choose a folder of its own for each store with --state."
+        )
     }
 
     private func requireTrustedFileSystem(_ context: RunContext) throws {
         guard !options.allowsNetworkFileSystem, try context.container.isOnNetworkFileSystem() else { return }
         throw UnreadableStore(
-            .networkFileSystem, path: new.folder, detail: "the container is on a network file system")
+            .networkFileSystem,
+            path: new.folder,
+            detail: "the container is on a network file system"
+        )
     }
 
     // MARK: Outcomes
@@ -174,28 +200,50 @@ struct ShareEngine {
             var transaction: String?
             if case .shared(let shared) = state { transaction = shared.run.transaction }
             return ShareOutcome(
-                outcome: plan.outcome, transaction: transaction, old: facts.oldCondition.side(old),
-                new: facts.newCondition.side(new), findings: plan.findings, message: plan.reason, next: plan.next)
+                outcome: plan.outcome,
+                transaction: transaction,
+                old: facts.oldCondition.side(old),
+                new: facts.newCondition.side(new),
+                findings: plan.findings,
+                message: plan.reason,
+                next: plan.next
+            )
         default:
             if case .unreadable(let store) = facts.oldCondition { throw store }
             if case .unreadable(let store) = facts.newCondition { throw store }
             throw MigrationError(
-                plan.outcome, plan.reason, path: plan.outcome == .orphanSidecar ? old.path : new.path, next: plan.next,
-                findings: plan.findings)
+                plan.outcome,
+                plan.reason,
+                path: plan.outcome == .orphanSidecar ? old.path : new.path,
+                next: plan.next,
+                findings: plan.findings
+            )
         }
     }
 
     private func outcome(of plan: SharePlan, inspection: StoreInspection, result: RunResult) throws -> ShareOutcome {
         ShareOutcome(
-            outcome: plan.outcome, transaction: result.transaction,
+            outcome: plan.outcome,
+            transaction: result.transaction,
             old: ShareOutcome.Side(
-                path: old.path, uuid: inspection.uuid, objects: result.objects ?? inspection.objectCount,
-                digest: result.digest),
+                path: old.path,
+                uuid: inspection.uuid,
+                objects: result.objects ?? inspection.objectCount,
+                digest: result.digest
+            ),
             new: ShareOutcome.Side(
-                path: new.path, uuid: inspection.uuid, objects: result.objects ?? inspection.objectCount,
-                digest: result.digest),
-            work: result.work, report: result.report, findings: plan.findings + result.findings, message: plan.reason,
-            next: plan.next, descriptions: result.descriptions)
+                path: new.path,
+                uuid: inspection.uuid,
+                objects: result.objects ?? inspection.objectCount,
+                digest: result.digest
+            ),
+            work: result.work,
+            report: result.report,
+            findings: plan.findings + result.findings,
+            message: plan.reason,
+            next: plan.next,
+            descriptions: result.descriptions
+        )
     }
 }
 
@@ -203,7 +251,11 @@ extension StoreCondition {
     fileprivate func side(_ location: StoreLocation) -> ShareOutcome.Side? {
         inspection.map {
             ShareOutcome.Side(
-                path: location.path, uuid: $0.uuid, objects: $0.objectCount, digest: $0.digest?.value)
+                path: location.path,
+                uuid: $0.uuid,
+                objects: $0.objectCount,
+                digest: $0.digest?.value
+            )
         }
     }
 }
@@ -212,13 +264,18 @@ extension ShareOutcome {
     /// The outcome when nothing happened since the store was shared.
     fileprivate static func already(_ shared: RunState.SharedRun) -> ShareOutcome {
         ShareOutcome(
-            outcome: .alreadyShared, transaction: shared.run.transaction,
+            outcome: .alreadyShared,
+            transaction: shared.run.transaction,
             old: Side(
-                path: shared.run.old.path, uuid: shared.completion.newUUID,
-                objects: shared.completion.objects, digest: shared.oldState.digest),
+                path: shared.run.old.path,
+                uuid: shared.completion.newUUID,
+                objects: shared.completion.objects,
+                digest: shared.oldState.digest
+            ),
             new: Side(path: shared.run.new.path, uuid: shared.completion.newUUID, objects: nil, digest: nil),
             message: "the store is shared, and nothing was written to the old place since",
-            next: .retire(old: shared.run.old.path))
+            next: .retire(old: shared.run.old.path)
+        )
     }
 }
 
@@ -230,7 +287,11 @@ extension Finding.Code {
 extension Finding {
     static func interrupted(_ run: RunState.InterruptedRun, at location: StoreLocation) -> Finding {
         Finding(
-            .interruptedRun, .warning, level: .files, "run \(run.run.transaction) over this store was interrupted",
-            path: location.path)
+            .interruptedRun,
+            .warning,
+            level: .files,
+            "run \(run.run.transaction) over this store was interrupted",
+            path: location.path
+        )
     }
 }

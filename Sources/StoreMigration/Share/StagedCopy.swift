@@ -30,7 +30,10 @@ final class StagedCopy {
         main = try nest.folder.createFile(context.new.name, mode: mode)
         try main.setGroupIfAllowed(context.group)
         external = try StagedExternalFiles(
-            source: context.oldFolder.externalData(of: context.old), nest: nest.folder, group: context.group)
+            source: context.oldFolder.externalData(of: context.old),
+            nest: nest.folder,
+            group: context.group
+        )
         let isLogged = try source.value("PRAGMA journal_mode")?.text == "wal"
         journalMode = isLogged ? .wal : .rollback
         if let view {
@@ -39,7 +42,11 @@ final class StagedCopy {
             let pageSize = try source.value("PRAGMA page_size")?.integer ?? 4096
             let holder = try context.openOldStore()
             snapshot = WriteAheadLogSnapshot(
-                source: source, holder: holder, target: main, pageSize: Int(pageSize))
+                source: source,
+                holder: holder,
+                target: main,
+                pageSize: Int(pageSize)
+            )
         } else {
             let (folder, name) = (context.oldFolder, context.old.name)
             snapshot = RollbackSnapshot(source: source, target: main) { try folder.token(of: name) }
@@ -66,13 +73,21 @@ final class StagedCopy {
         let image = try StoreConnection(location, access: .immutable)
         let externalData = try stagedExternalFolder()
         var proof = try prover.prove(
-            image, at: location, externalData: externalData, comparingWith: source)
+            image,
+            at: location,
+            externalData: externalData,
+            comparingWith: source
+        )
         if isSettled, context.options.level >= .content {
             switch journalMode {
             case .wal:
                 try prover.compare(
-                    &proof, copy: image, externalData: externalData, original: source,
-                    originalExternalData: context.oldFolder.externalData(of: context.old))
+                    &proof,
+                    copy: image,
+                    externalData: externalData,
+                    original: source,
+                    originalExternalData: context.oldFolder.externalData(of: context.old)
+                )
             case .rollback:
                 // Reading the original for so long would keep its writers waiting; its bytes are compared under the lock.
                 try prover.takeDigest(&proof, of: image, externalData: externalData)
@@ -126,7 +141,10 @@ final class StagedCopy {
         let free = try context.container.freeBytes()
         guard free > needed / 5 * 6 else {
             throw MigrationError(
-                .noSpace, "\(free) bytes are free and \(needed / 5 * 6) are needed", path: context.new.folder)
+                .noSpace,
+                "\(free) bytes are free and \(needed / 5 * 6) are needed",
+                path: context.new.folder
+            )
         }
     }
 }

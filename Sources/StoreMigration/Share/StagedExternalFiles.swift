@@ -65,7 +65,9 @@ final class StagedExternalFiles {
     ///
     /// A file that stands in the way stays when it is equal, and is handed to `moveAside` when it is not.
     func publish(
-        to location: StoreLocation, in container: Directory, moveAside: (String, Directory) throws -> Void
+        to location: StoreLocation,
+        in container: Directory,
+        moveAside: (String, Directory) throws -> Void
     ) throws {
         guard let source, let staged, !identities.isEmpty else { return }
         let mode = try source.status().mode & 0o777
@@ -81,7 +83,9 @@ final class StagedExternalFiles {
     }
 
     /// Removes the files that a run moved into place, recognised by inode, and the folders it leaves empty.
-    static func takeBack(_ identities: [String: FileIdentity], of location: StoreLocation, in container: Directory) throws {
+    static func takeBack(_ identities: [String: FileIdentity], of location: StoreLocation, in container: Directory)
+        throws
+    {
         // Anything else of that name was there before us, and is what the run failed on.
         guard !identities.isEmpty, try container.status(of: location.supportFolderName)?.kind == .directory else {
             return

@@ -14,32 +14,47 @@ struct StatusGatherer {
     func report() throws -> StatusReport {
         let state = try StateFolder(of: old, stateFolder: options.stateFolder).state()
         let inspector = StoreInspector(
-            depth: .layout, lockTimeout: options.effectiveLockTimeout,
-            allowsNetworkFileSystem: options.allowsNetworkFileSystem)
+            depth: .layout,
+            lockTimeout: options.effectiveLockTimeout,
+            allowsNetworkFileSystem: options.allowsNetworkFileSystem
+        )
         let oldCondition = try inspector.inspect(old)
         let newCondition = try inspector.inspect(new)
         let lateWrites = try lateWrites(state, oldCondition)
         var findings = (oldCondition.inspection?.findings ?? []) + (newCondition.inspection?.findings ?? [])
         for case .unreadable(let store) in [oldCondition, newCondition] {
             findings.append(
-                Finding(.foundButUnreadable, .error, level: .files, store.detail, path: store.path))
+                Finding(.foundButUnreadable, .error, level: .files, store.detail, path: store.path)
+            )
         }
         var recovery: String?
         if case .interrupted(let run) = state {
             findings.append(.interrupted(run, at: old))
             recovery = try describe(
-                RunRecovery(run, options: options, monitor: .silent, logger: logger).decision())
+                RunRecovery(run, options: options, monitor: .silent, logger: logger).decision()
+            )
         }
         if lateWrites == .found {
             findings.append(
                 Finding(
-                    .lateWrites, .warning, level: .content, "the old store was written to after it was shared",
-                    path: old.path))
+                    .lateWrites,
+                    .warning,
+                    level: .content,
+                    "the old store was written to after it was shared",
+                    path: old.path
+                )
+            )
         }
         return StatusReport(
-            old: try place(old, oldCondition), new: try place(new, newCondition), run: run(of: state),
-            recovery: recovery, transaction: transaction(of: state), lateWrites: lateWrites, findings: findings,
-            next: try next(state, lateWrites, oldCondition, newCondition))
+            old: try place(old, oldCondition),
+            new: try place(new, newCondition),
+            run: run(of: state),
+            recovery: recovery,
+            transaction: transaction(of: state),
+            lateWrites: lateWrites,
+            findings: findings,
+            next: try next(state, lateWrites, oldCondition, newCondition)
+        )
     }
 
     private func describe(_ decision: RecoveryDecision) -> String {
@@ -67,9 +82,13 @@ struct StatusGatherer {
             case .store: .store
             }
         return StatusReport.Place(
-            path: location.path, presence: presence, uuid: inspection?.uuid,
-            journalMode: inspection?.header.journalMode, isFenced: inspection?.fence != nil,
-            holders: inspection.map { OpenFiles.holders(of: $0.identity) } ?? [])
+            path: location.path,
+            presence: presence,
+            uuid: inspection?.uuid,
+            journalMode: inspection?.header.journalMode,
+            isFenced: inspection?.fence != nil,
+            holders: inspection.map { OpenFiles.holders(of: $0.identity) } ?? []
+        )
     }
 
     private func run(of state: RunState) -> StatusReport.Run {
@@ -90,7 +109,9 @@ struct StatusGatherer {
     }
 
     private func next(
-        _ state: RunState, _ lateWrites: StatusReport.LateWrites, _ oldCondition: StoreCondition,
+        _ state: RunState,
+        _ lateWrites: StatusReport.LateWrites,
+        _ oldCondition: StoreCondition,
         _ newCondition: StoreCondition
     ) throws -> NextStep? {
         switch state {

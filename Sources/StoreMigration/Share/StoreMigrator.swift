@@ -72,7 +72,11 @@ public struct StoreMigrator: Sendable {
             new = StoreLocation(folder: new.path, name: old.name)
         }
         return ShareEngine(
-            old: old, new: new, options: options,
-            monitor: WorkMonitor(onProgress: onProgress, isCancelled: isCancelled), logger: logger)
+            old: old,
+            new: new,
+            options: options,
+            monitor: WorkMonitor(onProgress: onProgress, isCancelled: isCancelled),
+            logger: logger
+        )
     }
 }

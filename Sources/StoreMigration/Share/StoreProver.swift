@@ -13,7 +13,9 @@ struct StoreProver {
     ///
     /// The original is asked only when something was found: what it had already is inherited. Damaged pages are never.
     func prove(
-        _ image: StoreConnection, at location: StoreLocation, externalData: Directory?,
+        _ image: StoreConnection,
+        at location: StoreLocation,
+        externalData: Directory?,
         comparingWith original: StoreConnection?
     ) throws -> StoreProof {
         monitor.report(.proving, 0, of: 0)
@@ -24,16 +26,29 @@ struct StoreProver {
             if level == .coredata, !isCoreData {
                 proof.levels.append(
                     VerificationReport.LevelResult(
-                        level: level, status: .skipped, reason: "a plain SQLite store", seconds: 0))
+                        level: level,
+                        status: .skipped,
+                        reason: "a plain SQLite store",
+                        seconds: 0
+                    )
+                )
                 continue
             }
             try monitor.checkCancellation()
             let start = ContinuousClock.now
             var findings = try verifier.findings(
-                in: image, location: location, externalData: externalData, level: level)
+                in: image,
+                location: location,
+                externalData: externalData,
+                level: level
+            )
             if findings.contains(where: { $0.severity >= .warning }), let original, level != .files {
                 let before = try verifier.findings(
-                    in: original, location: original.location, externalData: externalData, level: level)
+                    in: original,
+                    location: original.location,
+                    externalData: externalData,
+                    level: level
+                )
                 findings = VerificationReport(levels: [], findings: findings).inheriting(from: before).findings
             }
             proof.findings += findings
@@ -44,13 +59,17 @@ struct StoreProver {
 
     /// Compares the content of a copy with its original; both must be at rest or pinned.
     func compare(
-        _ proof: inout StoreProof, copy: StoreConnection, externalData: Directory?, original: StoreConnection,
+        _ proof: inout StoreProof,
+        copy: StoreConnection,
+        externalData: Directory?,
+        original: StoreConnection,
         originalExternalData: Directory?
     ) throws {
         let start = ContinuousClock.now
         let digest = try StoreDigest(of: copy, externalData: externalData, monitor: monitor)
         let expected = try StoreDigest(of: original, externalData: originalExternalData, monitor: monitor)
-        let findings = digest.value == expected.value
+        let findings =
+            digest.value == expected.value
             ? [] : try StoreVerifier(monitor: monitor).differences(of: digest, from: expected, in: copy)
         proof.findings += findings
         proof.digest = expected
@@ -65,17 +84,28 @@ struct StoreProver {
     }
 
     private func close(
-        _ level: VerificationLevel, of proof: inout StoreProof, findings: [Finding], since start: ContinuousClock.Instant
+        _ level: VerificationLevel,
+        of proof: inout StoreProof,
+        findings: [Finding],
+        since start: ContinuousClock.Instant
     ) throws {
         let failures = findings.filter { $0.severity == .error }
         let seconds = start.duration(to: .now) / .seconds(1)
         proof.levels.append(
             VerificationReport.LevelResult(
-                level: level, status: failures.isEmpty ? .passed : .failed, seconds: seconds))
+                level: level,
+                status: failures.isEmpty ? .passed : .failed,
+                seconds: seconds
+            )
+        )
         guard let first = failures.first else { return }
         throw MigrationError(
-            .verificationFailed, "the copy failed at level \(level): \(first.message)", path: first.path ?? "",
-            findings: proof.findings, report: proof.findings)
+            .verificationFailed,
+            "the copy failed at level \(level): \(first.message)",
+            path: first.path ?? "",
+            findings: proof.findings,
+            report: proof.findings
+        )
     }
 }
 

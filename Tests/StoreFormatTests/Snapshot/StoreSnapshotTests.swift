@@ -54,7 +54,9 @@ struct StoreSnapshotTests {
         let snapshot = try bench.wal()
         try bench.writer.execute("UPDATE t SET text = 'before' WHERE id < 100")
         try snapshot.copy(monitor: .silent)
-        try bench.writer.execute("UPDATE t SET text = 'after' WHERE id BETWEEN 50 AND 150; DELETE FROM t WHERE id > 1500")
+        try bench.writer.execute(
+            "UPDATE t SET text = 'after' WHERE id BETWEEN 50 AND 150; DELETE FROM t WHERE id > 1500"
+        )
         #expect(try snapshot.settle())
         try bench.writer.execute("INSERT INTO t VALUES (5000, 'tail')")
         #expect(try bench.complete(snapshot))
@@ -113,7 +115,9 @@ struct StoreSnapshotTests {
         let snapshot = bench.rollback()
         try snapshot.copy(monitor: .silent)
         #expect(snapshot.settle())
-        try bench.writer.execute("UPDATE t SET text = 'later' WHERE id % 7 = 0; INSERT INTO t SELECT id + 9000, text FROM t")
+        try bench.writer.execute(
+            "UPDATE t SET text = 'later' WHERE id % 7 = 0; INSERT INTO t SELECT id + 9000, text FROM t"
+        )
         #expect(try bench.complete(snapshot))
     }
 

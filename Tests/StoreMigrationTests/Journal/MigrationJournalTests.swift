@@ -1,16 +1,22 @@
 import SafeFiles
 import StoreFormat
-@testable import StoreMigration
-import Testing
 import TestSupport
+import Testing
+
+@testable import StoreMigration
 
 @Suite("The migration journal")
 struct MigrationJournalTests {
     private static let records: [JournalRecord] = [
         .begin(
             JournalRecord.RunIdentity(
-                transaction: "0123456789abcdef0123456789abcdef", old: .oldSample,
-                oldIdentity: FileIdentity(device: 1, inode: 2), new: .newSample, policy: .fence)),
+                transaction: "0123456789abcdef0123456789abcdef",
+                old: .oldSample,
+                oldIdentity: FileIdentity(device: 1, inode: 2),
+                new: .newSample,
+                policy: .fence
+            )
+        ),
         .nest(FileIdentity(device: 1, inode: 3)),
         .fenced,
         .proved(digest: "abc"),

@@ -1,7 +1,8 @@
 import SafeFiles
 import StoreFormat
-@testable import StoreMigration
 import Testing
+
+@testable import StoreMigration
 
 /// One row of the table of decisions.
 struct PlannerCase: CustomTestStringConvertible, Sendable {
@@ -22,105 +23,229 @@ struct PlannerCase: CustomTestStringConvertible, Sendable {
     ]
 
     private static func run(
-        _ place: PlanningFacts.EarlierRun.NewPlace, isOldUnchanged: Bool
+        _ place: PlanningFacts.EarlierRun.NewPlace,
+        isOldUnchanged: Bool
     ) -> PlanningFacts.EarlierRun {
         PlanningFacts.EarlierRun(transaction: "t", newPlace: place, isOldUnchanged: isOldUnchanged)
     }
 
     static let all: [PlannerCase] = [
         Self(
-            testDescription: "a store, and nothing", old: .store(.sample(objects: 3)), new: .absent,
-            isMainFileAtNew: false, outcome: .shared, actions: publishing),
+            testDescription: "a store, and nothing",
+            old: .store(.sample(objects: 3)),
+            new: .absent,
+            isMainFileAtNew: false,
+            outcome: .shared,
+            actions: publishing
+        ),
         Self(
-            testDescription: "a store without objects, and nothing", old: .store(.sample(objects: 0)), new: .absent,
-            isMainFileAtNew: false, outcome: .shared, actions: publishing),
+            testDescription: "a store without objects, and nothing",
+            old: .store(.sample(objects: 0)),
+            new: .absent,
+            isMainFileAtNew: false,
+            outcome: .shared,
+            actions: publishing
+        ),
         Self(
-            testDescription: "nothing, and a store", old: .absent, new: .store(.sample(objects: 3)),
-            outcome: .alreadyShared, actions: []),
+            testDescription: "nothing, and a store",
+            old: .absent,
+            new: .store(.sample(objects: 3)),
+            outcome: .alreadyShared,
+            actions: []
+        ),
         Self(
-            testDescription: "nothing at either place", old: .absent, new: .absent, isMainFileAtNew: false,
-            outcome: .nothingFound, actions: []),
+            testDescription: "nothing at either place",
+            old: .absent,
+            new: .absent,
+            isMainFileAtNew: false,
+            outcome: .nothingFound,
+            actions: []
+        ),
         Self(
-            testDescription: "an empty file counts as nothing", old: .emptyFile, new: .absent, isMainFileAtNew: false,
-            outcome: .nothingFound, actions: [], finding: .emptyFile),
+            testDescription: "an empty file counts as nothing",
+            old: .emptyFile,
+            new: .absent,
+            isMainFileAtNew: false,
+            outcome: .nothingFound,
+            actions: [],
+            finding: .emptyFile
+        ),
         Self(
-            testDescription: "shared by us and unchanged", old: .store(.sample(objects: 3, isFenced: true)),
-            new: .store(.sample(objects: 3)), earlier: run(.ours, isOldUnchanged: true), outcome: .alreadyShared,
-            actions: []),
+            testDescription: "shared by us and unchanged",
+            old: .store(.sample(objects: 3, isFenced: true)),
+            new: .store(.sample(objects: 3)),
+            earlier: run(.ours, isOldUnchanged: true),
+            outcome: .alreadyShared,
+            actions: []
+        ),
         Self(
-            testDescription: "shared by us and changed since", old: .store(.sample(objects: 4, isFenced: true)),
-            new: .store(.sample(objects: 3)), earlier: run(.ours, isOldUnchanged: false), outcome: .lateWrites,
-            actions: [], finding: .lateWrites),
+            testDescription: "shared by us and changed since",
+            old: .store(.sample(objects: 4, isFenced: true)),
+            new: .store(.sample(objects: 3)),
+            earlier: run(.ours, isOldUnchanged: false),
+            outcome: .lateWrites,
+            actions: [],
+            finding: .lateWrites
+        ),
         Self(
             testDescription: "fenced by us, and the new store is gone",
-            old: .store(.sample(objects: 3, isFenced: true)), new: .absent, isMainFileAtNew: false,
-            earlier: run(.absent, isOldUnchanged: true), outcome: .shared, actions: [.liftFence] + publishing,
-            finding: .sharedStoreMissing),
+            old: .store(.sample(objects: 3, isFenced: true)),
+            new: .absent,
+            isMainFileAtNew: false,
+            earlier: run(.absent, isOldUnchanged: true),
+            outcome: .shared,
+            actions: [.liftFence] + publishing,
+            finding: .sharedStoreMissing
+        ),
         Self(
             testDescription: "fenced by us, and the new store is not ours",
-            old: .store(.sample(objects: 3, isFenced: true)), new: .store(.sample(objects: 3)),
-            earlier: run(.notOurs, isOldUnchanged: true), outcome: .needsDecision, actions: []),
+            old: .store(.sample(objects: 3, isFenced: true)),
+            new: .store(.sample(objects: 3)),
+            earlier: run(.notOurs, isOldUnchanged: true),
+            outcome: .needsDecision,
+            actions: []
+        ),
         Self(
             testDescription: "shared by us to another place that is still there",
-            old: .store(.sample(objects: 3, isFenced: true)), new: .absent, isMainFileAtNew: false,
-            earlier: run(.elsewhere("/other"), isOldUnchanged: true), outcome: .needsDecision, actions: []),
+            old: .store(.sample(objects: 3, isFenced: true)),
+            new: .absent,
+            isMainFileAtNew: false,
+            earlier: run(.elsewhere("/other"), isOldUnchanged: true),
+            outcome: .needsDecision,
+            actions: []
+        ),
         Self(
-            testDescription: "equal content", old: .store(.sample(objects: 3)), new: .store(.sample(objects: 3)),
-            areContentsEqual: true, outcome: .alreadyShared, actions: [.fence, .writeReceipt]),
+            testDescription: "equal content",
+            old: .store(.sample(objects: 3)),
+            new: .store(.sample(objects: 3)),
+            areContentsEqual: true,
+            outcome: .alreadyShared,
+            actions: [.fence, .writeReceipt]
+        ),
         Self(
-            testDescription: "objects, and a store without objects", old: .store(.sample(objects: 3)),
-            new: .store(.sample(objects: 0)), outcome: .shared, actions: replacing, finding: .emptyStoreKeptAside),
+            testDescription: "objects, and a store without objects",
+            old: .store(.sample(objects: 3)),
+            new: .store(.sample(objects: 0)),
+            outcome: .shared,
+            actions: replacing,
+            finding: .emptyStoreKeptAside
+        ),
         Self(
-            testDescription: "objects, and an empty file", old: .store(.sample(objects: 3)), new: .emptyFile,
-            outcome: .shared, actions: replacing, finding: .emptyStoreKeptAside),
+            testDescription: "objects, and an empty file",
+            old: .store(.sample(objects: 3)),
+            new: .emptyFile,
+            outcome: .shared,
+            actions: replacing,
+            finding: .emptyStoreKeptAside
+        ),
         Self(
-            testDescription: "a store without objects, and one with", old: .store(.sample(objects: 0)),
-            new: .store(.sample(objects: 3)), outcome: .alreadyShared, actions: [.fence, .writeReceipt]),
+            testDescription: "a store without objects, and one with",
+            old: .store(.sample(objects: 0)),
+            new: .store(.sample(objects: 3)),
+            outcome: .alreadyShared,
+            actions: [.fence, .writeReceipt]
+        ),
         Self(
-            testDescription: "both without objects", old: .store(.sample(objects: 0)),
-            new: .store(.sample(objects: 0)), outcome: .alreadyShared, actions: [.fence, .writeReceipt]),
+            testDescription: "both without objects",
+            old: .store(.sample(objects: 0)),
+            new: .store(.sample(objects: 0)),
+            outcome: .alreadyShared,
+            actions: [.fence, .writeReceipt]
+        ),
         Self(
-            testDescription: "both with objects", old: .store(.sample(objects: 3)),
-            new: .store(.sample(objects: 4)), outcome: .bothHoldObjects, actions: []),
+            testDescription: "both with objects",
+            old: .store(.sample(objects: 3)),
+            new: .store(.sample(objects: 4)),
+            outcome: .bothHoldObjects,
+            actions: []
+        ),
         Self(
-            testDescription: "both with objects, the old ones to be kept", old: .store(.sample(objects: 3)),
-            new: .store(.sample(objects: 4)), onBoth: .keepOld, outcome: .shared, actions: replacing,
-            finding: .storeKeptAside),
+            testDescription: "both with objects, the old ones to be kept",
+            old: .store(.sample(objects: 3)),
+            new: .store(.sample(objects: 4)),
+            onBoth: .keepOld,
+            outcome: .shared,
+            actions: replacing,
+            finding: .storeKeptAside
+        ),
         Self(
-            testDescription: "both with objects, the new ones to be kept", old: .store(.sample(objects: 3)),
-            new: .store(.sample(objects: 4)), onBoth: .keepNew, outcome: .alreadyShared,
-            actions: [.fence, .writeReceipt]),
+            testDescription: "both with objects, the new ones to be kept",
+            old: .store(.sample(objects: 3)),
+            new: .store(.sample(objects: 4)),
+            onBoth: .keepNew,
+            outcome: .alreadyShared,
+            actions: [.fence, .writeReceipt]
+        ),
         Self(
-            testDescription: "kinds differ", old: .store(.sample(objects: 3)),
-            new: .store(.sample(objects: 0, kind: .coreData)), outcome: .incompatible, actions: []),
+            testDescription: "kinds differ",
+            old: .store(.sample(objects: 3)),
+            new: .store(.sample(objects: 0, kind: .coreData)),
+            outcome: .incompatible,
+            actions: []
+        ),
         Self(
-            testDescription: "models differ", old: .store(.sample(objects: 3, kind: .coreData, modelHash: 1)),
-            new: .store(.sample(objects: 0, kind: .coreData, modelHash: 2)), outcome: .incompatible, actions: []),
+            testDescription: "models differ",
+            old: .store(.sample(objects: 3, kind: .coreData, modelHash: 1)),
+            new: .store(.sample(objects: 0, kind: .coreData, modelHash: 2)),
+            outcome: .incompatible,
+            actions: []
+        ),
         Self(
             testDescription: "a database without tables fits any kind",
-            old: .store(.sample(objects: 3, kind: .coreData)), new: .store(.sample(objects: nil)), outcome: .shared,
-            actions: replacing, finding: .emptyStoreKeptAside),
+            old: .store(.sample(objects: 3, kind: .coreData)),
+            new: .store(.sample(objects: nil)),
+            outcome: .shared,
+            actions: replacing,
+            finding: .emptyStoreKeptAside
+        ),
         Self(
-            testDescription: "only a log at the old place", old: .orphanSidecar(names: ["store-wal"]), new: .absent,
-            isMainFileAtNew: false, outcome: .orphanSidecar, actions: []),
+            testDescription: "only a log at the old place",
+            old: .orphanSidecar(names: ["store-wal"]),
+            new: .absent,
+            isMainFileAtNew: false,
+            outcome: .orphanSidecar,
+            actions: []
+        ),
         Self(
-            testDescription: "only a log at the new place", old: .store(.sample(objects: 3)),
-            new: .orphanSidecar(names: ["store-wal"]), isMainFileAtNew: false, outcome: .shared,
+            testDescription: "only a log at the new place",
+            old: .store(.sample(objects: 3)),
+            new: .orphanSidecar(names: ["store-wal"]),
+            isMainFileAtNew: false,
+            outcome: .shared,
             actions: [.stage, .prove, .moveSidecarsAside, .publish, .fence, .writeReceipt],
-            finding: .sidecarsMovedAside),
+            finding: .sidecarsMovedAside
+        ),
         Self(
-            testDescription: "an empty file beside a log at the new place", old: .store(.sample(objects: 3)),
-            new: .orphanSidecar(names: ["store-wal"]), outcome: .shared, actions: replacing,
-            finding: .emptyStoreKeptAside),
+            testDescription: "an empty file beside a log at the new place",
+            old: .store(.sample(objects: 3)),
+            new: .orphanSidecar(names: ["store-wal"]),
+            outcome: .shared,
+            actions: replacing,
+            finding: .emptyStoreKeptAside
+        ),
         Self(
-            testDescription: "the old store cannot be read", old: .unreadable(.sample(.permission)), new: .absent,
-            isMainFileAtNew: false, outcome: .foundButUnreadable, actions: []),
+            testDescription: "the old store cannot be read",
+            old: .unreadable(.sample(.permission)),
+            new: .absent,
+            isMainFileAtNew: false,
+            outcome: .foundButUnreadable,
+            actions: []
+        ),
         Self(
-            testDescription: "the new store cannot be read", old: .absent, new: .unreadable(.sample(.notADatabase)),
-            outcome: .foundButUnreadable, actions: []),
+            testDescription: "the new store cannot be read",
+            old: .absent,
+            new: .unreadable(.sample(.notADatabase)),
+            outcome: .foundButUnreadable,
+            actions: []
+        ),
         Self(
-            testDescription: "the old store is locked", old: .unreadable(.sample(.locked)), new: .absent,
-            isMainFileAtNew: false, outcome: .busy, actions: []),
+            testDescription: "the old store is locked",
+            old: .unreadable(.sample(.locked)),
+            new: .absent,
+            isMainFileAtNew: false,
+            outcome: .busy,
+            actions: []
+        ),
     ]
 }
 
@@ -131,8 +256,14 @@ struct SharePlannerTests {
         var options = ShareOptions()
         options.onBoth = row.onBoth
         let facts = PlanningFacts(
-            old: .oldSample, new: .newSample, oldCondition: row.old, newCondition: row.new,
-            isMainFileAtNew: row.isMainFileAtNew, earlierRun: row.earlier, areContentsEqual: row.areContentsEqual)
+            old: .oldSample,
+            new: .newSample,
+            oldCondition: row.old,
+            newCondition: row.new,
+            isMainFileAtNew: row.isMainFileAtNew,
+            earlierRun: row.earlier,
+            areContentsEqual: row.areContentsEqual
+        )
 
         let plan = SharePlanner(facts: facts, options: options).plan()
 
@@ -147,7 +278,11 @@ struct SharePlannerTests {
         var options = ShareOptions()
         options.oldStore = .capture
         let facts = PlanningFacts(
-            old: .oldSample, new: .newSample, oldCondition: .store(.sample(objects: 3)), newCondition: .absent)
+            old: .oldSample,
+            new: .newSample,
+            oldCondition: .store(.sample(objects: 3)),
+            newCondition: .absent
+        )
 
         let plan = SharePlanner(facts: facts, options: options).plan()
 
@@ -158,8 +293,12 @@ struct SharePlannerTests {
     func comparison() {
         func needsComparison(_ old: StoreInspection, _ new: StoreInspection) -> Bool {
             PlanningFacts(
-                old: .oldSample, new: .newSample, oldCondition: .store(old), newCondition: .store(new)
-            ).needsContentComparison
+                old: .oldSample,
+                new: .newSample,
+                oldCondition: .store(old),
+                newCondition: .store(new)
+            )
+            .needsContentComparison
         }
         #expect(needsComparison(.sample(objects: 3), .sample(objects: 3)))
         #expect(!needsComparison(.sample(objects: 3), .sample(objects: 4)))

@@ -1,7 +1,8 @@
 import SafeFiles
 import StoreFormat
-@testable import StoreMigration
 import Testing
+
+@testable import StoreMigration
 
 /// What a journal says, what stands at the destination, and what has to become of the run.
 struct RecoveryCase: CustomTestStringConvertible, Sendable {
@@ -16,52 +17,101 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
     private static let token = FileToken(main: nil, writeAheadLog: nil, journal: nil)
     private static let begin = JournalRecord.begin(
         JournalRecord.RunIdentity(
-            transaction: "t", old: .oldSample, oldIdentity: FileIdentity(device: 1, inode: 1), new: .newSample,
-            policy: .fence))
+            transaction: "t",
+            old: .oldSample,
+            oldIdentity: FileIdentity(device: 1, inode: 1),
+            new: .newSample,
+            policy: .fence
+        )
+    )
     private static let publishing = JournalRecord.publishing(
-        JournalRecord.Publication(main: ours, externalFiles: [:], oldToken: token, digest: "d"))
+        JournalRecord.Publication(main: ours, externalFiles: [:], oldToken: token, digest: "d")
+    )
     private static let replacing = JournalRecord.replacing(
         JournalRecord.Replacement(
-            main: ours, externalFiles: [:], oldToken: token, loserDigest: "loser", digest: "d"))
+            main: ours,
+            externalFiles: [:],
+            oldToken: token,
+            loserDigest: "loser",
+            digest: "d"
+        )
+    )
     private static let replacingEmpty = JournalRecord.replacing(
-        JournalRecord.Replacement(main: ours, externalFiles: [:], oldToken: token, loserDigest: nil, digest: "d"))
+        JournalRecord.Replacement(main: ours, externalFiles: [:], oldToken: token, loserDigest: nil, digest: "d")
+    )
 
     static let all: [RecoveryCase] = [
         Self(testDescription: "begun only", records: [begin], decision: .back),
         Self(testDescription: "begun, something foreign appeared", records: [begin], main: foreign, decision: .back),
         Self(testDescription: "about to publish, nothing there", records: [begin, publishing], decision: .back),
         Self(
-            testDescription: "about to publish, something foreign there", records: [begin, publishing], main: foreign,
-            decision: .back),
+            testDescription: "about to publish, something foreign there",
+            records: [begin, publishing],
+            main: foreign,
+            decision: .back
+        ),
         Self(
-            testDescription: "about to publish, and it is there", records: [begin, publishing], main: ours,
-            decision: .forward),
+            testDescription: "about to publish, and it is there",
+            records: [begin, publishing],
+            main: ours,
+            decision: .forward
+        ),
         Self(
-            testDescription: "published", records: [begin, publishing, .published(ours)], main: ours,
-            decision: .forward),
+            testDescription: "published",
+            records: [begin, publishing, .published(ours)],
+            main: ours,
+            decision: .forward
+        ),
         Self(
-            testDescription: "published and fenced", records: [begin, publishing, .published(ours), .fenced],
-            main: ours, decision: .forward),
+            testDescription: "published and fenced",
+            records: [begin, publishing, .published(ours), .fenced],
+            main: ours,
+            decision: .forward
+        ),
         Self(
-            testDescription: "published, and gone again", records: [begin, publishing, .published(ours), .fenced],
-            decision: .back),
+            testDescription: "published, and gone again",
+            records: [begin, publishing, .published(ours), .fenced],
+            decision: .back
+        ),
         Self(
-            testDescription: "about to replace, the former content there", records: [begin, replacing], main: ours,
-            digest: "loser", decision: .back),
+            testDescription: "about to replace, the former content there",
+            records: [begin, replacing],
+            main: ours,
+            digest: "loser",
+            decision: .back
+        ),
         Self(
-            testDescription: "about to replace an empty file, still empty", records: [begin, replacingEmpty],
-            main: ours, decision: .back),
+            testDescription: "about to replace an empty file, still empty",
+            records: [begin, replacingEmpty],
+            main: ours,
+            decision: .back
+        ),
         Self(
-            testDescription: "about to replace, the new content there", records: [begin, replacing], main: ours,
-            digest: "d", decision: .forward),
+            testDescription: "about to replace, the new content there",
+            records: [begin, replacing],
+            main: ours,
+            digest: "d",
+            decision: .forward
+        ),
         Self(
-            testDescription: "about to replace, something else there", records: [begin, replacing], main: ours,
-            digest: "other", decision: .undecided),
+            testDescription: "about to replace, something else there",
+            records: [begin, replacing],
+            main: ours,
+            digest: "other",
+            decision: .undecided
+        ),
         Self(
-            testDescription: "about to replace, the file is gone", records: [begin, replacing], decision: .back),
+            testDescription: "about to replace, the file is gone",
+            records: [begin, replacing],
+            decision: .back
+        ),
         Self(
-            testDescription: "replaced and recorded", records: [begin, replacing, .published(ours)], main: ours,
-            digest: "a consumer wrote", decision: .forward),
+            testDescription: "replaced and recorded",
+            records: [begin, replacing, .published(ours)],
+            main: ours,
+            digest: "a consumer wrote",
+            decision: .forward
+        ),
     ]
 }
 

@@ -11,12 +11,15 @@ struct LiveWriterTests {
 
     @Test(
         "Every row that was acknowledged is in the new store, or in the old one and reported",
-        arguments: ["wal", "delete"], 1...20)
+        arguments: ["wal", "delete"],
+        1...20
+    )
     func nothingIsLost(mode: String, round: Int) throws {
         let places = try Places()
         try places.old.makeStore(
             "PRAGMA journal_mode=\(mode); CREATE TABLE log (id INTEGER PRIMARY KEY, writer INTEGER, text TEXT);"
-                + "CREATE INDEX log_writer ON log (writer)")
+                + "CREATE INDEX log_writer ON log (writer)"
+        )
         let writers = try (1...Self.writers).map { try StoreWriterProcess(places.oldStore.path, loop: $0) }
         for writer in writers { writer.waitForLines(10) }
 
@@ -39,7 +42,8 @@ struct LiveWriterTests {
     func captured(mode: String) throws {
         let places = try Places()
         try places.old.makeStore(
-            "PRAGMA journal_mode=\(mode); CREATE TABLE log (id INTEGER PRIMARY KEY, writer INTEGER, text TEXT)")
+            "PRAGMA journal_mode=\(mode); CREATE TABLE log (id INTEGER PRIMARY KEY, writer INTEGER, text TEXT)"
+        )
         let writer = try StoreWriterProcess(places.oldStore.path, loop: 1)
         writer.waitForLines(10)
 
@@ -53,7 +57,10 @@ struct LiveWriterTests {
         #expect(late.outcome == (isWhole ? .alreadyShared : .lateWrites))
     }
 
-    @Test("A lock that is never let go ends the share at its deadline, and nothing is left behind", arguments: ["wal", "delete"])
+    @Test(
+        "A lock that is never let go ends the share at its deadline, and nothing is left behind",
+        arguments: ["wal", "delete"]
+    )
     func heldLock(mode: String) throws {
         let places = try Places()
         try places.old.makeStore("PRAGMA journal_mode=\(mode); CREATE TABLE t (x); INSERT INTO t VALUES (1)")
@@ -72,10 +79,11 @@ struct LiveWriterTests {
 
     private func rows(_ location: StoreLocation) throws -> Set<Int64> {
         var rows: Set<Int64> = []
-        try StoreReader().withView(of: location) { view in
-            rows = []
-            try view.connection.forEachRow("SELECT id FROM log") { rows.insert($0.integer(0)) }
-        }
+        try StoreReader()
+            .withView(of: location) { view in
+                rows = []
+                try view.connection.forEachRow("SELECT id FROM log") { rows.insert($0.integer(0)) }
+            }
         return rows
     }
 }

@@ -1,9 +1,10 @@
 import SafeFiles
 import StoreFormat
-@testable import StoreMigration
 import StoreVerification
-import Testing
 import TestSupport
+import Testing
+
+@testable import StoreMigration
 
 @Suite("Sharing a store")
 struct ShareTests {
@@ -126,7 +127,8 @@ struct ShareTests {
             try places.container.write("store.sqlite", [])
         } else {
             try places.container.makeStore(
-                "PRAGMA journal_mode=\(kind); CREATE TABLE habit (id INTEGER PRIMARY KEY, name TEXT NOT NULL, weight REAL)")
+                "PRAGMA journal_mode=\(kind); CREATE TABLE habit (id INTEGER PRIMARY KEY, name TEXT NOT NULL, weight REAL)"
+            )
         }
         let extensionProcess = try StoreWriterProcess(places.newStore.path)
 
@@ -176,7 +178,9 @@ struct ShareTests {
         for policy in ShareOptions.BothPlacesPolicy.allCases {
             let places = try Places()
             try places.old.makeStore("PRAGMA journal_mode=wal;" + Self.rows)
-            try places.container.makeStore("CREATE TABLE habit (id INTEGER PRIMARY KEY, name TEXT NOT NULL, weight REAL); INSERT INTO habit VALUES (9, 'other', 1)")
+            try places.container.makeStore(
+                "CREATE TABLE habit (id INTEGER PRIMARY KEY, name TEXT NOT NULL, weight REAL); INSERT INTO habit VALUES (9, 'other', 1)"
+            )
             let (old, new) = (try places.digest(of: places.oldStore), try places.digest(of: places.newStore))
 
             let outcome = try places.share { $0.onBoth = policy }
@@ -190,7 +194,8 @@ struct ShareTests {
                 #expect(outcome.outcome == .shared)
                 #expect(try places.digest(of: places.newStore) == old)
                 let aside = try places.container.directory.openDirectory(
-                    ".store-migrate-aside-\(outcome.transaction ?? "")")
+                    ".store-migrate-aside-\(outcome.transaction ?? "")"
+                )
                 #expect(try places.digest(of: StoreLocation(folder: aside.path, name: places.name)) == new)
             case .keepNew:
                 #expect(outcome.outcome == .alreadyShared)

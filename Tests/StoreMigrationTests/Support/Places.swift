@@ -1,9 +1,10 @@
 import FoundationEssentials
 import SafeFiles
 import StoreFormat
-@testable import StoreMigration
-import Testing
 import TestSupport
+import Testing
+
+@testable import StoreMigration
 
 /// An old place and a container, and what tests do with them.
 struct Places {
@@ -34,9 +35,10 @@ struct Places {
 
     /// The content digest of a store, our fence left out.
     func digest(of location: StoreLocation) throws -> String {
-        try StoreReader().withView(of: location) { view in
-            try StoreDigest(of: view.connection, externalData: view.externalData).value
-        }
+        try StoreReader()
+            .withView(of: location) { view in
+                try StoreDigest(of: view.connection, externalData: view.externalData).value
+            }
     }
 
     /// The rows that a query counts, read without changing anything.

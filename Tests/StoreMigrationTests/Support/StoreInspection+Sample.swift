@@ -4,23 +4,42 @@ import StoreFormat
 extension StoreInspection {
     /// An inspection as the planner sees it; nil objects make a database without tables.
     static func sample(
-        objects: Int64?, kind: Kind = .sqlite, modelHash: UInt8 = 1, isFenced: Bool = false
+        objects: Int64?,
+        kind: Kind = .sqlite,
+        modelHash: UInt8 = 1,
+        isFenced: Bool = false
     ) -> StoreInspection {
         let isCoreData = kind == .coreData
         return StoreInspection(
-            location: .oldSample, kind: kind,
+            location: .oldSample,
+            kind: kind,
             header: StoreHeader(
-                pageSize: 4096, journalMode: .wal, pageCount: 1, changeCounter: 1, schemaCookie: 1, userVersion: 0,
-                applicationID: 0),
+                pageSize: 4096,
+                journalMode: .wal,
+                pageCount: 1,
+                changeCounter: 1,
+                schemaCookie: 1,
+                userVersion: 0,
+                applicationID: 0
+            ),
             identity: FileIdentity(device: 1, inode: 2),
-            token: FileToken(main: nil, writeAheadLog: nil, journal: nil), mode: 0o644, owner: 0, group: 0, files: [],
-            metadata: isCoreData ? .sample(modelHash: modelHash) : nil, model: nil, modelSource: nil,
+            token: FileToken(main: nil, writeAheadLog: nil, journal: nil),
+            mode: 0o644,
+            owner: 0,
+            group: 0,
+            files: [],
+            metadata: isCoreData ? .sample(modelHash: modelHash) : nil,
+            model: nil,
+            modelSource: nil,
             entities: isCoreData
                 ? [EntityCount(name: "Habit", id: 1, parent: nil, objects: objects ?? 0)] : [],
-            joinTables: [], tables: isCoreData ? [] : objects.map { [TableCount(name: "t", rows: $0)] } ?? [],
+            joinTables: [],
+            tables: isCoreData ? [] : objects.map { [TableCount(name: "t", rows: $0)] } ?? [],
             history: nil,
-            fence: isFenced ? StoreFence(transaction: "t", newPath: "/new", triggerCount: 3) : nil, digest: nil,
-            findings: [])
+            fence: isFenced ? StoreFence(transaction: "t", newPath: "/new", triggerCount: 3) : nil,
+            digest: nil,
+            findings: []
+        )
     }
 }
 
@@ -32,7 +51,8 @@ extension StoreMetadata {
                 "NSStoreModelVersionHashes": .dictionary([
                     "Habit": .data([UInt8](repeating: modelHash, count: 32))
                 ])
-            ])
+            ]
+        )
     }
 }
 
