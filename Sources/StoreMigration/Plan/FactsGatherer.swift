@@ -114,9 +114,22 @@ struct FactsGatherer {
         let place = shared.run.new
         guard let folder = try folder(of: place), let status = try folder.status(of: place.name) else { return .absent }
         guard place == new else { return .elsewhere(place.path) }
+        guard status.size > 0, try uuid(at: place) == shared.completion.newUUID else { return .notOurs }
         if status.identity == shared.completion.new { return .ours }
         // Restored from a backup or moved to another disk: the receipt and the journal must agree.
         return Receipt(beside: place.name, in: folder)?.transaction == shared.run.transaction ? .ours : .notOurs
+    }
+
+    /// The UUID of the store at `location`; nil in plain SQLite.
+    ///
+    /// It never changes in a store, so the main file alone is asked, and the whole store only when that cannot be read.
+    private func uuid(at location: StoreLocation) throws -> String? {
+        if let connection = try? StoreConnection(location, access: .immutable),
+            let metadata = try? StoreMetadata(reading: connection)
+        {
+            return metadata.uuid
+        }
+        return try reader.withView(of: location) { try StoreMetadata(reading: $0.connection)?.uuid }
     }
 
     /// A fence whose journal is lost: the receipt beside the new store is believed when the fence names it.

@@ -74,7 +74,8 @@ struct ShareEngine {
             options.oldStore == .capture || shared.completion.isFenced,
             let folder = try gatherer.folder(of: old),
             try OldStateRecorder.isUnchanged(shared.oldState, at: old, in: folder),
-            try gatherer.status(of: new)?.identity == shared.completion.new
+            try gatherer.status(of: new)?.identity == shared.completion.new,
+            case .ours? = try? gatherer.newPlace(of: shared)
         else { return nil }
         return shared
     }

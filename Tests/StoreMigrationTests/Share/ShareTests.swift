@@ -1,4 +1,5 @@
 import SafeFiles
+import StoreFixtures
 import StoreFormat
 import StoreVerification
 import TestSupport
@@ -14,6 +15,10 @@ struct ShareTests {
         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
         INSERT INTO habit SELECT i, 'habit ' || i, i * 0.5 FROM n;
         """
+
+    private static let habitCalendar =
+        "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        + "/Fixtures/HabitCalendar/HabitCalendar.yaml"
 
     @Test("A store arrives whole, in either journal mode", arguments: ["wal", "delete"])
     func wholeStore(mode: String) throws {
@@ -231,6 +236,25 @@ struct ShareTests {
         #expect(outcome.findings.contains { $0.code == .sharedStoreMissing && $0.severity == .error })
         #expect(try places.digest(of: places.newStore) == places.digest(of: places.oldStore))
         try places.expectTidy()
+    }
+
+    @Test("Another store in the shared one's place, under its inode or its receipt, is not taken for it")
+    func anotherStoreInItsPlace() throws {
+        let places = try Places()
+        try RecipeBuilder.build(recipeFile: Self.habitCalendar, at: places.oldStore)
+        try places.share()
+        let file = try places.container.directory.openFile(places.name, for: .writing)
+        let other = try ScratchFolder()
+        try other.makeStore(Self.rows)
+        let bytes = try other.bytes("store.sqlite")
+        try file.truncate(to: 0)
+        try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+        try file.close()
+
+        let error = #expect(throws: MigrationError.self) { try places.share() }
+
+        #expect(error?.outcome == .incompatible)
+        #expect(try places.count("SELECT count(*) FROM habit", in: places.newStore) == 500)
     }
 
     @Test("A cancelled share leaves nothing behind")
