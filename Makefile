@@ -35,6 +35,7 @@ format:
 	swift format --in-place --parallel --recursive $(SOURCES)
 
 bench: install-deps
+	@command -v sqldiff >/dev/null || $(MAKE) --no-print-directory install-deps NEEDS="sqldiff=sqlite3-tools"
 	swift package --package-path Tests/Benchmarks --allow-writing-to-package-directory benchmark
 
 # The tests whose interleaving is left to chance, many times over.

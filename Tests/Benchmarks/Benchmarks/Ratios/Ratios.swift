@@ -1,0 +1,139 @@
+import Benchmark
+import Foundation
+import StoreFormat
+import StoreMigration
+import StoreVerification
+
+/// Ratios are told in thousandths: 350 is 0.35 of what the peers took in the same run.
+private let ratio = BenchmarkMetric.custom("thousandths of the peers' time", useScalingFactor: false)
+private let ours = BenchmarkMetric.custom("ours (ms)", useScalingFactor: false)
+private let peers = BenchmarkMetric.custom("peers (ms)", useScalingFactor: false)
+private let memory = BenchmarkMetric.custom("peak memory (KiB)", useScalingFactor: false)
+private let hold = BenchmarkMetric.custom("write lock held (µs)", useScalingFactor: false)
+
+/// A store and the place it was shared to.
+private struct SharedPair {
+    let old: String
+    let new: String
+
+    init(megabytes: Int) throws {
+        old = try SampleStore.make(megabytes: megabytes).url.path
+        new = try SampleStore.emptyFolder().path + "/Habits.sqlite"
+        try ChildProcess.run(Tool.path, ["share", old, new])
+    }
+}
+
+extension Duration {
+    fileprivate var milliseconds: Int { Int(self / .milliseconds(1)) }
+    fileprivate var microseconds: Int { Int(self / .microseconds(1)) }
+}
+
+extension Benchmark {
+    /// Records our time beside the peers', and what the one is of the other.
+    fileprivate func record(ours own: Duration, peers other: Duration) {
+        measurement(ratio, Int((own / other * 1000).rounded()))
+        measurement(ours, own.milliseconds)
+        measurement(peers, other.milliseconds)
+    }
+}
+
+private func time(_ body: () throws -> Void) rethrows -> Duration {
+    try ContinuousClock().measure(body)
+}
+
+private func configuration(_ metrics: [BenchmarkMetric], iterations: Int) -> Benchmark.Configuration {
+    .init(metrics: metrics, warmupIterations: 0, maxDuration: .seconds(600), maxIterations: iterations)
+}
+
+private func writeLockHold(_ name: String, megabytes: Int, _ journalMode: SampleStore.JournalMode, iterations: Int) {
+    Benchmark(
+        "Write lock held, 8 writers, \(name)",
+        configuration: configuration([hold], iterations: iterations)
+    ) { benchmark in
+        let store = try SampleStore.make(megabytes: megabytes, journalMode)
+        let destination = try SampleStore.emptyFolder()
+        let writers = try Writers(8, to: store)
+        defer {
+            store.remove()
+            try? FileManager.default.removeItem(at: destination)
+        }
+        let migrator = StoreMigrator(from: store.url, to: destination.appending(path: "Habits.sqlite"))
+        let outcome = Result { try migrator.shareStoreIfNecessary() }
+        try writers.stop()
+        guard let held = try outcome.get().work?.lockHold else { return benchmark.error("no lock was taken") }
+        benchmark.measurement(hold, held.microseconds)
+    }
+}
+
+let benchmarks: @Sendable () -> Void = {
+    Benchmark(
+        "Share, 450 MB, all levels",
+        configuration: configuration([ratio, ours, peers, memory], iterations: 3)
+    ) { benchmark in
+        let store = try SampleStore.make(megabytes: 450)
+        let (destination, copy) = (try SampleStore.emptyFolder(), try SampleStore.emptyFolder())
+        defer {
+            store.remove()
+            for folder in [destination, copy] { try? FileManager.default.removeItem(at: folder) }
+        }
+        let backup = copy.appending(path: "Habits.sqlite").path
+        let other = try time {
+            try ChildProcess.run("sqlite3", [store.url.path, ".backup '\(backup)'"])
+            try ChildProcess.run("sqlite3", [backup, "PRAGMA integrity_check"])
+            try ChildProcess.run("sqldiff", ["--primarykey", store.url.path, backup])
+        }
+        let share = try ChildProcess.run(Tool.path, ["share", store.url.path, destination.path + "/Habits.sqlite"])
+        benchmark.record(ours: share.duration, peers: other)
+        benchmark.measurement(memory, share.peakMemory)
+    }
+
+    Benchmark(
+        "Share, already shared",
+        configuration: configuration([ours], iterations: 20)
+    ) { (benchmark: Benchmark, shared: SharedPair) in
+        let share = try ChildProcess.run(Tool.path, ["share", shared.old, shared.new])
+        benchmark.measurement(ours, share.duration.milliseconds)
+    } setup: {
+        try SharedPair(megabytes: 450)
+    }
+
+    Benchmark(
+        "Index proof and quick_check, 450 MB",
+        configuration: configuration([ratio, ours, peers], iterations: 3)
+    ) { (benchmark: Benchmark, store: SampleStore) in
+        let own = try time {
+            let location = StoreLocation(url: store.url)
+            guard try StoreVerifier().verify(location, level: .sqlite).passed else {
+                return benchmark.error("the store does not pass")
+            }
+        }
+        let other = try ChildProcess.run("sqlite3", [store.url.path, "PRAGMA integrity_check"])
+        benchmark.record(ours: own, peers: other.duration)
+    } setup: {
+        try SampleStore.make(megabytes: 450)
+    }
+
+    writeLockHold("WAL 100 MB", megabytes: 100, .wal, iterations: 20)
+    writeLockHold("WAL 400 MB", megabytes: 400, .wal, iterations: 5)
+    writeLockHold("rollback 100 MB", megabytes: 100, .delete, iterations: 20)
+
+    for command in [["inspect"], ["verify"], ["verify", "--level", "sqlite"]] {
+        Benchmark(
+            "Peak memory of \(command.joined(separator: " ")), 450 MB",
+            configuration: configuration([memory, ours], iterations: 1)
+        ) { (benchmark: Benchmark, store: SampleStore) in
+            let child = try ChildProcess.run(Tool.path, [command[0], store.url.path] + command.dropFirst())
+            benchmark.measurement(memory, child.peakMemory)
+            benchmark.measurement(ours, child.duration.milliseconds)
+        } setup: {
+            try SampleStore.make(megabytes: 450)
+        }
+    }
+
+    Benchmark("Start-up", configuration: configuration([.wallClock, memory], iterations: 50)) { benchmark in
+        benchmark.startMeasurement()
+        let child = try ChildProcess.run(Tool.path, ["--version"])
+        benchmark.stopMeasurement()
+        benchmark.measurement(memory, child.peakMemory)
+    }
+}

@@ -1,0 +1,32 @@
+import Foundation
+
+/// Processes that write to a store, one small transaction after another, until they are refused.
+final class Writers {
+    private var children: [pid_t] = []
+
+    /// Starts that many; each ends by itself at the first refusal.
+    init(_ count: Int, to store: SampleStore) throws {
+        let script = SampleStore.folder.appending(path: "writes.sql")
+        if !FileManager.default.fileExists(atPath: script.path) {
+            let line =
+                "INSERT INTO ZENTRY (Z_ENT, Z_OPT, ZHABIT, ZAT, ZNOTE) VALUES (1, 1, 1, 0, 'written meanwhile');\n"
+            try Data(String(repeating: line, count: 200_000).utf8).write(to: script)
+        }
+        for _ in 0..<count {
+            children.append(
+                try ChildProcess.spawn(
+                    "sqlite3",
+                    ["-bail", "-cmd", ".timeout 20000", store.url.path],
+                    input: script.path
+                )
+            )
+        }
+    }
+
+    /// Ends them and waits for them.
+    func stop() throws {
+        for child in children { kill(child, SIGTERM) }
+        for child in children { _ = try ChildProcess.wait(for: child, since: .now) }
+        children = []
+    }
+}
