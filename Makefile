@@ -36,7 +36,9 @@ format:
 
 bench: install-deps
 	@command -v sqldiff >/dev/null || $(MAKE) --no-print-directory install-deps NEEDS="sqldiff=sqlite3-tools"
-	swift package --package-path Tests/Benchmarks --allow-writing-to-package-directory benchmark
+	swift build -c release --static-swift-stdlib --product store-migrate
+	STORE_MIGRATE_TOOL="$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate" \
+	  swift package --package-path Tests/Benchmarks --allow-writing-to-package-directory benchmark
 
 # The tests whose interleaving is left to chance, many times over.
 soak: install-deps

@@ -15,7 +15,6 @@ let package = Package(
                 .product(name: "Benchmark", package: "benchmark"),
                 .product(name: "StoreMigration", package: "store-migrate"),
                 .product(name: "StoreVerification", package: "store-migrate"),
-                .product(name: "store-migrate", package: "store-migrate"),
             ],
             path: "Benchmarks/Ratios",
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)],

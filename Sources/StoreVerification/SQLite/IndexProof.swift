@@ -142,8 +142,9 @@ extension String {
         "index \(index) cannot be read to its end: the database is damaged"
     }
 
+    /// Without the numbers, which differ between a store and its copy when others write meanwhile.
     fileprivate static func wrongCount(_ index: String, entries: Int64, rows: Int64) -> Self {
-        "index \(index) holds \(entries) entries where its table has \(rows) rows for it"
+        "index \(index) holds \(entries < rows ? "fewer" : "more") entries than its table has rows for it"
     }
 
     fileprivate static func otherEntries(_ index: String) -> Self {

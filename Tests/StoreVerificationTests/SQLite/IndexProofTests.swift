@@ -135,7 +135,7 @@ struct IndexProofTests {
     func partialIndexHoldsTooMuch() throws {
         let store = try store()
         try store.redefineIndex("byName", as: "CREATE INDEX byName ON item (name) WHERE weight > 2")
-        #expect(try findings(in: store).contains { $0.message.contains("holds 7 entries") })
+        #expect(try findings(in: store).contains { $0.message.contains("holds more entries") })
     }
 
     @Test("A key that stands twice in a unique index is found, null keys aside")

@@ -9,7 +9,7 @@ struct KeyMaximumRule: CoreDataRule {
             findings.report(
                 .keyMaximumBehind,
                 .error,
-                "the last key given out (Z_MAX) is \(root.entry.max), and the table holds key \(greatest)",
+                "the last key given out (Z_MAX) is behind the greatest key of the table: the next object would collide",
                 entity: root.entry.name,
                 table: root.table
             )

@@ -30,10 +30,18 @@ struct ChildProcess {
         posix_spawn_file_actions_addopen(&actions, 0, input ?? "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        // Threads that run benchmarks block signals, and a child would inherit that and not hear of its end.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var words = ([program] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var child = pid_t()
-        let code = posix_spawnp(&child, program, &actions, nil, &words, environ)
+        let code = posix_spawnp(&child, program, &actions, &attributes, &words, environ)
         guard code == 0 else {
             throw Failure(description: "\(program) could not be started: \(String(cString: strerror(code)))")
         }

@@ -42,7 +42,13 @@ private func time(_ body: () throws -> Void) rethrows -> Duration {
 }
 
 private func configuration(_ metrics: [BenchmarkMetric], iterations: Int) -> Benchmark.Configuration {
-    .init(metrics: metrics, warmupIterations: 0, maxDuration: .seconds(600), maxIterations: iterations)
+    .init(
+        metrics: metrics,
+        units: [memory: .count, hold: .count, ratio: .count],
+        warmupIterations: 0,
+        maxDuration: .seconds(600),
+        maxIterations: iterations
+    )
 }
 
 private func writeLockHold(_ name: String, megabytes: Int, _ journalMode: SampleStore.JournalMode, iterations: Int) {

@@ -102,9 +102,9 @@ struct SampleStore {
 
 /// The release build of the tool.
 enum Tool {
-    /// It lies beside this program unless `STORE_MIGRATE_TOOL` names another.
+    /// `STORE_MIGRATE_TOOL`, or the release build in the package that this one lies in.
     static let path: String =
         ProcessInfo.processInfo.environment["STORE_MIGRATE_TOOL"]
-        ?? URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        .appending(path: "store-migrate").path
+        ?? URL(filePath: #filePath).appending(path: "../../../../../.build/release/store-migrate").standardizedFileURL
+        .path
 }

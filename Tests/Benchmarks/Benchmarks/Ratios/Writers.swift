@@ -8,9 +8,14 @@ final class Writers {
     init(_ count: Int, to store: SampleStore) throws {
         let script = SampleStore.folder.appending(path: "writes.sql")
         if !FileManager.default.fileExists(atPath: script.path) {
-            let line =
-                "INSERT INTO ZENTRY (Z_ENT, Z_OPT, ZHABIT, ZAT, ZNOTE) VALUES (1, 1, 1, 0, 'written meanwhile');\n"
-            try Data(String(repeating: line, count: 200_000).utf8).write(to: script)
+            // As Core Data writes: the key is taken from Z_PRIMARYKEY in the transaction that uses it.
+            let write = """
+                BEGIN IMMEDIATE; UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1 WHERE Z_NAME = 'Entry';
+                INSERT INTO ZENTRY (Z_PK, Z_ENT, Z_OPT, ZHABIT, ZAT, ZNOTE)
+                SELECT Z_MAX, Z_ENT, 1, 1, 0, 'written meanwhile' FROM Z_PRIMARYKEY WHERE Z_NAME = 'Entry'; COMMIT;
+
+                """
+            try Data(String(repeating: write, count: 100_000).utf8).write(to: script)
         }
         for _ in 0..<count {
             children.append(
