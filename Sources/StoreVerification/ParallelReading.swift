@@ -18,9 +18,14 @@ struct ParallelReading {
 
     init(_ connection: StoreConnection) {
         self.connection = connection
-        let size = (try? connection.size(of: .main)) ?? 0
-        let isAtRest = connection.access == .immutable && !connection.hasMoved
-        workers = isAtRest && size >= Self.leastBytes ? min(Self.mostWorkers, sysconf(Int32(_SC_NPROCESSORS_ONLN))) : 1
+        workers =
+            Self.isWorthwhile(for: connection) ? min(Self.mostWorkers, sysconf(Int32(_SC_NPROCESSORS_ONLN))) : 1
+    }
+
+    /// True when another connection sees what this one does, and there is enough to read for a thread of its own.
+    static func isWorthwhile(for connection: StoreConnection) -> Bool {
+        guard connection.access == .immutable, !connection.hasMoved else { return false }
+        return ((try? connection.size(of: .main)) ?? 0) >= leastBytes
     }
 
     /// Does every piece of work and returns the results in the order of the pieces.

@@ -3,15 +3,21 @@ package import SafeFiles
 extension StoreDigest {
     private static let greatestDepth = 16
 
-    /// Takes the digest of the names, sizes and bytes of all files below a folder; nil when there are none.
-    package static func digest(ofFilesIn folder: Directory, monitor: WorkMonitor = .silent) throws -> String? {
+    /// Takes the digest of the names, sizes and bytes of the files below a folder; nil when there are none.
+    ///
+    /// `isWanted` leaves out what lies directly in the folder under a name that it does not want.
+    package static func digest(
+        ofFilesIn folder: Directory,
+        named isWanted: (String) -> Bool = { _ in true },
+        monitor: WorkMonitor = .silent
+    ) throws -> String? {
         var hasher = ContentHasher()
         var files: Int64 = 0
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
         defer { piece.deallocate() }
         var open: [(path: String, folder: Directory, depth: Int)] = [("", folder, 0)]
         while let (path, folder, depth) = open.popLast() {
-            for name in try folder.entries() {
+            for name in try folder.entries() where depth > 0 || isWanted(name) {
                 try monitor.checkCancellation()
                 guard let status = try folder.status(of: name) else { continue }
                 if status.kind == .directory, depth < greatestDepth {

@@ -10,6 +10,16 @@ extension StoreDigest {
         externalData: Directory?,
         monitor: WorkMonitor = .silent
     ) throws {
+        let externalFiles = try externalData.flatMap { try Self.digest(ofFilesIn: $0, monitor: monitor) }
+        try self.init(of: connection, externalFiles: externalFiles, monitor: monitor)
+    }
+
+    /// Takes the digest of everything the store holds, where that of its external files is known.
+    package init(
+        of connection: StoreConnection,
+        externalFiles: String?,
+        monitor: WorkMonitor = .silent
+    ) throws {
         let schema = try StoreSchema(reading: connection)
         let names = schema.tables.filter { $0.holdsRows && !Self.isStatistics($0.name) }
             .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
@@ -20,7 +30,6 @@ extension StoreDigest {
             rows += tables.last?.rows ?? 0
         }
         let schemaDigest = try Self.schemaDigest(of: connection)
-        let externalFiles = try externalData.flatMap { try Self.digest(ofFilesIn: $0, monitor: monitor) }
 
         var whole = ContentHasher()
         whole.append(schemaDigest)

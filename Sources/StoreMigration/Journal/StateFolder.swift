@@ -110,7 +110,7 @@ package struct StateFolder: Sendable {
     /// Removes the folder when its journal holds nothing worth keeping.
     private func removeIfUnused(_ inner: Directory, outer: Directory, parent: Directory) {
         guard let records = try? MigrationJournal.records(in: inner), RunState(records) == .none else { return }
-        for name in [MigrationJournal.name, PublishedStore.baseName, Self.lockName] { try? inner.removeFile(name) }
+        for name in [MigrationJournal.name, CapturedBase.name, Self.lockName] { try? inner.removeFile(name) }
         guard (try? outer.removeDirectory(storeName)) != nil else { return }
         try? parent.removeDirectory(root.name)
         try? parent.synchronize()

@@ -91,10 +91,13 @@ struct FactsGatherer {
     ) throws -> PlanningFacts.EarlierRun? {
         guard let inspection = oldCondition.inspection else { return nil }
         if case .shared(let shared) = state {
+            // Read before the content is compared, so that it stands for no write that the comparison did not see.
+            let reading = try folder(of: old).map { try OldStateRecorder.read(old, in: $0) }
             return PlanningFacts.EarlierRun(
                 transaction: shared.run.transaction,
                 newPlace: try newPlace(of: shared),
-                isOldUnchanged: try isUnchanged(shared.oldState)
+                isOldUnchanged: try isUnchanged(shared.oldState),
+                oldReading: reading
             )
         }
         guard let fence = inspection.fence else { return nil }

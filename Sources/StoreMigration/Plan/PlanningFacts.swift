@@ -19,12 +19,21 @@ package struct PlanningFacts: Sendable {
         package let isOldUnchanged: Bool
         /// False when only the fence and the receipt tell of the run.
         package let hasJournal: Bool
+        /// The old store's token, read before its content was looked at.
+        package let oldReading: TokenReading?
 
-        package init(transaction: String, newPlace: NewPlace, isOldUnchanged: Bool, hasJournal: Bool = true) {
+        package init(
+            transaction: String,
+            newPlace: NewPlace,
+            isOldUnchanged: Bool,
+            hasJournal: Bool = true,
+            oldReading: TokenReading? = nil
+        ) {
             self.transaction = transaction
             self.newPlace = newPlace
             self.isOldUnchanged = isOldUnchanged
             self.hasJournal = hasJournal
+            self.oldReading = oldReading
         }
     }
 

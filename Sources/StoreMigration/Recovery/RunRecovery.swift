@@ -202,9 +202,8 @@ struct RunRecovery {
         digest: String,
         token: FileToken
     ) throws -> JournalRecord.OldState {
-        if try gatherer.digest(of: run.run.old) == digest {
-            return try OldStateRecorder.state(of: run.run.old, in: context.oldFolder, digest: digest)
-        }
+        let reading = try OldStateRecorder.read(run.run.old, in: context.oldFolder)
+        if try gatherer.digest(of: run.run.old) == digest { return reading.state(digest: digest) }
         return JournalRecord.OldState(token: token, takenAt: 0, digest: digest)
     }
 }

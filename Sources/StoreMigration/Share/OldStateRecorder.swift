@@ -3,21 +3,16 @@ import SafeFiles
 import StoreFormat
 
 /// Takes and judges the cheap token by which an old store is known to be unchanged.
+///
+/// A token is worth recording only when it was read before the content it stands for, or while the store was locked: one
+/// that is read afterwards may cover a write that nobody saw.
 enum OldStateRecorder {
     /// A token that names a younger timestamp than this could have missed a write on a kernel with coarse timestamps.
     private static let settlingTime: Double = 0.05
 
-    /// The state of the store at `location`, whose content has `digest`.
-    static func state(
-        of location: StoreLocation,
-        in folder: Directory,
-        digest: String
-    ) throws -> JournalRecord.OldState {
-        JournalRecord.OldState(
-            token: try folder.token(of: location.name),
-            takenAt: now(),
-            digest: digest
-        )
+    /// The token of the store at `location` as it is now.
+    static func read(_ location: StoreLocation, in folder: Directory) throws -> TokenReading {
+        TokenReading(token: try folder.token(of: location.name), takenAt: now())
     }
 
     /// True when the token alone proves that nothing was written since `state` was recorded.

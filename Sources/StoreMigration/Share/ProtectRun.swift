@@ -30,7 +30,6 @@ struct ProtectRun {
         )
         var findings: [Finding] = []
         let connection = try context.openOldStore()
-        let start = ContinuousClock.now
         do {
             if context.options.oldStore == .fence {
                 try connection.beginWriting(deadline: context.lockDeadline())
@@ -49,7 +48,8 @@ struct ProtectRun {
                 options: context.options,
                 monitor: context.monitor
             )
-            let hold = start.duration(to: .now)
+            // Read before the content, so that it stands for no write that the digest did not see.
+            let reading = try OldStateRecorder.read(context.old, in: context.oldFolder)
             let digest = try StoreDigest(
                 of: connection,
                 externalData: context.oldFolder.externalData(of: context.old),
@@ -64,7 +64,13 @@ struct ProtectRun {
                 )
             }
             try connection.close()
-            return try finish(&journal, identity: identity, digest: digest, hold: hold, findings: findings)
+            return try finish(
+                &journal,
+                identity: identity,
+                digest: digest,
+                oldState: reading.state(digest: digest.value),
+                findings: findings
+            )
         } catch {
             try takeBack(connection, &journal)
             throw error
@@ -75,7 +81,7 @@ struct ProtectRun {
         _ journal: inout MigrationJournal,
         identity: FileIdentity,
         digest: StoreDigest,
-        hold: Duration,
+        oldState: JournalRecord.OldState,
         findings: [Finding]
     ) throws -> RunResult {
         let descriptions = context.mirroredDescriptions(of: inspection)
@@ -93,11 +99,7 @@ struct ProtectRun {
                     new: identity,
                     newUUID: inspection.uuid,
                     objects: inspection.objectCount,
-                    oldState: OldStateRecorder.state(
-                        of: context.old,
-                        in: context.oldFolder,
-                        digest: digest.value
-                    ),
+                    oldState: oldState,
                     isFenced: context.options.oldStore == .fence
                 )
             )

@@ -14,35 +14,37 @@ extension Finding.Code {
 /// Ends a run whose store is in place: proves what could not be proved before, writes the receipt, cleans up.
 struct RunCloser {
     private let context: RunContext
-    private let published: PublishedStore
+    private let progress: CopyProgress
+    private let placed: PlacedStore?
     private let inspection: StoreInspection
 
-    init(_ context: RunContext, published: PublishedStore, inspection: StoreInspection) {
+    init(_ context: RunContext, _ progress: CopyProgress, placed: PlacedStore?, inspection: StoreInspection) {
         self.context = context
-        self.published = published
+        self.progress = progress
+        self.placed = placed
         self.inspection = inspection
     }
 
     /// Everything after the commit point.
     func close(_ journal: inout MigrationJournal) throws -> RunResult {
-        guard let copy = published.copy, let identity = published.identity else {
+        guard let copy = progress.copy, let placed, let oldStore = progress.oldStore else {
             throw MigrationError(.failed, "no store was published", path: context.new.path)
         }
-        var findings = published.findings
         let proof: StoreProof
         do {
-            proof = try prove(copy, findings: &findings)
+            proof = try prove(copy, placed)
         } catch let error as MigrationError where error.outcome == .verificationFailed {
             try liftFence()
             throw error
         }
-        let digest = try proof.digest?.value ?? contentDigest(of: copy)
+        let digest = try progress.digest ?? proof.digest?.value ?? contentDigest(of: copy)
         try journal.append(.proved(digest: digest))
         let bytes = try byteCount(copy)
         let externalFiles = copy.external.identities.count
-        try published.lock?.close()
+        let reading = try oldStore.youngestReading(of: context.old, in: context.oldFolder)
+        try progress.lock?.close()
         try copy.closeSource()
-        let objects = copy.changedSinceProof ? try countedObjects() : inspection.objectCount
+        let objects = oldStore.isAsInspected(inspection) ? inspection.objectCount : try countedObjects()
 
         let descriptions = context.mirroredDescriptions(of: inspection)
         try Receipt(
@@ -53,14 +55,14 @@ struct RunCloser {
             descriptions: descriptions
         )
         .write(beside: context.new.name, in: context.container)
-        try published.nest?.remove()
+        try progress.nest?.remove()
         try journal.append(
             .done(
                 JournalRecord.Completion(
-                    new: identity,
+                    new: placed.identity,
                     newUUID: inspection.uuid,
                     objects: objects,
-                    oldState: OldStateRecorder.state(of: context.old, in: context.oldFolder, digest: digest),
+                    oldState: reading.state(digest: digest),
                     isFenced: context.options.oldStore == .fence
                 )
             )
@@ -73,16 +75,16 @@ struct RunCloser {
             work: ShareOutcome.Work(
                 bytes: bytes,
                 externalFiles: externalFiles,
-                lockHold: published.lockHold,
+                lockHold: progress.lockHold,
                 isFenced: context.options.oldStore == .fence
             ),
-            findings: findings + proof.findings + modeFindings,
+            findings: progress.findings + proof.findings + modeFindings,
             descriptions: descriptions
         )
     }
 
-    /// The proof made before the lock when it still holds; what is missing is proved on the store in place.
-    private func prove(_ copy: StagedCopy, findings: inout [Finding]) throws -> StoreProof {
+    /// The proof made before the copy appeared when it still holds; what is missing is proved on the store in place.
+    private func prove(_ copy: StagedCopy, _ placed: PlacedStore) throws -> StoreProof {
         if let proof = copy.proof, !copy.changedSinceProof, proof.digest != nil || context.options.level < .content {
             return proof
         }
@@ -102,39 +104,46 @@ struct RunCloser {
                     comparingWith: copy.source
                 )
             guard context.options.level >= .content else { return proof }
-            guard let token = published.token, view.token.holdsSameContent(as: token) else {
-                findings.append(.writtenWhileProving(at: context.new))
-                return proof
-            }
-            guard copy.journalMode == .wal || context.options.oldStore == .fence else {
-                // Nothing pins a store in rollback mode that stays writable; the bytes were compared under its lock.
-                try prover.takeDigest(&proof, of: view.connection, externalData: view.externalData)
+            // What a consumer has begun to change cannot be compared any more.
+            let differing = try copy.external.differingFiles(from: context.new, in: context.container)
+            guard let token = placed.token, view.token.holdsSameContent(as: token),
+                try context.container.token(of: context.new.name).holdsSameContent(as: token)
+            else {
+                proof.findings.append(.writtenWhileProving(at: context.new))
                 return proof
             }
             try prover.compare(
                 &proof,
                 copy: view.connection,
-                externalData: view.externalData,
                 original: copy.source,
-                originalExternalData: context.oldFolder.externalData(of: context.old)
+                externalFiles: externalDigest(of: copy),
+                differingFiles: differing
             )
             return proof
         }
     }
 
+    /// The digest of what was shared, taken from the old store: it is pinned to that, or writers are refused.
     private func contentDigest(of copy: StagedCopy) throws -> String {
-        try StoreDigest(
-            of: copy.source,
-            externalData: context.oldFolder.externalData(of: context.old),
-            monitor: context.monitor
-        )
-        .value
+        try StoreDigest(of: copy.source, externalFiles: externalDigest(of: copy), monitor: context.monitor).value
+    }
+
+    /// The digest of the external files that were copied; a writer that was refused may have left others.
+    private func externalDigest(of copy: StagedCopy) throws -> String? {
+        try context.oldFolder.externalData(of: context.old)
+            .flatMap { folder in
+                try StoreDigest.digest(
+                    ofFilesIn: folder,
+                    named: { copy.external.identities[$0] != nil },
+                    monitor: context.monitor
+                )
+            }
     }
 
     /// Gives the old store back to its writers, because what was published cannot be trusted.
     private func liftFence() throws {
-        published.copy?.source.rollback()
-        guard let lock = published.lock, context.options.oldStore == .fence else { return }
+        progress.copy?.source.rollback()
+        guard let lock = progress.lock, context.options.oldStore == .fence else { return }
         try lock.beginWriting(deadline: context.lockDeadline())
         try FenceWriter(lock).lift()
         try lock.commit(deadline: context.lockDeadline())

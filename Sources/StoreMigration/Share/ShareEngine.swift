@@ -110,7 +110,7 @@ struct ShareEngine {
         _ journal: inout MigrationJournal
     ) throws -> ShareOutcome {
         guard let inspection = facts.oldCondition.inspection, !plan.steps.isEmpty else {
-            try renewToken(plan, &journal)
+            try renewToken(plan, facts, &journal)
             return try outcome(of: plan, facts: facts, state: journal.state)
         }
         let context = try RunContext(
@@ -128,7 +128,7 @@ struct ShareEngine {
         if actions.contains(.publish) {
             result = try publish(context, inspection, &journal)
         } else if actions.contains(.replaceContent) {
-            result = try ReplaceRun(context, inspection: inspection).run(&journal)
+            result = try CopyRun(context, inspection: inspection).run(to: OccupiedPlace(context), &journal)
         } else {
             result = try ProtectRun(context, inspection: inspection)
                 .run(
@@ -145,7 +145,7 @@ struct ShareEngine {
         _ journal: inout MigrationJournal
     ) throws -> RunResult {
         guard options.oldStore == .capture, try !context.canLockOldStore() else {
-            return try PublishRun(context, inspection: inspection).run(&journal)
+            return try CopyRun(context, inspection: inspection).run(to: VacantPlace(context), &journal)
         }
         var result: RunResult?
         return try gatherer.reader.withView(of: old) { view in
@@ -153,20 +153,18 @@ struct ShareEngine {
             guard view.kind != .live else {
                 throw MigrationError(.busy, "the old store is written to and cannot be locked", path: old.path)
             }
-            let made = try PublishRun(context, inspection: inspection, view: view).run(&journal)
+            let made = try CopyRun(context, inspection: inspection, view: view).run(to: VacantPlace(context), &journal)
             result = made
             return made
         }
     }
 
     /// After a checkpoint the files differ and the content does not; the next look is cheap again.
-    private func renewToken(_ plan: SharePlan, _ journal: inout MigrationJournal) throws {
+    private func renewToken(_ plan: SharePlan, _ facts: PlanningFacts, _ journal: inout MigrationJournal) throws {
         guard plan.outcome == .alreadyShared, case .shared(let shared) = journal.state,
-            let folder = try gatherer.folder(of: old)
+            let reading = facts.earlierRun?.oldReading
         else { return }
-        try journal.append(
-            .renewed(OldStateRecorder.state(of: old, in: folder, digest: shared.oldState.digest))
-        )
+        try journal.append(.renewed(reading.state(digest: shared.oldState.digest)))
     }
 
     // MARK: Requirements

@@ -69,6 +69,19 @@ final class StagedCopy {
     func prove() throws {
         let isSettled = try snapshot.settle()
         guard isSettled || snapshot.isConsistentUnderWriters else { return }
+        try prove(withContent: isSettled)
+    }
+
+    /// Proves the completed copy again if it changed since it was proved; nobody writes to it any more.
+    func proveCompleted() throws {
+        guard changedSinceProof || proof == nil || proof?.digest == nil && context.options.level >= .content else {
+            return
+        }
+        try prove(withContent: true)
+        changedSinceProof = false
+    }
+
+    private func prove(withContent: Bool) throws {
         let prover = StoreProver(options: context.options, monitor: context.monitor)
         let image = try StoreConnection(location, access: .immutable)
         let externalData = try stagedExternalFolder()
@@ -78,19 +91,22 @@ final class StagedCopy {
             externalData: externalData,
             comparingWith: source
         )
-        if isSettled, context.options.level >= .content {
+        if withContent, context.options.level >= .content {
+            let externalFiles = try externalData.flatMap {
+                try StoreDigest.digest(ofFilesIn: $0, monitor: context.monitor)
+            }
             switch journalMode {
             case .wal:
                 try prover.compare(
                     &proof,
                     copy: image,
-                    externalData: externalData,
                     original: source,
-                    originalExternalData: context.oldFolder.externalData(of: context.old)
+                    externalFiles: externalFiles,
+                    differingFiles: external.differingFiles()
                 )
             case .rollback:
                 // Reading the original for so long would keep its writers waiting; its bytes are compared under the lock.
-                try prover.takeDigest(&proof, of: image, externalData: externalData)
+                try prover.takeDigest(&proof, of: image, externalFiles: externalFiles)
             }
         }
         try image.close()
@@ -119,9 +135,12 @@ final class StagedCopy {
         try nest.folder.synchronize()
     }
 
+    /// The content digest that was proved, unless the copy changed since.
+    var provedDigest: String? { changedSinceProof ? nil : proof?.digest?.value }
+
     /// The content digest of the completed copy, taken again when it changed since it was proved.
     func contentDigest() throws -> String {
-        if !changedSinceProof, let digest = proof?.digest { return digest.value }
+        if let provedDigest { return provedDigest }
         let image = try StoreConnection(location, access: .immutable)
         return try StoreDigest(of: image, externalData: stagedExternalFolder(), monitor: .silent).value
     }

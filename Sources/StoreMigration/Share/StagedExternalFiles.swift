@@ -30,7 +30,8 @@ final class StagedExternalFiles {
         var isChanged = false
         var seen: Set<String> = []
         for name in try source.entries() {
-            guard let status = try source.status(of: name), status.kind == .regular else { continue }
+            guard let status = try source.status(of: name) else { continue }
+            guard status.kind == .regular else { throw Self.notAFile(name, in: source) }
             seen.insert(name)
             guard copied[name] != FileToken.Entry(status) else { continue }
             try monitor.checkCancellation()
@@ -48,6 +49,45 @@ final class StagedExternalFiles {
         if isChanged { try staged.synchronize() }
         bytes = copied.values.reduce(0) { $0 + $1.size }
         return isChanged
+    }
+
+    /// The staged files that differ from an original which is still as it was when it was copied.
+    ///
+    /// One that changed since is copied again before the copy is complete, and one that is gone is dropped.
+    func differingFiles() throws -> [String] {
+        guard let staged else { return [] }
+        return try differingFiles(in: staged)
+    }
+
+    /// The same for the files that moved into place.
+    func differingFiles(from location: StoreLocation, in container: Directory) throws -> [String] {
+        guard !identities.isEmpty else { return [] }
+        guard let target = try container.externalData(of: location) else { return identities.keys.sorted() }
+        return try differingFiles(in: target)
+    }
+
+    private func differingFiles(in folder: Directory) throws -> [String] {
+        guard let source else { return [] }
+        return try copied.keys.sorted()
+            .filter { name in
+                guard try isAsCopied(name, in: source) else { return false }
+                let isEqual = try folder.holdsEqualFile(name, to: source)
+                return try !isEqual && isAsCopied(name, in: source)
+            }
+    }
+
+    private func isAsCopied(_ name: String, in source: Directory) throws -> Bool {
+        try source.status(of: name).map { FileToken.Entry($0) } == copied[name]
+    }
+
+    /// Core Data keeps files there and nothing else; what is not one could not be carried, and is not dropped silently.
+    private static func notAFile(_ name: String, in folder: Directory) -> MigrationError {
+        MigrationError(
+            .foundButUnreadable,
+            "this is not a regular file, and does not belong among external binary data",
+            path: folder.path + "/" + name,
+            advice: "Move it elsewhere, then run the command again."
+        )
     }
 
     private func copy(_ name: String, from source: Directory, to staged: Directory) throws {

@@ -58,28 +58,33 @@ struct StoreProver {
     }
 
     /// Compares the content of a copy with its original; both must be at rest or pinned.
+    ///
+    /// `externalFiles` is the digest of the copy's external files; `differingFiles` are those that were compared with the
+    /// original's and differ.
     func compare(
         _ proof: inout StoreProof,
         copy: StoreConnection,
-        externalData: Directory?,
         original: StoreConnection,
-        originalExternalData: Directory?
+        externalFiles: String?,
+        differingFiles: [String]
     ) throws {
         let start = ContinuousClock.now
-        let digest = try StoreDigest(of: copy, externalData: externalData, monitor: monitor)
-        let expected = try StoreDigest(of: original, externalData: originalExternalData, monitor: monitor)
-        let findings =
-            digest.value == expected.value
-            ? [] : try StoreVerifier(monitor: monitor).differences(of: digest, from: expected, in: copy)
+        let digests = try DigestPair(copy: copy, original: original, externalFiles: externalFiles, monitor: monitor)
+        var findings: [Finding] = []
+        if digests.copy.value != digests.original.value {
+            findings = try StoreVerifier(monitor: monitor)
+                .differences(of: digests.copy, from: digests.original, in: copy)
+        }
+        findings += differingFiles.map { .externalFileDiffers($0) }
         proof.findings += findings
-        proof.digest = expected
+        proof.digest = digests.original
         try close(.content, of: &proof, findings: findings, since: start)
     }
 
     /// Takes the content digest of a copy whose bytes are compared with the original's under its lock.
-    func takeDigest(_ proof: inout StoreProof, of copy: StoreConnection, externalData: Directory?) throws {
+    func takeDigest(_ proof: inout StoreProof, of copy: StoreConnection, externalFiles: String?) throws {
         let start = ContinuousClock.now
-        proof.digest = try StoreDigest(of: copy, externalData: externalData, monitor: monitor)
+        proof.digest = try StoreDigest(of: copy, externalFiles: externalFiles, monitor: monitor)
         try close(.content, of: &proof, findings: [], since: start)
     }
 
@@ -113,5 +118,11 @@ extension StoreConnection {
     /// True when the store has Core Data's metadata table.
     func isCoreDataStore() throws -> Bool {
         try value("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_METADATA'") != nil
+    }
+}
+
+extension Finding {
+    fileprivate static func externalFileDiffers(_ name: String) -> Finding {
+        Finding(.externalFilesDiffer, .error, level: .content, "the copy of external file \(name) differs from it")
     }
 }

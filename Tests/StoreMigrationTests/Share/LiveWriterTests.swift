@@ -51,6 +51,7 @@ struct LiveWriterTests {
 
         writer.waitForLines(20)
         let acknowledged = try Set(writer.finish().compactMap { Int64($0) })
+        // A row that came before the lock is shared, and every other one is late.
         #expect(acknowledged.isSubset(of: try rows(places.oldStore)))
         let late = try places.share { $0.oldStore = .capture }
         let isWhole = try acknowledged.isSubset(of: rows(places.newStore))

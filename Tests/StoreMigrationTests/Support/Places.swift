@@ -21,16 +21,28 @@ struct Places {
     var oldStore: StoreLocation { old.location(name) }
     var newStore: StoreLocation { container.location(name) }
 
-    func migrator(_ change: (inout ShareOptions) -> Void = { _ in }) -> StoreMigrator {
+    func migrator(
+        _ change: (inout ShareOptions) -> Void = { _ in },
+        onProgress: (@Sendable (StoreProgress) -> Void)? = nil
+    ) -> StoreMigrator {
         var options = ShareOptions()
         options.lockTimeout = .seconds(10)
         change(&options)
-        return StoreMigrator(from: oldStore.url, to: newStore.url, options: options)
+        return StoreMigrator(from: oldStore.url, to: newStore.url, options: options, onProgress: onProgress)
     }
 
     @discardableResult
     func share(_ change: (inout ShareOptions) -> Void = { _ in }) throws -> ShareOutcome {
         try migrator(change).shareStoreIfNecessary(isCancelled: nil)
+    }
+
+    /// Shares, and does something at steps of the work.
+    @discardableResult
+    func share(
+        _ change: (inout ShareOptions) -> Void = { _ in },
+        onProgress: @escaping @Sendable (StoreProgress) -> Void
+    ) throws -> ShareOutcome {
+        try migrator(change, onProgress: onProgress).shareStoreIfNecessary(isCancelled: nil)
     }
 
     /// The content digest of a store, our fence left out.

@@ -210,7 +210,7 @@ struct EarlierRunTests {
         let (places, _) = try shared(capture)
         let content = try places.digest(of: places.newStore)
         #expect(try !places.isFenced(places.oldStore))
-        let base = StoreLocation(folder: try places.journalFolder().path, name: PublishedStore.baseName)
+        let base = StoreLocation(folder: try places.journalFolder().path, name: CapturedBase.name)
         #expect(try places.digest(of: base) == content)
         #expect(try places.share(capture).outcome == .alreadyShared)
         let writer = try StoreWriterProcess(places.oldStore.path)

@@ -1,0 +1,129 @@
+import Logging
+import SafeFiles
+import StoreFormat
+import StoreStrategies
+import StoreVerification
+import SystemPackage
+
+/// Carries out a plan that copies the old store to its new place.
+///
+/// The order is that of the commit protocol: stage, prove, lock, complete, publish, fence, unlock, prove what could not
+/// be proved before, close. A store that is captured is not fenced, so its lock is let go once the copy is complete, and
+/// the rest of the proof comes before the copy appears.
+struct CopyRun {
+    private let context: RunContext
+    private let inspection: StoreInspection
+    private let view: StoreView?
+
+    /// Prepares the run; with `view`, the old store may only be read, and nothing of it is locked or fenced.
+    init(_ context: RunContext, inspection: StoreInspection, view: StoreView? = nil) {
+        self.context = context
+        self.inspection = inspection
+        self.view = view
+    }
+
+    /// Shares the store; on an error before the commit point everything is taken back.
+    func run(to destination: some CopyDestination, _ journal: inout MigrationJournal) throws -> RunResult {
+        try journal.append(
+            .begin(
+                JournalRecord.RunIdentity(
+                    transaction: context.transaction,
+                    old: context.old,
+                    oldIdentity: inspection.identity,
+                    new: context.new,
+                    policy: context.options.oldStore
+                )
+            )
+        )
+        var progress = CopyProgress()
+        do {
+            let copy = try stage(&progress, &journal)
+            try place(copy, at: destination, &progress, &journal)
+        } catch {
+            if destination.placed != nil { throw MigrationError(error).afterPublishing }
+            try takeBack(progress, destination, &journal, cause: error)
+            throw error
+        }
+        do {
+            if let copy = progress.copy { try destination.tidy(after: copy) }
+            return try RunCloser(context, progress, placed: destination.placed, inspection: inspection).close(&journal)
+        } catch {
+            throw MigrationError(error).afterPublishing
+        }
+    }
+
+    /// Copies, proves and follows the writers, all without a lock.
+    private func stage(_ progress: inout CopyProgress, _ journal: inout MigrationJournal) throws -> StagedCopy {
+        let nest = try Nest(creating: context.transaction, in: context.container)
+        progress.nest = nest
+        try journal.append(.nest(nest.identity))
+        let copy = try StagedCopy(context, nest: nest, mode: inspection.mode, view: view)
+        progress.copy = copy
+        try copy.build()
+        try copy.prove()
+        try copy.catchUp()
+        try context.monitor.checkCancellation()
+        context.monitor.report(.publishing, 0, of: 1)
+        return copy
+    }
+
+    /// Completes the copy under the old store's lock and puts it into place.
+    private func place(
+        _ copy: StagedCopy,
+        at destination: some CopyDestination,
+        _ progress: inout CopyProgress,
+        _ journal: inout MigrationJournal
+    ) throws {
+        let start = ContinuousClock.now
+        if let view {
+            progress.oldStore = LockedMoment(of: view)
+        } else {
+            let lock = try context.openOldStore()
+            progress.lock = lock
+            try lock.beginWriting(deadline: context.lockDeadline())
+            try copy.complete(under: lock)
+            progress.oldStore = try LockedMoment(under: lock, at: context.old, in: context.oldFolder)
+        }
+        guard let oldToken = progress.oldStore?.reading.token else { return }
+        switch context.options.oldStore {
+        case .fence:
+            try destination.place(copy, oldToken: oldToken, digest: copy.provedDigest, &journal)
+            if let lock = progress.lock {
+                progress.findings += try FenceWriter(lock)
+                    .set(transaction: context.transaction, newPath: context.new.path)
+                try lock.commit(deadline: context.lockDeadline())
+            }
+            progress.lockHold = start.duration(to: .now)
+            try journal.append(.fenced)
+        case .capture:
+            progress.lock?.rollback()
+            if progress.lock != nil { progress.lockHold = start.duration(to: .now) }
+            try copy.proveCompleted()
+            let digest = try copy.contentDigest()
+            try CapturedBase.keep(copy, in: StateFolder(of: context.old, stateFolder: context.options.stateFolder))
+            try destination.place(copy, oldToken: oldToken, digest: digest, &journal)
+            progress.digest = digest
+        }
+        context.monitor.report(.publishing, 1, of: 1)
+    }
+
+    /// Takes everything back; when that fails too, the run counts as interrupted and recovery finishes the work.
+    private func takeBack(
+        _ progress: CopyProgress,
+        _ destination: some CopyDestination,
+        _ journal: inout MigrationJournal,
+        cause: any Error
+    ) throws {
+        progress.lock?.rollback()
+        do {
+            try destination.putBack()
+            // Absent here if its creation failed halfway; it is recognised by its name then.
+            let nest = try progress.nest ?? Nest(of: context.transaction, identity: nil, in: context.container)
+            try nest?.remove()
+            try journal.append(.rolledBack)
+        } catch {
+            context.logger.error("taking back failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
+            throw MigrationError(cause).afterPublishing
+        }
+    }
+}

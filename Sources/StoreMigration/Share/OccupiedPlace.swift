@@ -1,0 +1,95 @@
+import SafeFiles
+import StoreFormat
+import SystemPackage
+
+/// A destination with a main file: a copy of it is kept aside, and one transaction replaces its content.
+final class OccupiedPlace: CopyDestination {
+    private let context: RunContext
+    private let aside: AsideFolder
+    private(set) var announcedFiles: [String: FileIdentity] = [:]
+    private(set) var placed: PlacedStore?
+
+    init(_ context: RunContext) {
+        self.context = context
+        aside = AsideFolder(for: context.transaction, in: context.container)
+    }
+
+    func place(
+        _ copy: StagedCopy,
+        oldToken: FileToken,
+        digest: String?,
+        _ journal: inout MigrationJournal
+    ) throws {
+        let folder = try aside.open { try journal.append(.aside($0)) }
+        try copySidecars(to: folder)
+        let displaced = try DisplacedStore(context, image: copy.location)
+        try displaced.lock()
+        try displaced.copyAside(to: folder)
+        try requireStillExpendable(in: folder)
+        try journal.append(
+            .replacing(
+                JournalRecord.Replacement(
+                    main: displaced.identity,
+                    externalFiles: copy.external.identities,
+                    oldToken: oldToken,
+                    loserDigest: try loserDigest(in: folder),
+                    digest: try digest ?? copy.contentDigest()
+                )
+            )
+        )
+        announcedFiles = copy.external.identities
+        try copy.external.publish(to: context.new, in: context.container) { name, folder in
+            try aside.take(name, from: folder) { _ in }
+        }
+        try displaced.replaceContent()
+        // From here on nothing is taken back, whatever fails.
+        placed = PlacedStore(identity: displaced.identity)
+        placed?.token = try context.container.token(of: context.new.name)
+        try journal.append(.published(displaced.identity))
+    }
+
+    func putBack() throws {
+        try StagedExternalFiles.takeBack(announcedFiles, of: context.new, in: context.container)
+        try ExternalFilesOfDisplacedStore.restore(from: aside.opened(), to: context.new, in: context.container)
+        try aside.removeCopies()
+    }
+
+    func tidy(after copy: StagedCopy) throws {
+        try ExternalFilesOfDisplacedStore.remove(
+            except: Array(copy.external.identities.keys),
+            keptIn: aside.opened(),
+            of: context.new,
+            in: context.container
+        )
+    }
+
+    /// A log beside a main file of zero bytes is removed by the next opener; a copy of it is kept.
+    private func copySidecars(to folder: Directory) throws {
+        guard try context.container.status(of: context.new.name)?.size == 0 else { return }
+        for name in [context.new.writeAheadLogName, context.new.journalName] {
+            guard let status = try context.container.status(of: name), status.size > 0 else { continue }
+            let output = try folder.createFile("orphan" + name.dropFirst(context.new.name.count), mode: 0o600)
+            try context.container.openFile(name, for: .reading).copyBytes(to: output, chunk: 1 << 20)
+            try output.synchronize()
+            try output.close()
+        }
+    }
+
+    /// Throws when somebody wrote objects into the empty store since the run was planned; the lock is held now.
+    private func requireStillExpendable(in folder: Directory) throws {
+        guard context.options.onBoth != .keepOld, try folder.status(of: context.new.name)?.size != 0 else { return }
+        let location = StoreLocation(folder: folder.path, name: context.new.name)
+        guard let displaced = try StoreInspector(depth: .counts).inspect(location).inspection,
+            displaced.objectCount == 0
+        else { throw DestinationAppeared() }
+    }
+
+    private func loserDigest(in folder: Directory) throws -> String? {
+        let location = StoreLocation(folder: folder.path, name: context.new.name)
+        guard let size = try folder.status(of: location.name)?.size, size > 0 else { return nil }
+        return try StoreReader()
+            .withView(of: location) { view in
+                try StoreDigest(of: view.connection, externalData: view.externalData).value
+            }
+    }
+}

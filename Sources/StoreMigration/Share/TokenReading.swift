@@ -1,0 +1,18 @@
+package import SafeFiles
+
+/// A token and the moment when it was read.
+package struct TokenReading: Hashable, Sendable {
+    package let token: FileToken
+    /// Nanoseconds since 1970.
+    package let takenAt: Int64
+
+    package init(token: FileToken, takenAt: Int64) {
+        self.token = token
+        self.takenAt = takenAt
+    }
+
+    /// The state of a store that held the content of `digest` when the token was read.
+    package func state(digest: String) -> JournalRecord.OldState {
+        JournalRecord.OldState(token: token, takenAt: takenAt, digest: digest)
+    }
+}

@@ -1,0 +1,76 @@
+import SafeFiles
+import StoreFormat
+import SystemPackage
+
+/// Something took the destination's name while the copy was made.
+struct DestinationAppeared: Error {}
+
+/// A destination without a main file: the copy moves there, and the commit point is the rename of its main file.
+final class VacantPlace: CopyDestination {
+    private let context: RunContext
+    private let aside: AsideFolder
+    private(set) var announcedFiles: [String: FileIdentity] = [:]
+    private(set) var placed: PlacedStore?
+
+    init(_ context: RunContext) {
+        self.context = context
+        aside = AsideFolder(for: context.transaction, in: context.container)
+    }
+
+    func place(
+        _ copy: StagedCopy,
+        oldToken: FileToken,
+        digest: String?,
+        _ journal: inout MigrationJournal
+    ) throws {
+        let identity = try copy.main.status().identity
+        try copy.main.close()
+        try journal.append(
+            .publishing(
+                JournalRecord.Publication(
+                    main: identity,
+                    externalFiles: copy.external.identities,
+                    oldToken: oldToken,
+                    digest: digest
+                )
+            )
+        )
+        announcedFiles = copy.external.identities
+
+        try moveSidecarsAside(&journal)
+        var created: FileIdentity?
+        try copy.external.publish(to: context.new, in: context.container) { name, folder in
+            try aside.take(name, from: folder) { created = $0 }
+        }
+        if let created { try journal.append(.aside(created)) }
+        do {
+            try copy.publishMain(into: context.container, as: context.new.name)
+        } catch let error as FileError where error.errno == .fileExists {
+            throw DestinationAppeared()
+        }
+        // From here on nothing is taken back, whatever fails.
+        placed = PlacedStore(identity: identity)
+        placed?.token = try context.container.token(of: context.new.name)
+        try context.container.synchronize()
+        try journal.append(.published(identity))
+    }
+
+    func putBack() throws {
+        try StagedExternalFiles.takeBack(announcedFiles, of: context.new, in: context.container)
+        try aside.putBack()
+    }
+
+    func tidy(after copy: StagedCopy) {}
+
+    /// Moves a log or journal that no main file claims out of the way; it would be replayed into the new store.
+    private func moveSidecarsAside(_ journal: inout MigrationJournal) throws {
+        guard try context.container.status(of: context.new.name) == nil else { throw DestinationAppeared() }
+        let sidecars = [context.new.writeAheadLogName, context.new.sharedMemoryName, context.new.journalName]
+        var created: FileIdentity?
+        for name in sidecars where try context.container.status(of: name) != nil {
+            try aside.take(name, from: context.container) { created = $0 }
+        }
+        if let created { try journal.append(.aside(created)) }
+        if !aside.isEmpty { try context.container.synchronize() }
+    }
+}

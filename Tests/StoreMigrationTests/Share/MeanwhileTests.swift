@@ -1,0 +1,131 @@
+import FoundationEssentials
+import SafeFiles
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+/// What others do between two steps of a share; the steps are known by the progress they report.
+@Suite("What happens while a share is at work")
+struct MeanwhileTests {
+    private static let table = "CREATE TABLE t (x); INSERT INTO t VALUES ('early'), ('early')"
+    private static let journalModes = ["wal", "delete"]
+
+    @Test("A write between the lock and the end of a capture is late, never taken for shared", arguments: journalModes)
+    func writtenBeforeTheEnd(mode: String) throws {
+        let places = try Places()
+        try places.old.makeStore("PRAGMA journal_mode=\(mode);" + Self.table)
+        let capture: (inout ShareOptions) -> Void = { $0.oldStore = .capture }
+
+        let outcome = try places.share(capture) { progress in
+            guard progress.phase == .publishing, progress.done == 1 else { return }
+            Self.write("INSERT INTO t VALUES ('late')", to: places.oldStore)
+        }
+
+        #expect(outcome.outcome == .shared)
+        #expect(outcome.old?.objects == 2)
+        #expect(try places.count("SELECT count(*) FROM t", in: places.newStore) == 2)
+        #expect(try places.count("SELECT count(*) FROM t", in: places.oldStore) == 3)
+        #expect(try places.migrator(capture).status().lateWrites == .found)
+        #expect(try places.share(capture).outcome == .lateWrites)
+    }
+
+    @Test(
+        "A write between the proof and the lock is carried, and the copy proved again",
+        arguments: journalModes,
+        ShareOptions.OldStorePolicy.allCases
+    )
+    func writtenAfterTheProof(mode: String, policy: ShareOptions.OldStorePolicy) throws {
+        let places = try Places()
+        try places.old.makeStore("PRAGMA journal_mode=\(mode);" + Self.table)
+
+        let write: @Sendable (StoreProgress) -> Void = { progress in
+            guard progress.phase == .publishing, progress.done == 0 else { return }
+            Self.write("INSERT INTO t VALUES ('in time')", to: places.oldStore)
+        }
+        let outcome = try places.share({ $0.oldStore = policy }, onProgress: write)
+
+        #expect(outcome.outcome == .shared)
+        #expect(outcome.new?.objects == 3)
+        #expect(try outcome.new?.digest == places.digest(of: places.newStore))
+        #expect(try places.digest(of: places.newStore) == places.digest(of: places.oldStore))
+        #expect(try places.share { $0.oldStore = policy }.outcome == .alreadyShared)
+        try places.expectTidy()
+    }
+
+    @Test("The shared store is written to before it is compared", arguments: journalModes)
+    func newStoreWritten(mode: String) throws {
+        let places = try Places()
+        try places.old.makeStore("PRAGMA journal_mode=\(mode);" + Self.table)
+        let digest = try places.digest(of: places.oldStore)
+
+        let outcome = try places.share(onProgress: { progress in
+            guard progress.phase == .publishing else { return }
+            if progress.done == 0 {
+                // Without a change after the proof there would be nothing left to compare.
+                Self.write("INSERT INTO t VALUES ('in time'); DELETE FROM t WHERE x = 'in time'", to: places.oldStore)
+            } else {
+                Self.write("INSERT INTO t VALUES ('consumer')", to: places.newStore)
+            }
+        })
+
+        #expect(outcome.outcome == .shared)
+        #expect(outcome.findings.contains { $0.code == .writtenWhileProving })
+        #expect(outcome.new?.digest == digest)
+        #expect(try places.count("SELECT count(*) FROM t", in: places.newStore) == 3)
+        #expect(try places.share().outcome == .alreadyShared)
+    }
+
+    @Test("External files that come, change and go while the copy is proved are carried as they are in the end")
+    func externalFiles() throws {
+        let places = try Places(fixture: "clean")
+        for name in ["STAYS", "CHANGES", "GOES"] {
+            try places.writeExternalFile(name, 1, count: 5000, in: places.old)
+        }
+        let once = Once()
+
+        let outcome = try places.share(onProgress: { progress in
+            guard progress.phase == .proving, once.isFirst(),
+                let folder = try? places.old.directory.externalData(of: places.oldStore)
+            else { return }
+            try? folder.removeFile("GOES")
+            try? folder.removeFile("CHANGES")
+            try? places.writeExternalFile("CHANGES", 2, count: 5000, in: places.old)
+            try? places.writeExternalFile("COMES", 3, count: 5000, in: places.old)
+        })
+
+        #expect(outcome.outcome == .shared)
+        #expect(
+            try places.externalFiles(in: places.container.directory) == ["STAYS": 1, "CHANGES": 2, "COMES": 3]
+        )
+        #expect(try places.share().outcome == .alreadyShared)
+        try places.expectTidy()
+    }
+
+    @Test("What is not a file among the external files stops the share before anything is made")
+    func folderAmongExternalFiles() throws {
+        let places = try Places(fixture: "clean")
+        try places.writeExternalFile("FILE", 1, count: 5000, in: places.old)
+        let folder = try #require(try places.old.directory.externalData(of: places.oldStore))
+        _ = try folder.createDirectory("FOLDER", mode: 0o755)
+
+        let error = #expect(throws: MigrationError.self) { try places.share() }
+
+        #expect(error?.outcome == .foundButUnreadable)
+        #expect(error?.path.hasSuffix("/FOLDER") == true)
+        #expect(try places.container.directory.entries().isEmpty)
+        #expect(try !places.old.directory.entries().contains(".store-migrate"))
+    }
+
+    /// Writes as another process would, and lets go of the store.
+    private static func write(_ sql: String, to store: StoreLocation) {
+        do {
+            let writer = try StoreWriterProcess(store.path)
+            for statement in sql.split(separator: ";") { #expect(try writer.execute(String(statement)) == "ok") }
+            #expect(writer.waitForExit() == 0)
+        } catch {
+            Issue.record(error)
+        }
+    }
+}
