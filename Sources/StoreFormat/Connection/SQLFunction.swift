@@ -1,0 +1,14 @@
+/// A function that SQL statements may call once it is installed on a connection.
+///
+/// It must be pure: equal arguments give equal results. Schemas, triggers and views cannot call it.
+package struct SQLFunction: Sendable {
+    package let name: String
+    package let argumentCount: Int
+    package let body: @Sendable ([SQLValue]) -> SQLValue
+
+    package init(name: String, argumentCount: Int, body: @escaping @Sendable ([SQLValue]) -> SQLValue) {
+        self.name = name
+        self.argumentCount = argumentCount
+        self.body = body
+    }
+}

@@ -1,0 +1,75 @@
+internal import CSQLite
+
+extension StoreConnection {
+    /// Lets the statements of this connection call a function; one of that name and number of arguments is replaced.
+    package func install(_ function: SQLFunction) throws(StoreError) {
+        let handle = try openHandle()
+        let code = sqlite3_create_function_v2(
+            handle,
+            function.name,
+            Int32(clamping: function.argumentCount),
+            // Direct only: nothing that a hostile file brings along reaches it.
+            SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
+            Unmanaged.passRetained(FunctionBox(function.body)).toOpaque(),
+            { context, count, values in
+                guard let context, let data = sqlite3_user_data(context) else { return }
+                let box = Unmanaged<FunctionBox>.fromOpaque(data).takeUnretainedValue()
+                let arguments = UnsafeBufferPointer(start: values, count: values == nil ? 0 : Int(count))
+                FunctionBox.set(box.body(arguments.map(FunctionBox.value)), on: context)
+            },
+            nil,
+            nil,
+            // SQLite calls this also when the call itself fails.
+            { data in
+                guard let data else { return }
+                Unmanaged<FunctionBox>.fromOpaque(data).release()
+            }
+        )
+        guard code == SQLITE_OK else { throw SQLiteResult(code: code, of: handle).error(path: location.path) }
+    }
+}
+
+/// Keeps a function alive for as long as SQLite may call it, and carries values over.
+private final class FunctionBox: Sendable {
+    let body: @Sendable ([SQLValue]) -> SQLValue
+
+    init(_ body: @escaping @Sendable ([SQLValue]) -> SQLValue) {
+        self.body = body
+    }
+
+    static func value(_ pointer: OpaquePointer?) -> SQLValue {
+        switch sqlite3_value_type(pointer) {
+        case SQLITE_INTEGER: .integer(sqlite3_value_int64(pointer))
+        case SQLITE_FLOAT: .real(sqlite3_value_double(pointer))
+        case SQLITE_TEXT: .text(String(decoding: bytes(sqlite3_value_text(pointer), of: pointer), as: UTF8.self))
+        case SQLITE_BLOB: .blob([UInt8](bytes(sqlite3_value_blob(pointer), of: pointer)))
+        default: .null
+        }
+    }
+
+    private static func bytes(_ start: UnsafeRawPointer?, of pointer: OpaquePointer?) -> UnsafeRawBufferPointer {
+        // The order matters: the length is that of the form asked for last.
+        UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(pointer)))
+    }
+
+    static func set(_ value: SQLValue, on context: OpaquePointer) {
+        // SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
+        let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        switch value {
+        case .null: sqlite3_result_null(context)
+        case .integer(let value): sqlite3_result_int64(context, value)
+        case .real(let value): sqlite3_result_double(context, value)
+        case .text(var text):
+            text.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) {
+                    // An empty string has no address, and SQLite takes "no address" for null.
+                    guard let start = $0.baseAddress else { return sqlite3_result_text(context, "", 0, copied) }
+                    sqlite3_result_text64(context, start, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
+                }
+            }
+        case .blob(let bytes):
+            guard !bytes.isEmpty else { return sqlite3_result_zeroblob(context, 0) }
+            bytes.withUnsafeBytes { sqlite3_result_blob64(context, $0.baseAddress, UInt64($0.count), copied) }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import StoreFormat
+import TestSupport
+import Testing
+
+@Suite("A function of ours in SQL")
+struct SQLFunctionTests {
+    private static let echo = SQLFunction(name: "echo", argumentCount: 2) { $0.last ?? .null }
+
+    @Test(
+        "gets values and returns them as they are",
+        arguments: [
+            .null, .integer(.min), .real(0.1), .text(""), .text("a\0é"), .blob([]), .blob([0, 255]),
+        ] as [SQLValue]
+    )
+    func values(value: SQLValue) throws {
+        let scratch = try ScratchFolder()
+        let location = try scratch.makeStore("CREATE TABLE t (a)")
+        let connection = try StoreConnection(location, access: .immutable)
+        try connection.install(Self.echo)
+        #expect(try connection.value("SELECT echo(1, ?)", [value]) == value)
+        #expect(throws: StoreError.self) { try connection.value("SELECT echo(1)") }
+    }
+
+    @Test("is replaced by another of its name, and out of the reach of what a file brings along")
+    func reach() throws {
+        let scratch = try ScratchFolder()
+        try scratch.makeStore("CREATE TABLE t (a); CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT echo(1, 2); END")
+        let connection = try scratch.open()
+        try connection.install(Self.echo)
+        #expect(throws: StoreError.self) { try connection.run("INSERT INTO t VALUES (1)", []) }
+        try connection.install(SQLFunction(name: "echo", argumentCount: 2) { _ in .text("new") })
+        #expect(try connection.value("SELECT echo(1, 2)") == .text("new"))
+        try connection.close()
+        #expect(throws: StoreError.self) { try connection.install(Self.echo) }
+    }
+}
