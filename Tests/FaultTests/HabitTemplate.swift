@@ -26,6 +26,16 @@ enum HabitTemplate {
         )
     }
 
+    /// Makes a plain store of other content, to be replaced.
+    static func makeOther(journalMode: String) throws -> StoreTemplate {
+        try StoreTemplate.make(
+            "another plain store, \(journalMode)",
+            journalMode: journalMode,
+            committed: "CREATE TABLE habit (id INTEGER PRIMARY KEY, name TEXT NOT NULL, weight REAL, photo BLOB);",
+            recent: "INSERT INTO habit VALUES (1, 'sing', 9, x'01'), (7, 'swim', 2, NULL);"
+        )
+    }
+
     /// Makes a Core Data store with an external file and a history.
     static func makeCoreData(journalMode: String) throws -> StoreTemplate {
         try StoreTemplate.make(

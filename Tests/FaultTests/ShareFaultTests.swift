@@ -11,15 +11,32 @@ struct ShareFaultTests {
         let template =
             try isCoreData
             ? HabitTemplate.makeCoreData(journalMode: journalMode) : HabitTemplate.make(journalMode: journalMode)
-        let judge = ShareJudge(template: template)
+        try sweep("share, \(template.testDescription)", ShareJudge(template: template), limit: 100)
+    }
+
+    @Test("The same where the old store stays writable", arguments: ["wal", "delete"])
+    func capture(_ journalMode: String) throws {
+        let template = try HabitTemplate.makeCoreData(journalMode: journalMode)
+        let judge = ShareJudge(template: template, policy: .capture)
+        try sweep("capture, \(template.testDescription)", judge, limit: 50)
+    }
+
+    @Test("The same where a store at the new place is replaced", arguments: ["wal", "delete"])
+    func replace(_ journalMode: String) throws {
+        let template = try HabitTemplate.make(journalMode: journalMode)
+        let judge = try ShareJudge(template: template, displaced: HabitTemplate.makeOther(journalMode: journalMode))
+        try sweep("replace, \(template.testDescription)", judge, limit: 50)
+    }
+
+    private func sweep(_ name: String, _ judge: ShareJudge, limit: Int) throws {
         let sweep = FaultSweep(
-            name: "share, \(template.testDescription)",
+            name: name,
             command: judge.command,
             prepare: judge.prepare,
             afterFault: judge.afterFault,
             afterRerun: judge.afterRerun
         )
-        let summary = try sweep.run(limit: 100)
+        let summary = try sweep.run(limit: limit)
         #expect(summary.violations.isEmpty, "\(summary.violations.map(\.description).joined(separator: "\n"))")
         #expect(summary.harmed > summary.runs / 2)
         #expect(summary.kinds.isSuperset(of: [.create, .write, .synchronize, .rename, .makeFolder, .lock, .look]))

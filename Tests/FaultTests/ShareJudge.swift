@@ -3,9 +3,19 @@ import SafeFiles
 /// Says whether a share of a store kept its promises, whatever was done to it on the way.
 struct ShareJudge: Sendable {
     let template: StoreTemplate
+    /// What the caller wants of the old store.
+    var policy = OldPolicy.fence
+    /// The store that stands at the new place and is to be replaced, if one does.
+    var displaced: StoreTemplate?
+
+    enum OldPolicy: String, CaseIterable, Sendable {
+        case fence
+        case capture
+    }
 
     private static let oldFolder = "old"
     private static let newFolder = "group"
+    private static let asidePrefix = ".store-migrate-aside-"
     /// The exit statuses of a failure that says what to do next; never usage, and never "there is no store".
     private static let cleanFailures: Set<Int32> = [1, 4, 5, 6, 11, 12, 14]
 
@@ -15,24 +25,25 @@ struct ShareJudge: Sendable {
             executable: FaultSweep.buildFolder + "/store-migrate",
             arguments: [
                 "share", "\(scratch.path)/\(Self.oldFolder)/\(template.name)",
-                "\(scratch.path)/\(Self.newFolder)/\(template.name)",
-            ]
+                "\(scratch.path)/\(Self.newFolder)/\(template.name)", "--old", policy.rawValue,
+            ] + (displaced == nil ? [] : ["--on-both", "keep-old"])
         )
     }
 
     /// Puts the store into its place, and makes the container.
     func prepare(_ scratch: Scratch) throws {
         try template.write(into: scratch.root.createDirectory(Self.oldFolder, mode: 0o700))
-        _ = try scratch.root.createDirectory(Self.newFolder, mode: 0o770)
+        let container = try scratch.root.createDirectory(Self.newFolder, mode: 0o770)
+        try displaced?.write(into: container)
     }
 
     /// Right after the fault: old is whole, new is absent or whole, and success was not claimed in vain.
     func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
         var objections = try objectionsToOld(scratch)
-        if try newExists(scratch) { objections += try objectionsToNew(scratch) }
+        if try !isUntouched(scratch) { objections += try objectionsToNew(scratch) }
         switch ending {
         case .exited(0):
-            if try !newExists(scratch) { objections.append("it claims success, and nothing is at the new place") }
+            if try isUntouched(scratch) { objections.append("it claims success, and nothing was shared") }
             objections += try objectionsToFence(scratch)
         case .exited(let status) where Self.cleanFailures.contains(status): break
         case .killed(signal: 9) where fault.isDeadly: break
@@ -44,26 +55,33 @@ struct ShareJudge: Sendable {
     /// After running it again: success, both stores whole, writers refused, and nothing left that is not named.
     func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
         guard ending == .exited(0) else { return ["it ended with \(ending)"] }
-        guard try newExists(scratch) else { return ["nothing is at the new place"] }
+        guard try !isUntouched(scratch) else { return ["nothing is at the new place"] }
         return try objectionsToOld(scratch) + objectionsToNew(scratch) + objectionsToFence(scratch)
-            + objectionsToListing(scratch)
+            + objectionsToListing(scratch) + objectionsToAside(scratch)
     }
 
-    private func newExists(_ scratch: Scratch) throws -> Bool {
-        try scratch.root.openDirectory(Self.newFolder).status(of: template.name) != nil
+    /// True when the new place is as it was before the share.
+    private func isUntouched(_ scratch: Scratch) throws -> Bool {
+        let folder = try scratch.root.openDirectory(Self.newFolder)
+        guard try folder.status(of: template.name) != nil else { return displaced == nil }
+        guard let displaced else { return false }
+        return try content(of: template.name, in: folder, scratch, withoutFence: false) == displaced.content
     }
 
     private func objectionsToNew(_ scratch: Scratch) throws -> [String] {
         let folder = try scratch.root.openDirectory(Self.newFolder)
         var objections: [String] = []
-        let content = try PlainStore(folder.path + "/" + template.name, isImmutable: true).content(withoutFence: false)
+        let content =
+            try displaced == nil
+            ? PlainStore(folder.path + "/" + template.name, isImmutable: true).content(withoutFence: false)
+            : content(of: template.name, in: folder, scratch, withoutFence: false)
         if content != template.content { objections.append("the new store differs: \(difference(content))") }
         return try objections + objectionsToExternalFiles(of: folder, "new")
     }
 
     private func objectionsToOld(_ scratch: Scratch) throws -> [String] {
         let folder = try scratch.root.openDirectory(Self.oldFolder)
-        let content = try withCopy(of: folder, scratch) { try $0.content(withoutFence: true) }
+        let content = try content(of: template.name, in: folder, scratch, withoutFence: true)
         var objections: [String] = []
         if content != template.content { objections.append("the old store differs: \(difference(content))") }
         return try objections + objectionsToExternalFiles(of: folder, "old")
@@ -84,10 +102,23 @@ struct ShareJudge: Sendable {
     }
 
     private func objectionsToFence(_ scratch: Scratch) throws -> [String] {
-        try withCopy(of: scratch.root.openDirectory(Self.oldFolder), scratch) { store in
-            template.fencedTables.filter { (try? store.execute("DELETE FROM \"\($0)\"")) != nil }
-                .map { "the old store takes writes to \($0)" }
+        try withCopy(of: template.name, in: scratch.root.openDirectory(Self.oldFolder), scratch) { store in
+            let open = template.fencedTables.filter { (try? store.execute("DELETE FROM \"\($0)\"")) != nil }
+            switch policy {
+            case .fence: return open.map { "the old store takes writes to \($0)" }
+            case .capture: return open == template.fencedTables ? [] : ["the old store was to stay writable"]
+            }
         }
+    }
+
+    /// What was replaced is kept whole, once.
+    private func objectionsToAside(_ scratch: Scratch) throws -> [String] {
+        guard let displaced else { return [] }
+        let container = try scratch.root.openDirectory(Self.newFolder)
+        let names = try container.entries().filter { $0.hasPrefix(Self.asidePrefix) }
+        guard names.count == 1, let name = names.first else { return ["aside lie \(names.count) folders"] }
+        let content = try content(of: template.name, in: container.openDirectory(name), scratch, withoutFence: false)
+        return content == displaced.content ? [] : ["what was replaced is not what lies aside"]
     }
 
     private func objectionsToListing(_ scratch: Scratch) throws -> [String] {
@@ -103,12 +134,12 @@ struct ShareJudge: Sendable {
             }
             expected.formUnion(["old/" + path, "group/" + path])
         }
-        let optional: Set = ["old/\(template.name)-wal", "old/\(template.name)-shm"]
+        var optional: Set = ["old/\(template.name)-wal", "old/\(template.name)-shm"]
+        if displaced != nil { optional.formUnion(["group/\(template.name)-wal", "group/\(template.name)-shm"]) }
+        // What the journal folder holds is its own business, and what lies aside is looked at for itself.
+        let ignored = ["old/.store-migrate/"] + (displaced == nil ? [] : ["group/" + Self.asidePrefix])
         let found = try scratch.listing()
-            .filter { path in
-                // What the journal folder holds is its own business.
-                !path.hasPrefix("old/.store-migrate/") || path == "old/.store-migrate/"
-            }
+            .filter { path in expected.contains(path) || !ignored.contains { path.hasPrefix($0) } }
         let missing = expected.subtracting(found).sorted()
         let surplus = found.subtracting(expected).subtracting(isInWALMode ? optional : []).sorted()
         return (missing.isEmpty ? [] : ["missing: \(missing.joined(separator: ", "))"])
@@ -126,17 +157,25 @@ struct ShareJudge: Sendable {
             + differing.joined(separator: " ")
     }
 
+    /// The content of a store, whose log or journal is heeded; judging it changes nothing.
+    func content(of name: String, in folder: Directory, _ scratch: Scratch, withoutFence: Bool) throws
+        -> PlainStore.Content
+    {
+        try withCopy(of: name, in: folder, scratch) { try $0.content(withoutFence: withoutFence) }
+    }
+
     /// Opens a copy of a store with its journals, so that judging it changes nothing.
     private func withCopy<Value>(
-        of folder: Directory,
+        of name: String,
+        in folder: Directory,
         _ scratch: Scratch,
         _ body: (PlainStore) throws -> Value
     ) throws -> Value {
         let temporary = try TemporaryDirectory(prefix: "share-judge", in: scratch.privatePath)
-        for suffix in ["", "-wal", "-journal"] where try folder.status(of: template.name + suffix) != nil {
-            let bytes = try folder.contents(of: template.name + suffix, limit: 10_000_000)
-            try temporary.directory.replace(template.name + suffix, with: bytes, mode: 0o600)
+        for suffix in ["", "-wal", "-journal"] where try folder.status(of: name + suffix) != nil {
+            let bytes = try folder.contents(of: name + suffix, limit: 10_000_000)
+            try temporary.directory.replace(name + suffix, with: bytes, mode: 0o600)
         }
-        return try body(PlainStore(temporary.directory.path + "/" + template.name))
+        return try body(PlainStore(temporary.directory.path + "/" + name))
     }
 }
