@@ -119,7 +119,10 @@ let package = Package(
             ]
         ),
         .tests("StoreFormatTests", ["TestSupport", "StoreFormat", "SafeFiles", "StoreFixtures", .systemPackage]),
-        .tests("StoreWritingTests", ["StoreWriting", "StoreFormat", "SafeFiles", .systemPackage]),
+        .tests(
+            "StoreWritingTests",
+            ["TestSupport", "StoreVerification", "StoreWriting", "StoreFormat", "SafeFiles", .systemPackage]
+        ),
         .tests("StoreFixturesTests", ["StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]),
         .tests(
             "StoreVerificationTests",

@@ -50,6 +50,14 @@ package struct StoreBuilder: Sendable {
         }
     }
 
+    /// Where the store keeps what the model describes, once its schema is written.
+    package func layout(of connection: StoreConnection) throws -> StoreLayout {
+        guard let layout = try StoreLayout(reading: connection, model: shape.model) else {
+            throw StoreError(.failed, path: connection.location.path, "the store has no entity numbers")
+        }
+        return layout
+    }
+
     private func writeEntityNumbers(to connection: StoreConnection) throws(StoreError) {
         for name in shape.numbering.names {
             let parent = shape.model.entities[name]?.superentity.flatMap { shape.numbering.number(of: $0) }

@@ -38,7 +38,7 @@ struct StoreLayoutTests {
         let layout = try Self.layout(connection)
         let history = try #require(PersistentHistory(schema: StoreSchema(reading: connection)))
         let summary = try history.summary(reading: connection)
-        #expect(summary == HistorySummary(transactions: 3, changes: 35, first: 1, last: 3))
+        #expect(summary == HistorySummary(transactions: 3, changes: 34, first: 1, last: 3))
         let changes = "SELECT ZCOLUMNS FROM ACHANGE WHERE ZCHANGETYPE = 1 AND ZENTITY = ?"
         let entity = try #require(layout.entities["Note"])
         let bitmap = try connection.value(changes, [.integer(entity.number)])?.blob ?? []

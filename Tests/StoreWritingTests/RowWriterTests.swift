@@ -65,7 +65,7 @@ struct RowWriterTests {
                 in: folder.directory,
                 identifiers: SeededIdentifiers(seed: "RowWriterTests")
             )
-            writer = RowWriter(connection, shape: builder.shape, external: external)
+            writer = try RowWriter(connection, layout: builder.layout(of: connection), external: external)
         }
 
         deinit { folder.remove() }
@@ -133,8 +133,8 @@ struct RowWriterTests {
         try store.writer.connect(person, "clubs", to: store.insert("Club"))
         #expect(try store.connection.value("SELECT Z_OPT FROM ZPERSON") == .integer(2))
         #expect(store.writer.changes.updated == [person])
-        #expect(store.writer.changes.changedSlots(of: person).contains(.attribute("age")))
-        #expect(store.writer.changes.changedSlots(of: person).contains(.manyToMany("clubs")))
+        #expect(store.writer.changes.changedSlots(of: person).contains(.property("age")))
+        #expect(store.writer.changes.changedSlots(of: person).contains(.manyToMany))
     }
 
     @Test("Deleting nullifies, cascades and leaves no join row")
@@ -251,15 +251,15 @@ struct RowWriterTests {
 
     @Test("The bitmap of changed properties has one bit a slot, the first being the highest")
     func bitmap() throws {
-        let slots = try StoreShape(Self.model).entity("Person").historySlots
+        let slots = try Store().writer.entity("Person").historySlots
         #expect(
-            slots == [
-                .toOneKey("passport"), .attribute("age"), .attribute("name"), .attribute("photo"),
-                .oneToMany("debts"), .oneToMany("pets"), .manyToMany("clubs"),
-                .manyToMany("friends"),
+            slots.slots == [
+                .property("passport"), .property("age"), .property("name"), .property("photo"),
+                .oneToMany, .oneToMany, .manyToMany, .manyToMany,
             ]
         )
-        #expect(HistoryWriter.bitmap([.toOneKey("passport"), .manyToMany("friends")], in: slots) == [0x81])
-        #expect(HistoryWriter.bitmap([], in: slots + slots) == [0, 0])
+        #expect(slots.bitmap(setting: [.property("passport"), .manyToMany]) == [0x83])
+        #expect(slots.bitmap(setting: []) == [0])
+        #expect(slots.bitmap(of: ["age", "pets"]) == [0x4C])
     }
 }

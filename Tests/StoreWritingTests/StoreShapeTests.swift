@@ -30,8 +30,8 @@ struct StoreShapeTests {
                 EntityDescription(name: "A", superentity: "Root", attributes: [code]),
             ])
         )
-        #expect(try shape.entity("A").attributes["code"]?.column == "ZCODE")
-        #expect(try shape.entity("B").attributes["code"]?.column == "ZCODE1")
+        // The columns stand in the order of the entities too, so that A's is the first.
+        #expect(shape.tables.first?.columns.map(\.name).suffix(2) == ["ZCODE", "ZCODE1"])
     }
 
     @Test("A many-to-many table names each column for the entity whose keys it holds")

@@ -10,7 +10,7 @@ final class RecipeConstruction {
     let values: RecipeValues
     private let external: ExternalDataWriter
     private let builder: StoreBuilder?
-    private let writer: RowWriter?
+    private var writer: RowWriter?
     private var objects: [String: ObjectKey] = [:]
 
     /// Makes the file and, for a model, the schema.
@@ -46,16 +46,16 @@ final class RecipeConstruction {
                 vacuumsIncrementally: isCoreData
             )
         )
-        writer = builder.map { [connection, external] in
-            RowWriter(connection, shape: $0.shape, external: external)
-        }
     }
 
     /// Writes everything the recipe asks for, and returns the number of objects or rows.
     func fill() throws -> Int64 {
         switch recipe.content {
         case .model(_, let saves):
-            try builder?.writeSchema(to: connection)
+            if let builder {
+                try builder.writeSchema(to: connection)
+                writer = try RowWriter(connection, layout: builder.layout(of: connection), external: external)
+            }
             if recipe.options.leftInLog == .rows { try checkpoint() }
             for save in saves {
                 try perform(save)
@@ -94,9 +94,9 @@ final class RecipeConstruction {
         return key
     }
 
-    func shape(_ position: RecipePosition) throws(RecipeError) -> StoreShape {
-        guard let builder else { throw values.error(position, "this needs a recipe with a model") }
-        return builder.shape
+    func layout(_ position: RecipePosition) throws(RecipeError) -> StoreLayout {
+        guard let writer else { throw values.error(position, "this needs a recipe with a model") }
+        return writer.layout
     }
 
     /// An error of the store as a mistake of the recipe, when it is one.
@@ -130,10 +130,15 @@ final class RecipeConstruction {
 extension RecipeConstruction {
     /// Carries out one save: rows first, then relationships, so that objects may refer to each other in any order.
     private func perform(_ save: RecipeSave) throws {
-        guard let writer, let builder else { return }
-        writer.beginSave()
-        try connection.execute("BEGIN IMMEDIATE")
-        do {
+        guard let writer else { return }
+        let origin = HistoryWriter.Origin(
+            author: save.author,
+            context: save.context,
+            bundle: recipe.options.bundle,
+            process: recipe.options.process,
+            timestamp: save.timestamp
+        )
+        _ = try writer.save(from: origin, deadline: Deadline(after: .seconds(20))) {
             let firstKeys = try save.insertions.map { try insert($0, writer) }
             for (insertion, firstKey) in zip(save.insertions, firstKeys) {
                 try connect(insertion, firstKey, writer)
@@ -146,22 +151,7 @@ extension RecipeConstruction {
                 let key = try object(deletion.object, deletion.position)
                 do { try writer.delete(key) } catch { throw located(error, deletion.position) }
             }
-            if builder.options.tracksHistory {
-                let origin = HistoryWriter.Origin(
-                    author: save.author,
-                    context: save.context,
-                    bundle: recipe.options.bundle,
-                    process: recipe.options.process,
-                    timestamp: save.timestamp
-                )
-                try HistoryWriter(connection, shape: builder.shape).write(writer.changes, from: origin)
-            }
-            try connection.execute("COMMIT")
-        } catch {
-            connection.rollback()
-            throw error
         }
-        for name in writer.abandonedFiles { try external.remove(name) }
     }
 
     private func insert(_ insertion: RecipeSave.Insertion, _ writer: RowWriter) throws -> Int64 {
@@ -170,13 +160,13 @@ extension RecipeConstruction {
             throw values.error(insertion.position, "the name of repeated objects must contain {n}")
         }
         do {
-            let entity = try writer.shape.entity(insertion.entity)
+            let entity = try writer.entity(insertion.entity)
             let firstKey = try writer.allocateKeys(for: insertion.entity, count: insertion.count)
             for n in 1...insertion.count {
                 let key = ObjectKey(entity: insertion.entity, primaryKey: firstKey + n - 1)
                 var attributes: [String: SQLValue] = [:]
-                for property in insertion.values where entity.relationships[property.name] == nil {
-                    guard let slot = entity.attributes[property.name] else {
+                for property in insertion.values where entity.relationship(property.name) == nil {
+                    guard let slot = entity.attribute(property.name) else {
                         throw values.error(
                             property.position,
                             "\(insertion.entity) has no property '\(property.name)'"
@@ -184,7 +174,7 @@ extension RecipeConstruction {
                     }
                     attributes[property.name] = try values.attribute(
                         property.value,
-                        slot.attribute,
+                        slot.description,
                         repetition: n,
                         owner: "\(entity.root).\(key.primaryKey)"
                     )
@@ -207,8 +197,8 @@ extension RecipeConstruction {
 
     private func connect(_ insertion: RecipeSave.Insertion, _ firstKey: Int64, _ writer: RowWriter) throws {
         guard insertion.count > 0 else { return }
-        let relationships = try writer.shape.entity(insertion.entity).relationships
-        let properties = insertion.values.filter { relationships[$0.name] != nil }
+        let entity = try writer.entity(insertion.entity)
+        let properties = insertion.values.filter { entity.relationship($0.name) != nil }
         guard !properties.isEmpty else { return }
         for n in 1...insertion.count {
             let key = ObjectKey(entity: insertion.entity, primaryKey: firstKey + n - 1)
@@ -238,15 +228,15 @@ extension RecipeConstruction {
         owner: String,
         _ writer: RowWriter
     ) throws {
-        let entity = try writer.shape.entity(key.entity)
+        let entity = try writer.entity(key.entity)
         var attributes: [String: SQLValue] = [:]
         for property in properties {
-            if entity.relationships[property.name] != nil {
+            if entity.relationship(property.name) != nil {
                 try connect(key, property, repetition: 1, writer)
-            } else if let slot = entity.attributes[property.name] {
+            } else if let slot = entity.attribute(property.name) {
                 attributes[property.name] = try values.attribute(
                     property.value,
-                    slot.attribute,
+                    slot.description,
                     repetition: 1,
                     owner: owner
                 )

@@ -17,7 +17,10 @@ extension RecipeConstruction {
                 switch damage.kind {
                 case .statement(let sql): try connection.execute(sql)
                 case .greatestKey(let entity, let value):
-                    let number = try shape(damage.position).entity(entity).rootNumber
+                    let layout = try layout(damage.position)
+                    guard let root = layout.entities[entity]?.root, let number = layout.entities[root]?.number else {
+                        throw values.error(damage.position, "the model has no entity \(entity)")
+                    }
                     try connection.run(
                         "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?",
                         [.integer(value), .integer(number)]
@@ -26,9 +29,9 @@ extension RecipeConstruction {
                     try leadNowhere(name, relationship, damage.position)
                 case .wrongEntity(let name, let number):
                     let key = try object(name, damage.position)
-                    let table = try shape(damage.position).entity(key.entity).table
+                    let entity = try entity(of: key, damage.position)
                     try connection.run(
-                        "UPDATE \(SQLName.quoted(table)) SET Z_ENT = ? WHERE Z_PK = ?",
+                        "UPDATE \(SQLName.quoted(entity.table)) SET Z_ENT = ? WHERE Z_PK = ?",
                         [.integer(number), .integer(key.primaryKey)]
                     )
                 case .missingIndexEntry(let index, let row): try leaveOut(row, of: index, damage.position)
@@ -42,14 +45,21 @@ extension RecipeConstruction {
         return leftovers
     }
 
+    private func entity(of key: ObjectKey, _ position: RecipePosition) throws -> StoreLayout.Entity {
+        guard let entity = try layout(position).entities[key.entity] else {
+            throw values.error(position, "the store has no entity \(key.entity)")
+        }
+        return entity
+    }
+
     private func leadNowhere(_ name: String, _ relationship: String, _ position: RecipePosition) throws {
         let key = try object(name, position)
-        let entity = try shape(position).entity(key.entity)
-        guard case .toOne(let column, _, _) = entity.relationships[relationship]?.storage else {
+        let entity = try entity(of: key, position)
+        guard case .toOne(let foreign)? = entity.relationship(relationship)?.storage else {
             throw values.error(position, "\(key.entity) has no to-one relationship '\(relationship)'")
         }
         try connection.run(
-            "UPDATE \(SQLName.quoted(entity.table)) SET \(SQLName.quoted(column)) = 999999 WHERE Z_PK = ?",
+            "UPDATE \(SQLName.quoted(entity.table)) SET \(SQLName.quoted(foreign.column)) = 999999 WHERE Z_PK = ?",
             [.integer(key.primaryKey)]
         )
     }

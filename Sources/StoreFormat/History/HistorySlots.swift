@@ -69,18 +69,17 @@ package struct HistorySlots: Hashable, Sendable {
     ///
     /// Where it is not known which bit a to-many relationship has, every bit of its half is set: to say too much is safe.
     package func bitmap(of properties: Set<String>) -> [UInt8] {
-        let isOneToMany = !properties.isDisjoint(with: oneToMany)
-        let isManyToMany = !properties.isDisjoint(with: manyToMany)
+        var changed = Set(properties.map(Slot.property))
+        if !properties.isDisjoint(with: oneToMany) { changed.insert(.oneToMany) }
+        if !properties.isDisjoint(with: manyToMany) { changed.insert(.manyToMany) }
+        return bitmap(setting: changed)
+    }
+
+    /// The bitmap in which every bit of these kinds is set, the most significant bit of a byte first.
+    package func bitmap(setting changed: Set<Slot>) -> [UInt8] {
         var result = [UInt8](repeating: 0, count: (slots.count + 7) / 8)
-        for (bit, slot) in slots.enumerated() {
-            let isSet =
-                switch slot {
-                case .property(let name): properties.contains(name)
-                case .hidden: false
-                case .oneToMany: isOneToMany
-                case .manyToMany: isManyToMany
-                }
-            if isSet { result[bit / 8] |= 0x80 >> UInt8(bit % 8) }
+        for (bit, slot) in slots.enumerated() where changed.contains(slot) {
+            result[bit / 8] |= 0x80 >> UInt8(bit % 8)
         }
         return result
     }

@@ -9,6 +9,12 @@ package struct SeededIdentifiers: Sendable {
         self.seed = Array(SHA256.hash(data: Array(seed.utf8)))
     }
 
+    /// Identifiers that nobody else will come by, for stores that are not built from a recipe.
+    package static func random() -> SeededIdentifiers {
+        var generator = SystemRandomNumberGenerator()
+        return SeededIdentifiers(seed: "\(generator.next()) \(generator.next()) \(generator.next())")
+    }
+
     /// Returns the next UUID's sixteen bytes; version and variant are those of a random UUID.
     package mutating func next() -> [UInt8] {
         count += 1

@@ -28,14 +28,15 @@ enum AttributeEncoding {
         case (.uuid, .blob(let bytes)) where bytes.count == 16: return value
         case (.binaryData, .blob(let bytes)), (.transformable, .blob(let bytes)):
             guard attribute.allowsExternalBinaryDataStorage else { return value }
-            guard let external else {
+            if let external { return .blob(try external.stored(bytes)) }
+            guard bytes.count <= ExternalDataWriter.threshold else {
                 throw StoreError(
                     .failed,
                     path: "",
                     "\(entity).\(attribute.name) needs a place for external binary data"
                 )
             }
-            return .blob(try external.stored(bytes))
+            return .blob([1] + bytes)
         default:
             throw StoreError(.incompatible, path: "", "the value does not fit the type of \(entity).\(attribute.name)")
         }

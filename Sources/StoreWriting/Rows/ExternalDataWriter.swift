@@ -12,6 +12,8 @@ package final class ExternalDataWriter {
     private let directory: Directory
     private var identifiers: SeededIdentifiers
     private var folder: Directory?
+    /// The files that the present save wrote.
+    private var written: [String] = []
     /// The number of files written so far.
     package private(set) var fileCount = 0
     /// The bytes in the files written so far.
@@ -24,10 +26,20 @@ package final class ExternalDataWriter {
         self.identifiers = identifiers
     }
 
+    /// Starts the next save: the files of the last one stay.
+    func beginSave() { written = [] }
+
+    /// Removes the files of a save that came to nothing, as far as that is possible.
+    func discardWrittenFiles() {
+        for name in written { try? remove(name) }
+        written = []
+    }
+
     /// Returns what the column holds for `value`: 1 and the value, or 2 and the name of the file that holds it.
     package func stored(_ value: [UInt8]) throws -> [UInt8] {
         guard value.count > Self.threshold else { return [1] + value }
         let name = identifiers.nextText()
+        written.append(name)
         try write(value, as: name)
         fileCount += 1
         byteCount += Int64(value.count)
@@ -37,7 +49,7 @@ package final class ExternalDataWriter {
     /// Writes a file into the folder of external data, whether or not a row refers to it.
     package func write(_ value: [UInt8], as name: String) throws {
         let folder = try openFolder()
-        let file = try folder.createFile(name, mode: 0o644)
+        let file = try folder.createFile(name, mode: try storeMode())
         try value.withUnsafeBytes { try file.write($0, at: 0) }
         try file.synchronize()
         try file.close()
@@ -52,20 +64,28 @@ package final class ExternalDataWriter {
 
     /// Removes the file of a deleted value; call it once the deletion is committed.
     package func remove(_ name: String) throws {
-        try openFolder().removeFile(name)
+        guard let folder = try folder ?? ExternalData.open(of: location, in: directory) else { return }
+        if try folder.status(of: name) != nil { try folder.removeFile(name) }
     }
 
     /// Opens the folder of external data, making it when it is not there.
     package func openFolder() throws -> Directory {
         if let folder { return folder }
-        let support = try Self.folder(location.supportFolderName, in: directory)
-        let opened = try Self.folder(StoreLocation.externalDataFolderName, in: support)
+        let support = try child(location.supportFolderName, of: directory)
+        let opened = try child(StoreLocation.externalDataFolderName, of: support)
         folder = opened
         return opened
     }
 
-    private static func folder(_ name: String, in parent: Directory) throws -> Directory {
+    private func child(_ name: String, of parent: Directory) throws -> Directory {
         guard try parent.status(of: name) == nil else { return try parent.openDirectory(name) }
-        return try parent.createDirectory(name, mode: 0o755)
+        let mode = try storeMode()
+        // Whoever may read the store may search its folders.
+        return try parent.createDirectory(name, mode: mode | (mode & 0o444) >> 2)
+    }
+
+    /// Who may read and write the store may do so with its files.
+    private func storeMode() throws -> UInt32 {
+        try directory.status(of: location.name).map { $0.mode & 0o666 | 0o600 } ?? 0o644
     }
 }

@@ -2,7 +2,7 @@ package import StoreFormat
 
 /// Writes persistent history: one transaction a save, and one change for every object that the save touched.
 ///
-/// The tables and numbers are those of COREDATA §1.8, the current generation.
+/// The tables and numbers are those of COREDATA §1.8; names are kept the way the store keeps them, old or new.
 package struct HistoryWriter {
     /// What a transaction says of its origin.
     package struct Origin: Sendable {
@@ -28,40 +28,69 @@ package struct HistoryWriter {
         }
     }
 
-    private static let changeEntity: Int64 = 16_001
-    private static let transactionEntity: Int64 = 16_002
-    private static let stringEntity: Int64 = 16_003
+    /// The names under which history's own entities are numbered.
+    private enum Own: String {
+        case change = "CHANGE"
+        case transaction = "TRANSACTION"
+        case string = "TRANSACTIONSTRING"
+    }
 
     private let connection: StoreConnection
-    private let shape: StoreShape
+    private let layout: StoreLayout
+    private let numbers: EntityNumbers
+    private let transactionColumns: Set<String>
+    /// True when names lie in a table of their own; the first generation keeps them in each transaction.
+    private let hasStringTable: Bool
+    private let tombstoneCount: Int
 
-    package init(_ connection: StoreConnection, shape: StoreShape) {
+    /// Nil for a store that keeps no history.
+    ///
+    /// Its tables alone are not enough: where it was never switched on, its entities are not numbered.
+    package init?(_ connection: StoreConnection, layout: StoreLayout, schema: StoreSchema) throws {
+        guard let history = PersistentHistory(schema: schema), let numbers = try EntityNumbers(reading: connection),
+            let transactions = schema.table(named: "ATRANSACTION"), let changes = schema.table(named: "ACHANGE"),
+            case let own = EntityNumbers(numbers.entries.filter { !$0.isOfModel }),
+            own.number(of: Own.change.rawValue) != nil, own.number(of: Own.transaction.rawValue) != nil
+        else { return nil }
         self.connection = connection
-        self.shape = shape
+        self.layout = layout
+        self.numbers = own
+        transactionColumns = Set(transactions.columns.map { $0.name.uppercased() })
+        hasStringTable = history.hasStringTable
+        tombstoneCount = (0...changes.columns.count).first { changes.column(named: "ZTOMBSTONE\($0)") == nil } ?? 0
     }
 
     /// Writes the history of one save, inside the save's own transaction, and returns the transaction's number.
     @discardableResult
     package func write(_ changes: SaveChanges, from origin: Origin) throws -> Int64 {
-        let number = try allocate(Self.transactionEntity, count: 1)
-        let strings = try [origin.author, origin.bundle, origin.context, origin.process]
-            .map { string in
-                if let string { SQLValue.integer(try interned(string)) } else { SQLValue.null }
+        let number = try allocate(.transaction, count: 1)
+        // Genuine times are whole microseconds.
+        let time = (origin.timestamp * 1_000_000).rounded() / 1_000_000
+        var columns = ["Z_PK", "Z_ENT", "ZTIMESTAMP"]
+        var arguments: [SQLValue] = [.integer(number), try entityNumber(.transaction), .real(time)]
+        let names = [
+            ("ZAUTHOR", origin.author), ("ZBUNDLEID", origin.bundle), ("ZCONTEXTNAME", origin.context),
+            ("ZPROCESSID", origin.process),
+        ]
+        for (column, name) in names {
+            guard let name else { continue }
+            if hasStringTable, transactionColumns.contains(column + "TS") {
+                columns.append(column + "TS")
+                arguments.append(.integer(try interned(name)))
+            } else if transactionColumns.contains(column) {
+                columns.append(column)
+                arguments.append(.text(name))
             }
-        try connection.run(
-            """
-            INSERT INTO ATRANSACTION (Z_PK, Z_ENT, ZAUTHORTS, ZBUNDLEIDTS, ZCONTEXTNAMETS, ZPROCESSIDTS, ZTIMESTAMP)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
-            """,
-            [.integer(number), .integer(Self.transactionEntity)] + strings + [.real(origin.timestamp)]
-        )
+        }
+        try insert(into: "ATRANSACTION", columns, arguments)
         let groups = [changes.inserted, changes.updated, changes.deleted]
         let count = groups.reduce(0) { $0 + $1.count }
         guard count > 0 else { return number }
-        var key = try allocate(Self.changeEntity, count: Int64(count))
-        for (kind, objects) in groups.enumerated() {
+        try addTombstoneColumns(for: changes)
+        var key = try allocate(.change, count: Int64(count))
+        for (kind, objects) in zip([HistoryChange.Kind.insert, .update, .delete], groups) {
             for object in objects {
-                try write(object, kind: Int64(kind), of: changes, key: key, transaction: number)
+                try write(object, kind: kind, of: changes, key: key, transaction: number)
                 key += 1
             }
         }
@@ -70,59 +99,81 @@ package struct HistoryWriter {
 
     private func write(
         _ object: ObjectKey,
-        kind: Int64,
+        kind: HistoryChange.Kind,
         of changes: SaveChanges,
         key: Int64,
         transaction: Int64
     ) throws {
-        let entity = try shape.entity(object.entity)
+        guard let entity = layout.entities[object.entity] else { return }
         var columns = ["Z_PK", "Z_ENT", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"]
         var arguments: [SQLValue] = [
-            .integer(key), .integer(Self.changeEntity), .integer(kind), .integer(entity.number),
+            .integer(key), try entityNumber(.change), .integer(kind.rawValue), .integer(entity.number),
             .integer(object.primaryKey), .integer(transaction),
         ]
-        if kind == 1 {
+        if kind == .update {
+            guard entity.historySlots.isComplete else {
+                throw StoreError(
+                    .incompatible,
+                    path: connection.location.path,
+                    "changes of \(object.entity) cannot be recorded in the store's history: "
+                        + "not all of its properties were found"
+                )
+            }
             columns.append("ZCOLUMNS")
-            arguments.append(.blob(Self.bitmap(changes.changedSlots(of: object), in: entity.historySlots)))
+            arguments.append(.blob(entity.historySlots.bitmap(setting: changes.changedSlots(of: object))))
         }
-        for (index, value) in changes.tombstone(of: object).enumerated() {
+        for (index, value) in changes.tombstone(of: object).enumerated() where kind == .delete {
             columns.append("ZTOMBSTONE\(index)")
             arguments.append(value)
         }
-        let places = columns.map { _ in "?" }.joined(separator: ", ")
-        try connection.run("INSERT INTO ACHANGE (\(columns.joined(separator: ", "))) VALUES (\(places))", arguments)
+        try insert(into: "ACHANGE", columns, arguments)
     }
 
-    /// Returns the bitmap of changed properties: one bit a slot, the most significant bit first.
-    package static func bitmap(_ changed: Set<StoreShape.HistorySlot>, in slots: [StoreShape.HistorySlot]) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: (slots.count + 7) / 8)
-        for (index, slot) in slots.enumerated() where changed.contains(slot) {
-            bytes[index / 8] |= 0x80 >> UInt8(index % 8)
+    /// Core Data, too, adds columns for tombstones when it needs them.
+    private func addTombstoneColumns(for changes: SaveChanges) throws {
+        let needed = changes.deleted.map { changes.tombstone(of: $0).count }.max() ?? 0
+        guard needed > tombstoneCount else { return }
+        for index in tombstoneCount..<needed {
+            let name = "SELECT count(*) FROM pragma_table_info('ACHANGE') WHERE name = 'ZTOMBSTONE\(index)'"
+            guard try connection.value(name) == .integer(0) else { continue }
+            try connection.execute("ALTER TABLE ACHANGE ADD COLUMN ZTOMBSTONE\(index) BLOB")
         }
-        return bytes
+    }
+
+    private func insert(into table: String, _ columns: [String], _ arguments: [SQLValue]) throws {
+        let places = columns.map { _ in "?" }.joined(separator: ", ")
+        try connection.run("INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(places))", arguments)
     }
 
     /// Returns the key of the row that holds a string, making the row when there is none.
     private func interned(_ string: String) throws -> Int64 {
         let known = try connection.value("SELECT Z_PK FROM ATRANSACTIONSTRING WHERE ZNAME = ?", [.text(string)])
         if let key = known?.integer { return key }
-        let key = try allocate(Self.stringEntity, count: 1)
-        try connection.run(
-            "INSERT INTO ATRANSACTIONSTRING (Z_PK, Z_ENT, ZNAME) VALUES (?, ?, ?)",
-            [.integer(key), .integer(Self.stringEntity), .text(string)]
+        let key = try allocate(.string, count: 1)
+        try insert(
+            into: "ATRANSACTIONSTRING",
+            ["Z_PK", "Z_ENT", "ZNAME"],
+            [.integer(key), try entityNumber(.string), .text(string)]
         )
         return key
     }
 
-    private func allocate(_ entity: Int64, count: Int64) throws -> Int64 {
-        let greatest = try connection.value("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(entity)])
-        guard case .integer(let last) = greatest, last >= 0, last <= Int64.max - count else {
+    private func entityNumber(_ entity: Own) throws(StoreError) -> SQLValue {
+        guard let number = numbers.number(of: entity.rawValue) else {
             throw StoreError(.damaged, path: connection.location.path, "Z_PRIMARYKEY has no row for history")
         }
-        try connection.run(
-            "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?",
-            [.integer(last + count), .integer(entity)]
-        )
+        return .integer(number)
+    }
+
+    /// Takes keys for rows of history; where rows have overtaken the greatest key recorded, they begin after the rows.
+    private func allocate(_ entity: Own, count: Int64) throws -> Int64 {
+        let number = try entityNumber(entity)
+        let recorded = try connection.value("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [number])
+        let present = try connection.value("SELECT max(Z_PK) FROM A\(entity.rawValue)")?.integer ?? 0
+        guard case .integer(let greatest) = recorded, greatest >= 0,
+            case let last = max(greatest, present), last <= Int64.max - count
+        else { throw StoreError(.damaged, path: connection.location.path, "Z_PRIMARYKEY gives no key for history") }
+        try connection.run("UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?", [.integer(last + count), number])
         return last + 1
     }
 }
@@ -130,7 +181,13 @@ package struct HistoryWriter {
 extension HistoryWriter {
     /// Writes the tables of history and their entity numbers into a new store.
     static func writeSchema(for shape: StoreShape, to connection: StoreConnection) throws(StoreError) {
-        let count = shape.entities.values.map(\.tombstoneAttributes.count).max() ?? 0
+        let model = shape.model
+        let count =
+            model.entities.keys
+            .map { name in
+                model.attributes(of: name).count { $0.preservesValueInHistoryOnDeletion && !$0.isTransient }
+            }
+            .max() ?? 0
         let tombstones = (0..<count).map { ", ZTOMBSTONE\($0) BLOB" }.joined()
         try connection.execute(
             """
@@ -149,8 +206,7 @@ extension HistoryWriter {
             CREATE INDEX Z_TRANSACTION_TransactionTimestampIndex ON ATRANSACTION (ZTIMESTAMP COLLATE BINARY ASC);
             CREATE UNIQUE INDEX Z_TRANSACTIONSTRING_UNIQUE_NAME ON ATRANSACTIONSTRING (ZNAME COLLATE BINARY ASC);
             INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES
-                (\(changeEntity), 'CHANGE', 0, 0), (\(transactionEntity), 'TRANSACTION', 0, 0),
-                (\(stringEntity), 'TRANSACTIONSTRING', 0, 0);
+                (16001, 'CHANGE', 0, 0), (16002, 'TRANSACTION', 0, 0), (16003, 'TRANSACTIONSTRING', 0, 0);
             """
         )
     }

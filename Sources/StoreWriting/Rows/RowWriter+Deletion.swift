@@ -1,126 +1,102 @@
+import CSQLite
 import StoreFormat
 
 extension RowWriter {
     /// Deletes an object and applies the delete rule of each of its relationships.
     ///
-    /// A relationship with the rule deny that still leads somewhere refuses the deletion.
-    package func delete(_ key: ObjectKey) throws {
-        var pending = [key]
-        var seen: Set<ObjectKey> = [key]
-        while let next = pending.popLast() {
-            let entity = try shape.entity(next.entity)
-            for name in entity.relationships.keys.sorted() {
-                for cascaded in try release(next, name) where seen.insert(cascaded).inserted {
-                    pending.append(cascaded)
+    /// A relationship with the rule deny that still leads somewhere refuses the deletion. With a version, throws
+    /// ``VersionConflict`` when the object is not of that version, this save's own changes aside.
+    package func delete(_ key: ObjectKey, expecting version: Int64? = nil) throws {
+        if let version, let conflict = try conflict(over: key, expecting: version) { throw conflict }
+        try delete([key])
+    }
+
+    /// Deletes objects together: none of them stands in the way of another's deletion.
+    ///
+    /// What this save deleted already is passed over.
+    package func delete(_ keys: [ObjectKey]) throws {
+        let doomed = try followingCascades(from: keys)
+        let isDoomed = Set(doomed)
+        for key in doomed { try release(key, goingWith: isDoomed) }
+        for key in doomed { try removeRow(of: key) }
+    }
+
+    /// The objects and all that go with them; throws where a relationship with the rule deny leads beyond these.
+    private func followingCascades(from keys: [ObjectKey]) throws -> [ObjectKey] {
+        var doomed: [ObjectKey] = []
+        var seen: Set<ObjectKey> = []
+        var pending = Array(keys.reversed())
+        var denying: [(owner: ObjectKey, name: String, destinations: [ObjectKey])] = []
+        while let key = pending.popLast() {
+            guard !changes.hasDeleted(key), seen.insert(key).inserted else { continue }
+            doomed.append(key)
+            for relationship in try entity(key.entity).relationships {
+                switch relationship.description.deleteRule {
+                case .cascade: pending += try destinations(of: key, relationship).reversed()
+                case .deny:
+                    denying.append((key, relationship.description.name, try destinations(of: key, relationship)))
+                case .noAction, .nullify: break
                 }
             }
-            try removeRow(of: next, entity)
         }
-    }
-
-    /// Takes an object out of one relationship; returns the destinations that go with it.
-    private func release(_ owner: ObjectKey, _ name: String) throws -> [ObjectKey] {
-        let (storage, relationship) = try relationship(name, of: owner)
-        let destinations = try currentDestinations(of: owner, storage, relationship)
-        switch relationship.deleteRule {
-        case .deny where !destinations.isEmpty:
-            throw StoreError(
-                .incompatible,
-                path: "",
-                "\(owner.entity).\(name) denies the deletion of an object that it leads from"
-            )
-        case .noAction:
-            // A row of a join table goes with either of its objects, whatever the rule.
-            guard case .manyToMany = storage else { return [] }
-        case .cascade, .nullify, .deny: break
-        }
-        for destination in destinations { try disconnect(owner, storage, relationship, destination) }
-        return relationship.deleteRule == .cascade ? destinations : []
-    }
-
-    private func currentDestinations(
-        of owner: ObjectKey,
-        _ storage: StoreShape.RelationshipStorage,
-        _ relationship: RelationshipDescription
-    ) throws -> [ObjectKey] {
-        switch storage {
-        case .toOne(let column, _, _):
-            return try destinations(of: owner, column, relationship)
-        case .oneToMany(let table, let column, _, _):
-            return try keys(
-                "SELECT Z_PK, Z_ENT FROM \(SQLName.quoted(table)) WHERE \(SQLName.quoted(column)) = ?",
-                owner
-            )
-        case .manyToMany(let table, let ownerColumn, let destinationColumn, _, _):
-            let destination = try shape.entity(relationship.destination)
-            let (left, right) = (SQLName.quoted(ownerColumn), SQLName.quoted(destinationColumn))
-            var pairs = "SELECT \(right) FROM \(SQLName.quoted(table)) WHERE \(left) = ?1"
-            // A relationship that is its own inverse keeps each pair one way or the other.
-            if Self.isReflexive(storage) {
-                pairs += " UNION SELECT \(left) FROM \(SQLName.quoted(table)) WHERE \(right) = ?1"
-            }
-            return try keys(
-                "SELECT Z_PK, Z_ENT FROM \(SQLName.quoted(destination.table)) WHERE Z_PK IN (\(pairs))",
-                owner
+        for denial in denying where !seen.isSuperset(of: denial.destinations) {
+            throw unfit(
+                "\(denial.owner.entity).\(denial.name) denies the deletion of an object that it leads from"
             )
         }
+        return doomed
     }
 
-    private func disconnect(
-        _ owner: ObjectKey,
-        _ storage: StoreShape.RelationshipStorage,
-        _ relationship: RelationshipDescription,
-        _ destination: ObjectKey
-    ) throws {
-        switch storage {
-        case .toOne: try disconnectToOne(owner, relationship.name)
-        case .oneToMany(let table, let column, let entityColumn, let orderColumn):
-            if let inverse = relationship.inverse {
-                try setToOne(destination, inverse, nil)
-            } else {
-                let columns = [column, entityColumn, orderColumn].compactMap { $0 }
-                let assignments = columns.map { "\(SQLName.quoted($0)) = NULL" }.joined(separator: ", ")
+    /// Takes an object out of its relationships to those that stay.
+    private func release(_ owner: ObjectKey, goingWith doomed: Set<ObjectKey>) throws {
+        for relationship in try entity(owner.entity).relationships {
+            let destinations = try self.destinations(of: owner, relationship).filter { !doomed.contains($0) }
+            switch relationship.storage {
+            case .toOne:
+                guard relationship.description.deleteRule != .noAction else { continue }
+                for destination in destinations { try unfollow(owner, relationship.description, destination) }
+            case .oneToMany:
+                // With the rule noAction the keys stay and lead nowhere: the model asked for it.
+                guard relationship.description.deleteRule != .noAction else { continue }
+                for destination in destinations { try disconnect(owner, relationship, destination) }
+            case .manyToMany(let table, let side, let other):
+                // A row of a join table goes with either of its objects, whatever the rule.
+                for destination in destinations { try touch(destination, [.manyToMany]) }
+                var condition = "\(SQLName.quoted(side.column)) = ?1"
+                if Self.isReflexive(side, other) { condition += " OR \(SQLName.quoted(other.column)) = ?1" }
                 try connection.run(
-                    "UPDATE \(SQLName.quoted(table)) SET \(assignments) WHERE Z_PK = ?",
-                    [.integer(destination.primaryKey)]
+                    "DELETE FROM \(SQLName.quoted(table)) WHERE \(condition)",
+                    [.integer(owner.primaryKey)]
                 )
-                try touch(destination, [])
             }
-        case .manyToMany(let table, let ownerColumn, let destinationColumn, _, _):
-            let (left, right) = (SQLName.quoted(ownerColumn), SQLName.quoted(destinationColumn))
-            var condition = "(\(left) = ?1 AND \(right) = ?2)"
-            if Self.isReflexive(storage) { condition += " OR (\(left) = ?2 AND \(right) = ?1)" }
-            try connection.run(
-                "DELETE FROM \(SQLName.quoted(table)) WHERE \(condition)",
-                [.integer(owner.primaryKey), .integer(destination.primaryKey)]
-            )
-            try touchInverse(of: relationship, on: destination)
         }
     }
 
-    private static func isReflexive(_ storage: StoreShape.RelationshipStorage) -> Bool {
-        guard case .manyToMany(_, _, let destinationColumn, _, _) = storage else { return false }
-        return destinationColumn == StoreShape.reflexiveColumn
+    private func removeRow(of key: ObjectKey) throws {
+        let entity = try self.entity(key.entity)
+        for attribute in entity.attributes where attribute.description.allowsExternalBinaryDataStorage {
+            try abandonFile(of: key, entity, attribute)
+        }
+        let tombstone = try history == nil ? [] : tombstone(of: key, entity)
+        try connection.run(
+            "DELETE FROM \(SQLName.quoted(entity.table)) WHERE Z_PK = ? AND Z_ENT = ?",
+            [.integer(key.primaryKey), .integer(entity.number)]
+        )
+        guard connection.withHandle({ sqlite3_changes64($0) }) == 1 else {
+            throw VersionConflict(object: key, expected: nil, found: nil)
+        }
+        changes.delete(key, tombstone: tombstone)
     }
 
-    private func removeRow(of key: ObjectKey, _ entity: StoreShape.Entity) throws {
-        for (_, slot) in entity.attributes.sorted(by: { $0.key < $1.key })
-        where slot.attribute.allowsExternalBinaryDataStorage {
-            try abandonFile(of: key, entity, slot.column)
-        }
-        var tombstone: [SQLValue] = []
-        for name in entity.tombstoneAttributes {
-            guard let column = entity.attributes[name]?.column else { continue }
+    /// What history keeps of an object: the values of its marked attributes, in the order of the tombstone columns.
+    private func tombstone(of key: ObjectKey, _ entity: StoreLayout.Entity) throws -> [SQLValue] {
+        try entity.tombstoneAttributes.map { name in
+            guard let column = entity.attribute(name)?.column else { return .null }
             let value = try connection.value(
                 "SELECT \(SQLName.quoted(column)) FROM \(SQLName.quoted(entity.table)) WHERE Z_PK = ?",
                 [.integer(key.primaryKey)]
             )
-            tombstone.append(value ?? .null)
+            return value ?? .null
         }
-        try connection.run(
-            "DELETE FROM \(SQLName.quoted(entity.table)) WHERE Z_PK = ?",
-            [.integer(key.primaryKey)]
-        )
-        changes.delete(key, tombstone: tombstone)
     }
 }

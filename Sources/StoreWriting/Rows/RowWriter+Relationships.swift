@@ -1,215 +1,258 @@
 import StoreFormat
 
 extension RowWriter {
-    /// The distance between the order keys of neighbours, which leaves room for insertions.
-    static var orderSpacing: Int64 { 1024 }
+    /// A to-one relationship and its columns.
+    struct ToOne {
+        let description: RelationshipDescription
+        let key: StoreLayout.ForeignKey
+    }
 
     /// Adds `destination` to a relationship of `owner`, or makes it the one destination of a to-one.
     ///
-    /// The inverse follows. An ordered relationship takes the destination at its end.
+    /// The inverse follows. An ordered relationship takes the destination at its end. What is connected already stays.
     package func connect(_ owner: ObjectKey, _ name: String, to destination: ObjectKey) throws {
-        let (storage, relationship) = try relationship(name, of: owner)
-        guard shape.numbering.subtree(of: relationship.destination).contains(destination.entity) else {
-            throw StoreError(
-                .incompatible,
-                path: "",
-                "\(owner.entity).\(name) leads to \(relationship.destination), not to \(destination.entity)"
-            )
-        }
-        switch storage {
-        case .toOne:
-            try connectToOne(owner, relationship, destination)
-        case .oneToMany(let table, let column, _, let orderColumn):
-            if let inverse = relationship.inverse {
-                try connect(destination, inverse, to: owner)
+        let relationship = try self.relationship(name, of: owner)
+        try requireFit(destination, relationship.description, of: owner)
+        switch relationship.storage {
+        case .toOne(let key):
+            try connect(owner, ToOne(description: relationship.description, key: key), to: destination)
+        case .oneToMany(_, let key):
+            if let inverse = relationship.description.inverse {
+                try connect(destination, toOne(inverse, of: destination), to: owner)
             } else {
-                try setMissingInverse(table, column, orderColumn, owner: owner, destination: destination)
-                try touch(owner, slots(ofSameHalfAs: .oneToMany(name), in: owner))
+                try setWayBack(of: destination, key, to: owner)
+                try touch(owner, [.oneToMany])
             }
-        case .manyToMany(let table, let ownerColumn, let destinationColumn, let orderColumn, let inverseOrder):
-            var columns = [ownerColumn, destinationColumn]
-            var arguments: [SQLValue] = [.integer(owner.primaryKey), .integer(destination.primaryKey)]
-            if let orderColumn {
-                columns.append(orderColumn)
-                arguments.append(try nextOrder(table, orderColumn, where: ownerColumn, is: owner))
-            }
-            if let inverseOrder {
-                columns.append(inverseOrder)
-                arguments.append(try nextOrder(table, inverseOrder, where: destinationColumn, is: destination))
-            }
-            let names = columns.map(SQLName.quoted).joined(separator: ", ")
-            let places = columns.map { _ in "?" }.joined(separator: ", ")
-            try connection.run(
-                "INSERT OR IGNORE INTO \(SQLName.quoted(table)) (\(names)) VALUES (\(places))",
-                arguments
-            )
-            try touch(owner, slots(ofSameHalfAs: .manyToMany(name), in: owner))
-            try touchInverse(of: relationship, on: destination)
+        case .manyToMany(let table, let side, let other):
+            try join(owner, destination, in: table, side, other, relationship.description)
         }
     }
 
-    private func connectToOne(
+    /// Takes `destination` out of a relationship of `owner`; the inverse follows.
+    ///
+    /// Nothing happens when it is not in it.
+    package func disconnect(_ owner: ObjectKey, _ name: String, from destination: ObjectKey) throws {
+        let relationship = try self.relationship(name, of: owner)
+        guard try destinations(of: owner, relationship).contains(destination) else { return }
+        try disconnect(owner, relationship, destination)
+    }
+
+    /// Makes `destination` the one that a to-one relationship leads to, or empties it.
+    package func set(_ owner: ObjectKey, _ name: String, to destination: ObjectKey?) throws {
+        let place = try toOne(name, of: owner)
+        if let destination {
+            try requireFit(destination, place.description, of: owner)
+            try connect(owner, place, to: destination)
+        } else {
+            try empty(owner, place)
+        }
+    }
+
+    /// The objects that a relationship leads to, in the order of an ordered one.
+    package func destinations(of owner: ObjectKey, _ name: String) throws -> [ObjectKey] {
+        try destinations(of: owner, relationship(name, of: owner))
+    }
+
+    // MARK: To-one
+
+    private func connect(_ owner: ObjectKey, _ place: ToOne, to destination: ObjectKey) throws {
+        let current = try self.destination(of: owner, place)
+        guard current != destination else { return }
+        if let current { try unfollow(owner, place.description, current) }
+        try release(destination, from: place.description, before: owner)
+        try write(owner, place, leadingTo: destination)
+        try follow(owner, place.description, to: destination)
+    }
+
+    private func empty(_ owner: ObjectKey, _ place: ToOne) throws {
+        if let current = try destination(of: owner, place) { try unfollow(owner, place.description, current) }
+        try clear(owner, place)
+    }
+
+    /// In a one-to-one the destination leaves whoever had it before.
+    func release(
+        _ destination: ObjectKey,
+        from relationship: RelationshipDescription,
+        before owner: ObjectKey
+    ) throws {
+        guard let inverse = relationship.inverse, !isNew(destination) || changes.hasInserted(destination),
+            let relation = try entity(destination.entity).relationship(inverse), case .toOne(let key) = relation.storage
+        else { return }
+        let place = ToOne(description: relation.description, key: key)
+        guard let former = try self.destination(of: destination, place), former != owner else { return }
+        try clear(former, toOne(relationship.name, of: former))
+        try clear(destination, place)
+    }
+
+    /// Lets the inverse follow a to-one that now leads to `destination`.
+    func follow(_ owner: ObjectKey, _ relationship: RelationshipDescription, to destination: ObjectKey) throws {
+        guard let name = relationship.inverse else { return }
+        let inverse = try self.relationship(name, of: destination)
+        switch inverse.storage {
+        case .toOne(let key):
+            if isNew(destination), !changes.hasInserted(destination) {
+                promise(destination, name, owner)
+            } else {
+                let place = ToOne(description: inverse.description, key: key)
+                if try self.destination(of: destination, place) != owner {
+                    try write(destination, place, leadingTo: owner)
+                }
+            }
+        case .oneToMany: try touch(destination, [.oneToMany])
+        case .manyToMany: try touch(destination, [.manyToMany])
+        }
+    }
+
+    /// Lets the inverse follow a to-one that no longer leads to `destination`.
+    func unfollow(
         _ owner: ObjectKey,
         _ relationship: RelationshipDescription,
         _ destination: ObjectKey
     ) throws {
-        try disconnectToOne(owner, relationship.name)
-        if let inverse = relationship.inverse, !isToMany(inverse, of: destination) {
-            try disconnectToOne(destination, inverse)
-            try setToOne(destination, inverse, owner)
+        guard let name = relationship.inverse else { return }
+        let inverse = try self.relationship(name, of: destination)
+        switch inverse.storage {
+        case .toOne(let key):
+            let place = ToOne(description: inverse.description, key: key)
+            // Where the two sides disagreed, the other side's pair is not ours to part.
+            if try self.destination(of: destination, place) == owner { try clear(destination, place) }
+        case .oneToMany: try touch(destination, [.oneToMany])
+        case .manyToMany: try touch(destination, [.manyToMany])
         }
-        try setToOne(owner, relationship.name, destination)
-        try touchInverse(of: relationship, on: destination)
     }
 
-    /// Empties a to-one relationship and takes the object out of the inverse.
-    func disconnectToOne(_ owner: ObjectKey, _ name: String) throws {
-        let (storage, relationship) = try relationship(name, of: owner)
-        guard case .toOne(let column, _, _) = storage,
-            let current = try destinations(of: owner, column, relationship).first
-        else { return }
-        if let inverse = relationship.inverse, !isToMany(inverse, of: current) {
-            try setToOne(current, inverse, nil)
-        } else {
-            try touchInverse(of: relationship, on: current)
+    /// What the columns of a to-one hold: key, concrete entity and order key belong together.
+    func columns(
+        of place: ToOne,
+        leadingTo destination: ObjectKey,
+        in entity: StoreLayout.Entity
+    ) throws -> [String: SQLValue] {
+        var row: [String: SQLValue] = [place.key.column: .integer(destination.primaryKey)]
+        if let column = place.key.entityColumn { row[column] = .integer(try self.entity(destination.entity).number) }
+        if let column = place.key.orderColumn {
+            row[column] = try nextOrder(entity.table, column, where: place.key.column, is: destination)
         }
-        try setToOne(owner, name, nil)
+        return row
     }
 
-    /// Writes key, concrete entity and order key of a to-one, which belong together.
-    func setToOne(_ owner: ObjectKey, _ name: String, _ destination: ObjectKey?) throws {
-        guard case (.toOne(let column, let entityColumn, let orderColumn), _) = try relationship(name, of: owner) else {
-            return
-        }
-        let entity = try shape.entity(owner.entity)
-        var assignments = ["\(SQLName.quoted(column)) = ?"]
-        var arguments: [SQLValue] = [destination.map { .integer($0.primaryKey) } ?? .null]
-        var slots: Set<StoreShape.HistorySlot> = [.toOneKey(name)]
-        if let entityColumn {
-            let number = try destination.map { SQLValue.integer(try shape.entity($0.entity).number) }
-            assignments.append("\(SQLName.quoted(entityColumn)) = ?")
-            arguments.append(number ?? .null)
-            slots.insert(.toOneEntity(name))
-        }
-        if let orderColumn {
-            let order = try destination.map { try nextOrder(entity.table, orderColumn, where: column, is: $0) }
-            assignments.append("\(SQLName.quoted(orderColumn)) = ?")
-            arguments.append(order ?? .null)
-            slots.insert(.toOneOrder(name))
-        }
-        try connection.run(
-            "UPDATE \(SQLName.quoted(entity.table)) SET \(assignments.joined(separator: ", ")) WHERE Z_PK = ?",
-            arguments + [.integer(owner.primaryKey)]
+    private func write(_ owner: ObjectKey, _ place: ToOne, leadingTo destination: ObjectKey) throws {
+        let row = try columns(of: place, leadingTo: destination, in: entity(owner.entity))
+        let names = row.keys.sorted()
+        try update(
+            owner,
+            names.map { "\(SQLName.quoted($0)) = ?" },
+            names.compactMap { row[$0] },
+            changing: [.property(place.description.name)]
         )
-        try touch(owner, slots)
     }
 
-    /// A to-many without an inverse is kept in a column of the destinations, which count as changed too.
-    private func setMissingInverse(
-        _ table: String,
-        _ column: String,
-        _ orderColumn: String?,
-        owner: ObjectKey,
-        destination: ObjectKey
-    ) throws {
-        var assignments = ["\(SQLName.quoted(column)) = ?"]
-        var arguments: [SQLValue] = [.integer(owner.primaryKey)]
-        if let orderColumn {
-            assignments.append("\(SQLName.quoted(orderColumn)) = ?")
-            arguments.append(try nextOrder(table, orderColumn, where: column, is: owner))
-        }
-        try connection.run(
-            "UPDATE \(SQLName.quoted(table)) SET \(assignments.joined(separator: ", ")) WHERE Z_PK = ?",
-            arguments + [.integer(destination.primaryKey)]
-        )
-        try touch(destination, [])
-    }
-
-    private func nextOrder(
-        _ table: String,
-        _ orderColumn: String,
-        where column: String,
-        is owner: ObjectKey
-    ) throws -> SQLValue {
-        let last = try connection.value(
-            "SELECT max(\(SQLName.quoted(orderColumn))) FROM \(SQLName.quoted(table)) "
-                + "WHERE \(SQLName.quoted(column)) = ?",
+    private func clear(_ owner: ObjectKey, _ place: ToOne) throws {
+        let entity = try self.entity(owner.entity)
+        let isSet = try connection.value(
+            "SELECT \(SQLName.quoted(place.key.column)) IS NOT NULL FROM \(SQLName.quoted(entity.table)) WHERE Z_PK = ?",
             [.integer(owner.primaryKey)]
         )
-        let (next, overflow) = (last?.integer ?? 0).addingReportingOverflow(Self.orderSpacing)
-        guard !overflow else {
-            throw StoreError(.damaged, path: connection.location.path, "the order keys of \(table) are used up")
-        }
-        return .integer(next)
+        guard isSet == .integer(1) else { return }
+        let columns = [place.key.column, place.key.entityColumn, place.key.orderColumn].compactMap { $0 }
+        try update(
+            owner,
+            columns.map { "\(SQLName.quoted($0)) = NULL" },
+            [],
+            changing: [.property(place.description.name)]
+        )
     }
-}
 
-extension RowWriter {
-    /// The objects that a to-one column of `owner` leads to: at most one.
-    func destinations(
-        of owner: ObjectKey,
-        _ column: String,
+    // MARK: To-many
+
+    /// A to-many without an inverse is kept in columns of the destinations, which count as changed too.
+    private func setWayBack(of destination: ObjectKey, _ key: StoreLayout.ForeignKey, to owner: ObjectKey?) throws {
+        let table = try entity(destination.entity).table
+        let current = try connection.value(
+            "SELECT \(SQLName.quoted(key.column)) FROM \(SQLName.quoted(table)) WHERE Z_PK = ?",
+            [.integer(destination.primaryKey)]
+        )
+        guard current?.integer != owner?.primaryKey else { return }
+        var row: [String: SQLValue] = [key.column: owner.map { .integer($0.primaryKey) } ?? .null]
+        if let column = key.entityColumn {
+            row[column] = try owner.map { .integer(try entity($0.entity).number) } ?? .null
+        }
+        if let column = key.orderColumn {
+            row[column] = try owner.map { try nextOrder(table, column, where: key.column, is: $0) } ?? .null
+        }
+        let names = row.keys.sorted()
+        try update(
+            destination,
+            names.map { "\(SQLName.quoted($0)) = ?" },
+            names.compactMap { row[$0] },
+            changing: [.hidden]
+        )
+    }
+
+    private func join(
+        _ owner: ObjectKey,
+        _ destination: ObjectKey,
+        in table: String,
+        _ side: StoreLayout.JoinTable.Side,
+        _ other: StoreLayout.JoinTable.Side,
         _ relationship: RelationshipDescription
-    ) throws -> [ObjectKey] {
-        let entity = try shape.entity(owner.entity)
-        let destination = try shape.entity(relationship.destination)
-        return try keys(
-            "SELECT Z_PK, Z_ENT FROM \(SQLName.quoted(destination.table)) WHERE Z_PK = "
-                + "(SELECT \(SQLName.quoted(column)) FROM \(SQLName.quoted(entity.table)) WHERE Z_PK = ?)",
-            owner
-        )
+    ) throws {
+        let pair: [SQLValue] = [.integer(owner.primaryKey), .integer(destination.primaryKey)]
+        let condition = Self.pairCondition(side, other)
+        guard try connection.value("SELECT 1 FROM \(SQLName.quoted(table)) WHERE \(condition)", pair) == nil else {
+            return
+        }
+        var columns = [side.column, other.column]
+        var arguments = pair
+        if let column = side.orderColumn {
+            columns.append(column)
+            arguments.append(try nextOrder(table, column, where: side.column, is: owner))
+        }
+        if let column = other.orderColumn, column != side.orderColumn {
+            columns.append(column)
+            arguments.append(try nextOrder(table, column, where: other.column, is: destination))
+        }
+        let names = columns.map(SQLName.quoted).joined(separator: ", ")
+        let places = columns.map { _ in "?" }.joined(separator: ", ")
+        try connection.run("INSERT INTO \(SQLName.quoted(table)) (\(names)) VALUES (\(places))", arguments)
+        try touch(owner, [.manyToMany])
+        try touch(destination, [.manyToMany])
     }
 
-    /// The objects that a query with the columns `Z_PK` and `Z_ENT` finds for `owner`.
-    func keys(_ sql: String, _ owner: ObjectKey) throws -> [ObjectKey] {
-        var found: [ObjectKey] = []
-        try connection.forEachRow(sql, [.integer(owner.primaryKey)]) { row in
-            if let entity = entityNames[row.integer(1)] {
-                found.append(ObjectKey(entity: entity, primaryKey: row.integer(0)))
+    func disconnect(
+        _ owner: ObjectKey,
+        _ relationship: StoreLayout.Relationship,
+        _ destination: ObjectKey
+    ) throws {
+        switch relationship.storage {
+        case .toOne(let key): try empty(owner, ToOne(description: relationship.description, key: key))
+        case .oneToMany(_, let key):
+            if let inverse = relationship.description.inverse {
+                try empty(destination, toOne(inverse, of: destination))
+            } else {
+                try setWayBack(of: destination, key, to: nil)
+                try touch(owner, [.oneToMany])
             }
-        }
-        return found
-    }
-
-    func relationship(
-        _ name: String,
-        of owner: ObjectKey
-    ) throws(StoreError) -> (storage: StoreShape.RelationshipStorage, relationship: RelationshipDescription) {
-        guard let found = try shape.entity(owner.entity).relationships[name] else {
-            throw StoreError(.incompatible, path: "", "\(owner.entity) has no relationship \(name)")
-        }
-        return found
-    }
-
-    private func isToMany(_ name: String, of owner: ObjectKey) -> Bool {
-        shape.entities[owner.entity]?.relationships[name]?.relationship.isToMany ?? false
-    }
-
-    /// A changed to-one changes the to-many at its other end, although no column of the other row changes.
-    func touchInverse(of relationship: RelationshipDescription, on destination: ObjectKey) throws {
-        guard let name = relationship.inverse,
-            let inverse = shape.entities[destination.entity]?.relationships[name]
-        else { return }
-        switch inverse.storage {
-        case .toOne: break
-        case .oneToMany: try touch(destination, slots(ofSameHalfAs: .oneToMany(name), in: destination))
-        case .manyToMany: try touch(destination, slots(ofSameHalfAs: .manyToMany(name), in: destination))
+        case .manyToMany(let table, let side, let other):
+            try connection.run(
+                "DELETE FROM \(SQLName.quoted(table)) WHERE \(Self.pairCondition(side, other))",
+                [.integer(owner.primaryKey), .integer(destination.primaryKey)]
+            )
+            try touch(owner, [.manyToMany])
+            try touch(destination, [.manyToMany])
         }
     }
 
-    /// Every slot of the same kind: the order of to-many slots is not derivable, and reporting too much is safe.
-    private func slots(
-        ofSameHalfAs slot: StoreShape.HistorySlot,
-        in owner: ObjectKey
-    ) -> Set<StoreShape.HistorySlot> {
-        let slots = shape.entities[owner.entity]?.historySlots ?? []
-        return Set(
-            slots.filter { candidate in
-                switch (candidate, slot) {
-                case (.oneToMany, .oneToMany), (.manyToMany, .manyToMany): true
-                default: false
-                }
-            }
-        )
+    /// The condition that finds the row of a pair; a relationship that is its own inverse keeps it one way or the other.
+    private static func pairCondition(
+        _ side: StoreLayout.JoinTable.Side,
+        _ other: StoreLayout.JoinTable.Side
+    ) -> String {
+        let (left, right) = (SQLName.quoted(side.column), SQLName.quoted(other.column))
+        let condition = "(\(left) = ?1 AND \(right) = ?2)"
+        return isReflexive(side, other) ? condition + " OR (\(left) = ?2 AND \(right) = ?1)" : condition
+    }
+
+    static func isReflexive(_ side: StoreLayout.JoinTable.Side, _ other: StoreLayout.JoinTable.Side) -> Bool {
+        side.entity == other.entity && side.relationship == other.relationship
     }
 }

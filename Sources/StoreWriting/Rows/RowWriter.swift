@@ -1,114 +1,200 @@
+import CSQLite
 package import StoreFormat
 
 /// Writes objects as Core Data's own writer does: keys, versions, relationships from both sides, delete rules.
 ///
-/// All calls belong to one transaction, which the caller opens and ends; ``changes`` is what history is to be told of it.
+/// It goes by where the store really keeps things (``StoreLayout``), so it writes genuine stores and our own alike. All
+/// calls between two of ``beginSave()`` belong to one transaction; ``save(from:deadline:_:)`` opens and ends one.
 package final class RowWriter {
     let connection: StoreConnection
-    package let shape: StoreShape
-    private let external: ExternalDataWriter?
-    let entityNames: [Int64: String]
+    package let layout: StoreLayout
+    let external: ExternalDataWriter?
+    let history: HistoryWriter?
+    private let triggers: TriggerFunctions
     package internal(set) var changes = SaveChanges()
     /// External files whose rows are gone; they are removed after the commit.
     package internal(set) var abandonedFiles: [String] = []
+    /// The first key that this save gave out, by root: objects from there on are new, inserted yet or not.
+    private var firstNewKeys: [String: Int64] = [:]
+    /// What a one-to-one of an object that is yet to be inserted leads to, because the other side came first.
+    private var promises: [ObjectKey: [String: ObjectKey]] = [:]
+    private var insertions: [String: String] = [:]
 
-    package init(_ connection: StoreConnection, shape: StoreShape, external: ExternalDataWriter? = nil) {
+    /// Takes a store that may be written; `external` is where its large values go.
+    package init(
+        _ connection: StoreConnection,
+        layout: StoreLayout,
+        external: ExternalDataWriter? = nil
+    ) throws {
         self.connection = connection
-        self.shape = shape
+        self.layout = layout
         self.external = external
-        entityNames = Dictionary(uniqueKeysWithValues: shape.entities.values.map { ($0.number, $0.name) })
+        let schema = try StoreSchema(reading: connection)
+        history = try HistoryWriter(connection, layout: layout, schema: schema)
+        triggers = try TriggerFunctions(on: connection, schema: schema)
     }
+
+    /// True when the store keeps persistent history, which every save then adds to.
+    package var tracksHistory: Bool { history != nil }
 
     /// Starts the next save: what was noted of the last one is forgotten.
     package func beginSave() {
         changes = SaveChanges()
         abandonedFiles = []
+        firstNewKeys = [:]
+        promises = [:]
+        _ = triggers.take()
+        external?.beginSave()
     }
+
+    // MARK: Insertion
 
     /// Takes `count` primary keys for objects of an entity, and returns the first.
     ///
-    /// Keys belong to the root entity, whose row of `Z_PRIMARYKEY` alone holds the greatest one given out.
+    /// Keys belong to the root entity, whose row of `Z_PRIMARYKEY` alone holds the greatest one given out. Where rows have
+    /// overtaken it, as happens in genuine stores, the keys begin after the rows.
     package func allocateKeys(for entity: String, count: Int64) throws -> Int64 {
-        let entity = try shape.entity(entity)
-        let greatest = try connection.value(
-            "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?",
-            [.integer(entity.rootNumber)]
-        )
-        guard case .integer(let last) = greatest, count > 0, last >= 0, last <= Int64.max - count else {
-            throw StoreError(
-                .damaged,
-                path: connection.location.path,
-                "Z_PRIMARYKEY gives no usable key for \(entity.root)"
-            )
-        }
+        let entity = try self.entity(entity)
+        guard let root = layout.entities[entity.root] else { throw damaged("the store gives \(entity.root) no number") }
+        let greatest = try connection.value("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(root.number)])
+        let present = try connection.value("SELECT max(Z_PK) FROM \(SQLName.quoted(entity.table))")?.integer ?? 0
+        guard case .integer(let recorded) = greatest, count > 0, recorded >= 0,
+            case let last = max(recorded, present), last <= Int64.max - count
+        else { throw damaged("Z_PRIMARYKEY gives no usable key for \(entity.root)") }
         try connection.run(
             "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?",
-            [.integer(last + count), .integer(entity.rootNumber)]
+            [.integer(last + count), .integer(root.number)]
         )
+        if firstNewKeys[entity.root] == nil { firstNewKeys[entity.root] = last + 1 }
         return last + 1
     }
 
-    /// Inserts the row of an object whose key was taken before; its relationships are set afterwards.
-    package func insert(_ key: ObjectKey, _ values: [String: SQLValue]) throws {
-        let entity = try shape.entity(key.entity)
-        guard !entity.isAbstract else {
-            throw StoreError(.incompatible, path: "", "\(key.entity) is abstract and has no objects of its own")
+    /// Inserts the row of an object whose key was taken before, with its attributes and its to-one relationships.
+    ///
+    /// A destination that is new too may be inserted later in the save. To-many relationships are set afterwards.
+    package func insert(
+        _ key: ObjectKey,
+        _ values: [String: SQLValue],
+        toOne destinations: [String: ObjectKey] = [:]
+    ) throws {
+        let entity = try self.entity(key.entity)
+        guard !entity.isAbstract else { throw unfit("\(key.entity) is abstract and has no objects of its own") }
+        if let unknown = values.keys.sorted().first(where: { entity.attribute($0)?.description.isDerived != false }) {
+            throw unfit("\(key.entity) has no attribute \(unknown)")
         }
-        if let unknown = values.keys.sorted().first(where: { entity.attributes[$0] == nil }) {
-            throw StoreError(.incompatible, path: "", "\(key.entity) has no attribute \(unknown)")
+        let destinations = destinations.merging(promises.removeValue(forKey: key) ?? [:]) { given, _ in given }
+        var row: [String: SQLValue] = [:]
+        for (name, destination) in destinations {
+            let place = try toOne(name, of: key)
+            try requireFit(destination, place.description, of: key)
+            try release(destination, from: place.description, before: key)
+            row.merge(try columns(of: place, leadingTo: destination, in: entity)) { $1 }
         }
-        var columns = ["Z_PK", "Z_ENT", "Z_OPT"]
         var arguments: [SQLValue] = [.integer(key.primaryKey), .integer(entity.number), .integer(1)]
-        for (name, slot) in entity.attributes.sorted(by: { $0.key < $1.key }) where !slot.attribute.isDerived {
-            columns.append(slot.column)
-            arguments.append(try encoded(values[name] ?? .null, for: slot.attribute, of: key))
+        for attribute in entity.attributes where !attribute.description.isDerived {
+            arguments.append(try encoded(values[attribute.description.name] ?? .null, for: attribute, of: key))
         }
-        let names = columns.map(SQLName.quoted).joined(separator: ", ")
-        let places = columns.map { _ in "?" }.joined(separator: ", ")
-        try connection.run("INSERT INTO \(SQLName.quoted(entity.table)) (\(names)) VALUES (\(places))", arguments)
+        let keyColumns = row.keys.sorted()
+        try write(insertion(into: entity, keyColumns), arguments + keyColumns.compactMap { row[$0] }, of: key)
         changes.insert(key)
+        for (name, destination) in destinations.sorted(by: { $0.key < $1.key }) {
+            try follow(key, try toOne(name, of: key).description, to: destination)
+        }
     }
 
+    private func insertion(into entity: StoreLayout.Entity, _ keyColumns: [String]) -> String {
+        let cacheKey = ([entity.name] + keyColumns).joined(separator: " ")
+        if let sql = insertions[cacheKey] { return sql }
+        let attributes = entity.attributes.filter { !$0.description.isDerived }.map(\.column)
+        let columns = ["Z_PK", "Z_ENT", "Z_OPT"] + attributes + keyColumns
+        let names = columns.map(SQLName.quoted).joined(separator: ", ")
+        let places = columns.map { _ in "?" }.joined(separator: ", ")
+        let sql = "INSERT INTO \(SQLName.quoted(entity.table)) (\(names)) VALUES (\(places))"
+        insertions[cacheKey] = sql
+        return sql
+    }
+
+    /// True for an object whose key this save gave out, whether or not its row is there yet.
+    func isNew(_ key: ObjectKey) -> Bool {
+        guard let root = layout.entities[key.entity]?.root, let first = firstNewKeys[root] else { return false }
+        return key.primaryKey >= first
+    }
+
+    /// Remembers the other side of a one-to-one for an object that is yet to be inserted.
+    func promise(_ key: ObjectKey, _ name: String, _ destination: ObjectKey) {
+        promises[key, default: [:]][name] = destination
+    }
+
+    // MARK: Update
+
     /// Changes attributes of an object.
-    package func update(_ key: ObjectKey, _ values: [String: SQLValue]) throws {
-        let entity = try shape.entity(key.entity)
+    ///
+    /// With a version, throws ``VersionConflict`` when the object is not of that version, this save's own changes aside.
+    package func update(_ key: ObjectKey, _ values: [String: SQLValue], expecting version: Int64? = nil) throws {
+        let entity = try self.entity(key.entity)
+        if let version, let conflict = try conflict(over: key, expecting: version) { throw conflict }
         var assignments: [String] = []
         var arguments: [SQLValue] = []
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-            guard let slot = entity.attributes[name] else {
-                throw StoreError(.incompatible, path: "", "\(key.entity) has no attribute \(name)")
+            guard let attribute = entity.attribute(name), !attribute.description.isDerived else {
+                throw unfit("\(key.entity) has no attribute \(name)")
             }
-            if slot.attribute.allowsExternalBinaryDataStorage { try abandonFile(of: key, entity, slot.column) }
-            assignments.append("\(SQLName.quoted(slot.column)) = ?")
-            arguments.append(try encoded(value, for: slot.attribute, of: key))
+            if attribute.description.allowsExternalBinaryDataStorage { try abandonFile(of: key, entity, attribute) }
+            assignments.append("\(SQLName.quoted(attribute.column)) = ?")
+            arguments.append(try encoded(value, for: attribute, of: key))
         }
         guard !assignments.isEmpty else { return }
-        try connection.run(
-            "UPDATE \(SQLName.quoted(entity.table)) SET \(assignments.joined(separator: ", ")) WHERE Z_PK = ?",
-            arguments + [.integer(key.primaryKey)]
-        )
-        try touch(key, Set(values.keys.map { .attribute($0) }))
+        try update(key, assignments, arguments, changing: Set(values.keys.map(HistorySlots.Slot.property)))
     }
 
-    /// Notes that an object changed, and raises its version once a save.
-    func touch(_ key: ObjectKey, _ slots: Set<StoreShape.HistorySlot>) throws {
-        guard changes.update(key, slots) else { return }
-        let entity = try shape.entity(key.entity)
-        try connection.run(
-            "UPDATE \(SQLName.quoted(entity.table)) SET Z_OPT = Z_OPT + 1 WHERE Z_PK = ?",
-            [.integer(key.primaryKey)]
+    /// Writes columns of an object's row, and raises the version in the same statement the first time in a save.
+    func update(
+        _ key: ObjectKey,
+        _ assignments: [String],
+        _ arguments: [SQLValue],
+        changing slots: Set<HistorySlots.Slot>
+    ) throws {
+        let entity = try self.entity(key.entity)
+        let isFirst = !changes.hasInserted(key) && !changes.hasUpdated(key) && !changes.hasDeleted(key)
+        let all = assignments + (isFirst ? ["Z_OPT = ifnull(Z_OPT, 0) + 1"] : [])
+        guard !all.isEmpty else { return changes.update(key, slots) }
+        let list = all.joined(separator: ", ")
+        try write(
+            "UPDATE \(SQLName.quoted(entity.table)) SET \(list) WHERE Z_PK = ? AND Z_ENT = ?",
+            arguments + [.integer(key.primaryKey), .integer(entity.number)],
+            of: key
         )
+        guard connection.withHandle({ sqlite3_changes64($0) }) == 1 else {
+            throw VersionConflict(object: key, expected: nil, found: nil)
+        }
+        changes.update(key, slots)
     }
 
-    func abandonFile(of key: ObjectKey, _ entity: StoreShape.Entity, _ column: String) throws {
-        let stored = try connection.value(
-            "SELECT \(SQLName.quoted(column)) FROM \(SQLName.quoted(entity.table)) WHERE Z_PK = ?",
-            [.integer(key.primaryKey)]
-        )
-        if let name = stored?.blob.flatMap(ExternalDataWriter.fileName) { abandonedFiles.append(name) }
+    /// Notes that an object changed although no column of its row did, and raises its version once a save.
+    func touch(_ key: ObjectKey, _ slots: Set<HistorySlots.Slot>) throws {
+        // The row of a new object may not be there yet, and its version is its first anyway.
+        guard !isNew(key) else { return }
+        try update(key, [], [], changing: slots)
     }
 
-    private func encoded(_ value: SQLValue, for attribute: AttributeDescription, of key: ObjectKey) throws -> SQLValue {
-        try AttributeEncoding.column(value, for: attribute, of: key.entity, external: external)
+    // MARK: The end of a save
+
+    /// Notes what triggers changed, and writes the history of the save; returns the transaction's number.
+    ///
+    /// Nil where the store keeps no history. A save that changed nothing is recorded too, without changes.
+    package func finishSave(from origin: HistoryWriter.Origin) throws -> Int64? {
+        if let (key, _) = promises.first {
+            throw unfit("an object of \(key.entity) that a relationship leads to was not inserted")
+        }
+        for affected in triggers.take() {
+            guard let entity = layout.entity(numbered: affected.entity) else { continue }
+            let attribute = entity.attributes.first {
+                $0.description.name == affected.property || $0.column == affected.property
+            }
+            let name = attribute?.description.name ?? affected.property
+            let key = ObjectKey(entity: entity.name, primaryKey: affected.primaryKey)
+            if try version(of: key) != nil { try touch(key, [.property(name)]) }
+        }
+        return try history?.write(changes, from: origin)
     }
 }

@@ -8,10 +8,12 @@ package struct SaveChanges: Sendable {
     private var updateOrder: [ObjectKey] = []
     private var isInserted: Set<ObjectKey> = []
     private var isDeleted: Set<ObjectKey> = []
-    private var slots: [ObjectKey: Set<StoreShape.HistorySlot>] = [:]
+    private var slots: [ObjectKey: Set<HistorySlots.Slot>] = [:]
     private var tombstones: [ObjectKey: [SQLValue]] = [:]
 
     package init() {}
+
+    package var isEmpty: Bool { isInserted.isEmpty && deleted.isEmpty && slots.isEmpty }
 
     /// The objects in the order in which they were inserted.
     package var inserted: [ObjectKey] { insertionOrder.filter(isInserted.contains) }
@@ -19,24 +21,29 @@ package struct SaveChanges: Sendable {
     /// The objects that were there before, in the order in which they were first changed.
     package var updated: [ObjectKey] { updateOrder.filter { slots[$0] != nil } }
 
-    /// The properties of an updated object that this save changed.
-    package func changedSlots(of key: ObjectKey) -> Set<StoreShape.HistorySlot> { slots[key] ?? [] }
+    /// What this save changed of an updated object, in the terms of history; which to-many it was is not told.
+    package func changedSlots(of key: ObjectKey) -> Set<HistorySlots.Slot> { slots[key] ?? [] }
 
     /// The values that history keeps of a deleted object, in the order of the tombstone columns.
     package func tombstone(of key: ObjectKey) -> [SQLValue] { tombstones[key] ?? [] }
+
+    package func hasInserted(_ key: ObjectKey) -> Bool { isInserted.contains(key) }
+
+    package func hasDeleted(_ key: ObjectKey) -> Bool { isDeleted.contains(key) }
+
+    /// True for an object whose version this save has raised.
+    package func hasUpdated(_ key: ObjectKey) -> Bool { slots[key] != nil }
 
     mutating func insert(_ key: ObjectKey) {
         insertionOrder.append(key)
         isInserted.insert(key)
     }
 
-    /// Notes a change; returns true when it is the first to an object that this save did not insert.
-    mutating func update(_ key: ObjectKey, _ changed: Set<StoreShape.HistorySlot>) -> Bool {
-        guard !isInserted.contains(key), !isDeleted.contains(key) else { return false }
-        let isFirst = slots[key] == nil
+    /// Notes a change to an object; one that this save inserted or deleted stays what it is.
+    mutating func update(_ key: ObjectKey, _ changed: Set<HistorySlots.Slot>) {
+        guard !isInserted.contains(key), !isDeleted.contains(key) else { return }
+        if slots[key] == nil { updateOrder.append(key) }
         slots[key, default: []].formUnion(changed)
-        if isFirst { updateOrder.append(key) }
-        return isFirst
     }
 
     /// Notes a deletion; an object that this save inserted was then never there.

@@ -31,28 +31,38 @@ extension StoreShape {
     }
 
     private mutating func addDeclaredIndexes(of name: String, on table: String) {
-        guard let entity = model.entities[name], let shape = entities[name] else { return }
+        guard let entity = model.entities[name] else { return }
         // A spatial index is a virtual table with triggers, which only Core Data makes.
         for index in entity.fetchIndexes where index.elements.allSatisfy({ $0.kind == .binary }) {
-            let columns = index.properties.compactMap { column(of: $0, in: shape) }
+            let columns = index.properties.compactMap { column(of: $0, in: name) }
             guard columns.count == index.properties.count, !columns.isEmpty else { continue }
             // A single to-one has its index already.
-            if columns.count == 1, shape.relationships[index.properties[0]] != nil { continue }
+            if columns.count == 1, isToOne(index.properties[0], of: name) { continue }
             let orders = index.elements.map { $0.isAscending ? "ASC" : "DESC" }
             add("Z_\(name)_\(index.name)", on: table, columns, orders: orders)
         }
         for constraint in entity.uniquenessConstraints {
-            let columns = constraint.compactMap { column(of: $0, in: shape) }
+            let columns = constraint.compactMap { column(of: $0, in: name) }
             guard columns.count == constraint.count, !columns.isEmpty else { continue }
             let suffix = constraint.joined(separator: "_")
             add("Z_\(name)_UNIQUE_\(suffix)", on: table, columns, unique: true, orders: columns.map { _ in "ASC" })
         }
     }
 
-    private func column(of property: String, in entity: Entity) -> String? {
-        if let attribute = entity.attributes[property] { return attribute.column }
-        if case .toOne(let column, _, _) = entity.relationships[property]?.storage { return column }
+    /// The column of an attribute or a to-one that the entity has or inherits.
+    private func column(of property: String, in entity: String) -> String? {
+        for ancestor in model.lineage(of: entity).reversed() {
+            if let column = columnNames[.attribute(entity: ancestor.name, name: property)]
+                ?? columnNames[.key(entity: ancestor.name, name: property)]
+            {
+                return column
+            }
+        }
         return nil
+    }
+
+    private func isToOne(_ property: String, of entity: String) -> Bool {
+        model.lineage(of: entity).contains { columnNames[.key(entity: $0.name, name: property)] != nil }
     }
 
     private mutating func add(

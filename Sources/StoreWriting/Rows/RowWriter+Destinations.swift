@@ -1,0 +1,84 @@
+import StoreFormat
+
+extension RowWriter {
+    /// The objects that a relationship leads to, in the order of an ordered one, else by their keys.
+    func destinations(of owner: ObjectKey, _ relationship: StoreLayout.Relationship) throws -> [ObjectKey] {
+        let name = relationship.description.name
+        switch relationship.storage {
+        case .toOne:
+            return try destination(of: owner, toOne(name, of: owner)).map { [$0] } ?? []
+        case .oneToMany(let table, let key):
+            let order = (key.orderColumn.map { SQLName.quoted($0) + ", " } ?? "") + "Z_PK"
+            return try keys(
+                "SELECT Z_PK, Z_ENT FROM \(SQLName.quoted(table)) WHERE \(SQLName.quoted(key.column)) = ? ORDER BY \(order)",
+                [.integer(owner.primaryKey)]
+            )
+        case .manyToMany(let table, let side, let other):
+            let destination = SQLName.quoted(try entity(relationship.description.destination).table)
+            let (left, right) = (SQLName.quoted(side.column), SQLName.quoted(other.column))
+            let place = side.orderColumn.map(SQLName.quoted) ?? "0"
+            var pairs = "SELECT \(right) AS key, \(place) AS place FROM \(SQLName.quoted(table)) WHERE \(left) = ?1"
+            // A relationship that is its own inverse keeps each pair one way or the other, or both.
+            if Self.isReflexive(side, other) {
+                let back = other.orderColumn.map(SQLName.quoted) ?? "0"
+                pairs += " UNION SELECT \(left), \(back) FROM \(SQLName.quoted(table)) WHERE \(right) = ?1"
+            }
+            return try keys(
+                "SELECT d.Z_PK, d.Z_ENT FROM (\(pairs)) p JOIN \(destination) d ON d.Z_PK = p.key "
+                    + "GROUP BY d.Z_PK ORDER BY min(p.place), d.Z_PK",
+                [.integer(owner.primaryKey)]
+            )
+        }
+    }
+
+    /// The object that a to-one leads to; nil also when the key leads nowhere.
+    func destination(of owner: ObjectKey, _ place: ToOne) throws -> ObjectKey? {
+        let table = try entity(owner.entity).table
+        let destination = try entity(place.description.destination)
+        return try keys(
+            "SELECT Z_PK, Z_ENT FROM \(SQLName.quoted(destination.table)) WHERE Z_PK = "
+                + "(SELECT \(SQLName.quoted(place.key.column)) FROM \(SQLName.quoted(table)) WHERE Z_PK = ?)",
+            [.integer(owner.primaryKey)]
+        )
+        .first
+    }
+
+    /// The objects that a query with the columns `Z_PK` and `Z_ENT` finds; rows of no known entity are passed over.
+    func keys(_ sql: String, _ arguments: [SQLValue]) throws -> [ObjectKey] {
+        var found: [ObjectKey] = []
+        try connection.forEachRow(sql, arguments) { row in
+            if let entity = layout.entity(numbered: row.integer(1)) {
+                found.append(ObjectKey(entity: entity.name, primaryKey: row.integer(0)))
+            }
+        }
+        return found
+    }
+
+    func relationship(_ name: String, of owner: ObjectKey) throws(StoreError) -> StoreLayout.Relationship {
+        guard let found = try entity(owner.entity).relationship(name) else {
+            throw unfit("\(owner.entity) has no relationship \(name)")
+        }
+        return found
+    }
+
+    func toOne(_ name: String, of owner: ObjectKey) throws(StoreError) -> ToOne {
+        let relationship = try self.relationship(name, of: owner)
+        guard case .toOne(let key) = relationship.storage else {
+            throw unfit("\(owner.entity).\(name) leads to many objects")
+        }
+        return ToOne(description: relationship.description, key: key)
+    }
+
+    /// Throws when a relationship may not lead to an object of the destination's entity.
+    func requireFit(
+        _ destination: ObjectKey,
+        _ relationship: RelationshipDescription,
+        of owner: ObjectKey
+    ) throws(StoreError) {
+        guard layout.model.isEntity(destination.entity, kindOf: relationship.destination) else {
+            throw unfit(
+                "\(owner.entity).\(relationship.name) leads to \(relationship.destination), not to \(destination.entity)"
+            )
+        }
+    }
+}

@@ -1,0 +1,188 @@
+import SafeFiles
+import StoreFormat
+import StoreWriting
+import Testing
+
+@Suite("What stands against writing an object")
+struct RowWriterConflictTests {
+    private static let model = ManagedObjectModel(entities: [
+        EntityDescription(
+            name: "Account",
+            attributes: [
+                AttributeDescription(name: "login", type: .string),
+                AttributeDescription(name: "realm", type: .string),
+            ],
+            relationships: [
+                RelationshipDescription(
+                    name: "items",
+                    destination: "Item",
+                    inverse: "account",
+                    maxCount: 0,
+                    isOrdered: true
+                ),
+                RelationshipDescription(name: "next", destination: "Account", inverse: "former"),
+                RelationshipDescription(name: "former", destination: "Account", inverse: "next"),
+            ],
+            uniquenessConstraints: [["login", "realm"]]
+        ),
+        EntityDescription(name: "Guest", superentity: "Account"),
+        EntityDescription(
+            name: "Item",
+            attributes: [AttributeDescription(name: "data", type: .binaryData, allowsExternalBinaryDataStorage: true)],
+            relationships: [RelationshipDescription(name: "account", destination: "Account", inverse: "items")]
+        ),
+    ])
+
+    private func store() throws -> NewStore { try NewStore(Self.model, tracksHistory: true) }
+
+    @Test("An object that somebody else changed is not written, and the conflict tells its version")
+    func changedMeanwhile() throws {
+        let store = try store()
+        let key = try store.insert("Item")
+        try store.connection.execute("UPDATE ZITEM SET Z_OPT = 5")
+        let conflict = #expect(throws: VersionConflict.self) {
+            try store.save { try store.writer.update(key, ["data": .null], expecting: 1) }
+        }
+        #expect(conflict == VersionConflict(object: key, expected: 1, found: 5))
+        #expect(throws: VersionConflict.self) { try store.save { try store.writer.delete(key, expecting: 4) } }
+        #expect(try store.connection.value("SELECT Z_OPT FROM ZITEM") == .integer(5))
+        try store.save { try store.writer.delete(key, expecting: 5) }
+    }
+
+    @Test("An object that is gone, or is of another entity, is reported as gone")
+    func gone() throws {
+        let store = try store()
+        let key = try store.insert("Account")
+        let misnamed = ObjectKey(entity: "Guest", primaryKey: key.primaryKey)
+        #expect(try store.writer.conflict(over: misnamed, expecting: 1)?.found == nil)
+        #expect(try store.writer.object("Guest", key.primaryKey) == key)
+        try store.save { try store.writer.delete(key) }
+        #expect(try store.writer.object("Account", key.primaryKey) == nil)
+        let conflict = #expect(throws: VersionConflict.self) {
+            try store.save { try store.writer.update(key, ["login": .text("a")]) }
+        }
+        #expect(conflict == VersionConflict(object: key, expected: nil, found: nil))
+    }
+
+    @Test("What the save itself did to an object is no conflict")
+    func ownChanges() throws {
+        let store = try store()
+        let (account, item) = (try store.insert("Account"), try store.insert("Item"))
+        try store.save {
+            try store.writer.connect(item, "account", to: account)
+            #expect(try store.writer.conflict(over: account, expecting: 1) == nil)
+            try store.writer.update(account, ["login": .text("a")], expecting: 1)
+        }
+        #expect(try store.writer.version(of: account) == 2)
+    }
+
+    @Test("A uniqueness constraint that refuses a row is named, with the object that has the values")
+    func uniqueness() throws {
+        let store = try store()
+        let first = try store.insert("Account", ["login": .text("a"), "realm": .text("r")])
+        let second = try store.insert("Guest", ["login": .text("b"), "realm": .text("r")])
+        let conflict = #expect(throws: UniquenessConflict.self) {
+            try store.save { try store.writer.update(second, ["login": .text("a")]) }
+        }
+        #expect(conflict == UniquenessConflict(object: second, constraint: ["login", "realm"], holder: first))
+        let third = ObjectKey(entity: "Guest", primaryKey: 3)
+        let inserting = #expect(throws: UniquenessConflict.self) {
+            try store.insert("Guest", ["login": .text("a"), "realm": .text("r")])
+        }
+        #expect(inserting == UniquenessConflict(object: third, constraint: ["login", "realm"], holder: first))
+        try store.insert("Guest", ["login": .text("a")])
+        try store.insert("Guest", ["login": .text("a")])
+    }
+
+    @Test("A save that fails leaves neither rows nor files")
+    func failure() throws {
+        let store = try store()
+        let large = SQLValue.blob([UInt8](repeating: 1, count: ExternalDataWriter.threshold + 1))
+        let kept = try store.insert("Item", ["data": large])
+        let files = try store.externalFiles()
+        #expect(throws: CancellationError.self) {
+            try store.save {
+                try store.writer.update(kept, ["data": large])
+                throw CancellationError()
+            }
+        }
+        #expect(try store.externalFiles() == files)
+        try store.save { try store.writer.update(kept, ["data": large]) }
+        #expect(try store.externalFiles().count == 1)
+        #expect(try store.externalFiles() != files)
+        #expect(try store.connection.value("SELECT count(*) FROM ATRANSACTION") == .integer(2))
+    }
+
+    @Test("Both sides of a one-to-one may be new, in either order")
+    func newPair() throws {
+        let store = try store()
+        try store.save {
+            let first = try store.writer.allocateKeys(for: "Account", count: 3)
+            let keys = (first..<first + 3).map { ObjectKey(entity: "Account", primaryKey: $0) }
+            try store.writer.insert(keys[0], [:], toOne: ["next": keys[1]])
+            try store.writer.insert(keys[1], [:], toOne: ["next": keys[2]])
+            try store.writer.insert(keys[2], [:])
+            for (former, next) in zip(keys, keys.dropFirst()) {
+                #expect(try store.writer.destinations(of: former, "next") == [next])
+                #expect(try store.writer.destinations(of: next, "former") == [former])
+            }
+        }
+        #expect(throws: StoreError.self) {
+            try store.save {
+                let first = try store.writer.allocateKeys(for: "Account", count: 2)
+                let missing = ObjectKey(entity: "Account", primaryKey: first + 1)
+                try store.writer.insert(ObjectKey(entity: "Account", primaryKey: first), [:], toOne: ["next": missing])
+            }
+        }
+    }
+
+    @Test(
+        "An order is brought about with as few new places as possible",
+        arguments: [
+            ([0, 1, 2], [1024, 2048, 3072]), ([0, 2, 1], [1024, 1536, 2048]), ([2, 0, 1], [512, 1024, 2048]),
+        ]
+    )
+    func order(_ order: [Int], _ places: [Int64]) throws {
+        let store = try store()
+        let account = try store.insert("Account")
+        let items = try (0..<3).map { _ in try store.insert("Item") }
+        try store.save { for item in items { try store.writer.connect(account, "items", to: item) } }
+        try store.save { try store.writer.arrange(account, "items", in: order.map { items[$0] }) }
+        #expect(try store.writer.destinations(of: account, "items") == order.map { items[$0] })
+        var found: [Int64] = []
+        try store.connection.forEachRow("SELECT Z_FOK_ACCOUNT FROM ZITEM ORDER BY 1") { found.append($0.integer(0)) }
+        #expect(found == places)
+    }
+
+    @Test("A gap that is used up is made anew, and objects of others have no place in the order")
+    func crampedOrder() throws {
+        let store = try store()
+        let account = try store.insert("Account")
+        let items = try (0..<3).map { _ in try store.insert("Item") }
+        try store.save { for item in items { try store.writer.connect(account, "items", to: item) } }
+        try store.connection.execute("UPDATE ZITEM SET Z_FOK_ACCOUNT = Z_PK")
+        try store.save { try store.writer.arrange(account, "items", in: [items[2], items[0], items[1]]) }
+        #expect(try store.writer.destinations(of: account, "items") == [items[2], items[0], items[1]])
+        #expect(throws: StoreError.self) { try store.writer.arrange(account, "items", in: [items[2], items[0]]) }
+    }
+
+    @Test("Batches return the objects they reached, and history tells of them")
+    func batches() throws {
+        let store = try store()
+        var keys: [ObjectKey] = []
+        try store.save {
+            keys = try store.writer.batchInsert("Account", (0..<3).map { ["login": SQLValue.text("\($0)")] })
+        }
+        let absent = ObjectKey(entity: "Account", primaryKey: 99)
+        try store.save {
+            let updated = try store.writer.batchUpdate(keys + [absent], ["realm": .text("r")])
+            #expect(updated == keys)
+        }
+        try store.save {
+            let deleted = try store.writer.batchDelete([absent, keys[1]])
+            #expect(deleted == [keys[1]])
+        }
+        let kinds = "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM ACHANGE GROUP BY ZCHANGETYPE)"
+        #expect(try store.connection.value(kinds) == .text("3,3,1"))
+    }
+}
