@@ -93,6 +93,7 @@ let package = Package(
                 "StoreMigration", "StoreVerification", "StoreFixtures", "StoreFormat", "StoreStrategies",
                 "SafeFiles", .arguments, .logging, .systemPackage,
             ],
+            packageAccess: false,
             swiftSettings: strict
         ),
 

@@ -4,13 +4,19 @@ import Glibc
 
 /// The version of the running kernel.
 package struct KernelRelease: Hashable, Sendable {
+    /// As the kernel tells it, such as `6.12.3-amd64`.
+    package let text: String
     package let major: Int
     package let minor: Int
+
+    /// True from 6.13 on, where a file that somebody looked at gets a new timestamp at every change.
+    package var hasFineTimestamps: Bool { (major, minor) >= (6, 13) }
 
     /// Reads a release such as `6.18.2-amd64`.
     package init?(_ release: String) {
         let numbers = release.split(whereSeparator: { !$0.isNumber })
         guard numbers.count >= 2, let major = Int(numbers[0]), let minor = Int(numbers[1]) else { return nil }
+        text = release
         self.major = major
         self.minor = minor
     }

@@ -10,6 +10,20 @@ public struct StoreVerifier: Sendable {
         self.init(monitor: .silent)
     }
 
+    /// Creates a verifier that waits for locks no longer than `lockTimeout`, reports progress, and can be stopped.
+    public init(
+        lockTimeout: Duration = .seconds(20),
+        allowsNetworkFileSystem: Bool = false,
+        onProgress: (@Sendable (StoreProgress) -> Void)?,
+        isCancelled: (@Sendable () -> Bool)? = nil
+    ) {
+        self.init(
+            lockTimeout: lockTimeout,
+            allowsNetworkFileSystem: allowsNetworkFileSystem,
+            monitor: WorkMonitor(onProgress: onProgress, isCancelled: isCancelled)
+        )
+    }
+
     package init(
         lockTimeout: Duration = .seconds(20),
         allowsNetworkFileSystem: Bool = false,

@@ -1,21 +1,21 @@
 import SafeFiles
-package import StoreFormat
+public import StoreFormat
 import StoreWriting
 
 /// Builds stores from recipes.
-package enum RecipeBuilder {
+public enum RecipeBuilder {
     /// What was built.
-    package struct Summary: Hashable, Sendable {
+    public struct Summary: Hashable, Sendable {
         /// Objects of a Core Data store, or rows of ordinary tables in plain SQLite; counted before the damage.
-        package let objects: Int64
-        package let externalFiles: Int
+        public let objects: Int64
+        public let externalFiles: Int
         /// The bytes of main file, log, journal and external files, as they lie there at the end.
-        package let bytes: Int64
+        public let bytes: Int64
     }
 
     /// Builds the store of the recipe in a file; the folder must exist, and nothing of the store's name in it.
     @discardableResult
-    package static func build(recipeFile: String, at location: StoreLocation) throws -> Summary {
+    public static func build(recipeFile: String, at location: StoreLocation) throws -> Summary {
         try build(RecipeReader.recipe(inFile: recipeFile), at: location)
     }
 

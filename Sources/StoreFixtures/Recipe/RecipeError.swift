@@ -1,25 +1,25 @@
 /// Where in a recipe something is written.
-package struct RecipePosition: Hashable, Sendable, CustomStringConvertible {
+public struct RecipePosition: Hashable, Sendable, CustomStringConvertible {
     /// Counted from 1.
-    package let line: Int
+    public let line: Int
     /// Counted from 1.
-    package let column: Int
+    public let column: Int
 
     package init(line: Int, column: Int) {
         self.line = line
         self.column = column
     }
 
-    package var description: String { "\(line):\(column)" }
+    public var description: String { "\(line):\(column)" }
 }
 
 /// A mistake in a recipe, with the place where it is.
-package struct RecipeError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct RecipeError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The recipe's file; empty when the text came from elsewhere.
-    package let path: String
-    package let position: RecipePosition?
+    public let path: String
+    public let position: RecipePosition?
     /// What is wrong and what would be right, without a final full stop.
-    package let message: String
+    public let message: String
 
     package init(path: String, position: RecipePosition?, _ message: String) {
         self.path = path
@@ -28,7 +28,7 @@ package struct RecipeError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// In the form `file:line:column: message`, which editors understand.
-    package var description: String {
+    public var description: String {
         let place = [path, position?.description ?? ""].filter { !$0.isEmpty }.joined(separator: ":")
         return place.isEmpty ? message : "\(place): \(message)"
     }

@@ -4,13 +4,18 @@ extension StoreInspector {
     /// Returns every SQLite store in a folder, told by its first bytes whatever its name; sidecars are none.
     ///
     /// What this user may not read is passed over.
-    package static func stores(in folder: String) throws -> [StoreLocation] {
+    public static func stores(in folder: String) throws -> [StoreLocation] {
         let directory = try VettedFile.folder(of: StoreLocation(folder: folder, name: ""))
         let names = try directory.entries()
         let known = Set(names)
         return names.filter { !StoreFileListing.isSidecar($0, of: known) }
             .map { StoreLocation(folder: folder, name: $0) }
             .filter { isStore($0, in: directory) }
+    }
+
+    /// True when a folder is at the path, and this user may open it.
+    public static func isFolder(_ path: String) -> Bool {
+        (try? Directory.open(path: path)) != nil
     }
 
     /// True for a regular file that begins as a database does.

@@ -1,9 +1,9 @@
 internal import SafeFiles
 
 /// Looks at a place and says what is there, without changing a byte of it.
-package struct StoreInspector: Sendable {
+public struct StoreInspector: Sendable {
     /// How far an inspection goes.
-    package enum Depth: Sendable {
+    public enum Depth: Sendable {
         /// Header, metadata, model and fence. Nothing is counted: every number of rows is 0.
         case layout
         /// The number of rows of every entity and table as well.
@@ -15,6 +15,24 @@ package struct StoreInspector: Sendable {
     let depth: Depth
     let monitor: WorkMonitor
     private let reader: StoreReader
+
+    /// Creates an inspector that waits for locks no longer than `lockTimeout`.
+    ///
+    /// Large stores take a while: progress is reported, and `isCancelled` asked, now and then.
+    public init(
+        depth: Depth = .counts,
+        lockTimeout: Duration = .seconds(20),
+        allowsNetworkFileSystem: Bool = false,
+        onProgress: (@Sendable (StoreProgress) -> Void)?,
+        isCancelled: (@Sendable () -> Bool)? = nil
+    ) {
+        self.init(
+            depth: depth,
+            lockTimeout: lockTimeout,
+            allowsNetworkFileSystem: allowsNetworkFileSystem,
+            monitor: WorkMonitor(onProgress: onProgress, isCancelled: isCancelled)
+        )
+    }
 
     package init(
         depth: Depth = .counts,
@@ -34,7 +52,7 @@ package struct StoreInspector: Sendable {
     /// Says what is at a place; what cannot be read is an answer, not an error.
     ///
     /// Throws when the work was cancelled, or failed for a reason that says nothing of the store.
-    package func inspect(_ location: StoreLocation) throws -> StoreCondition {
+    public func inspect(_ location: StoreLocation) throws -> StoreCondition {
         do {
             let folder = try VettedFile.folder(of: location)
             if let condition = try condition(withoutContent: location, in: folder) { return condition }

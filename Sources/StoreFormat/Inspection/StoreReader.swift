@@ -37,6 +37,25 @@ package struct StoreReader: Sendable {
                 detail: "it is on a network file system, where locks fail"
             )
         }
+        let deadline = Deadline(after: lockTimeout)
+        repeat {
+            if let result = try atRest(location, in: folder, body) { return result }
+            let vetted = try VettedFile(location, in: folder)
+            if try canBeReadLive(location, vetted) { return try live(location, vetted, body) }
+        } while !deadline.hasPassed
+        throw UnreadableStore(
+            .changing,
+            path: location.path,
+            detail: "it was written at every try to read it"
+        )
+    }
+
+    /// Reads a store that nobody writes to while it is read or copied; nil when somebody did, at every try.
+    private func atRest<R>(
+        _ location: StoreLocation,
+        in folder: Directory,
+        _ body: (StoreView) throws -> R
+    ) throws -> R? {
         var triesInPlace = 0
         var triesOfCopying = 0
         while triesInPlace < Self.tries, triesOfCopying < Self.tries {
@@ -54,7 +73,7 @@ package struct StoreReader: Sendable {
                 if let result = try inPlace(location, vetted, token, body) { return result }
             }
         }
-        return try live(location, try VettedFile(location, in: folder), body)
+        return nil
     }
 
     // MARK: In place
@@ -142,24 +161,20 @@ package struct StoreReader: Sendable {
 
     // MARK: Live
 
+    /// False for a log without an index: SQLite would make the index, and we promised to leave nothing behind.
+    private func canBeReadLive(_ location: StoreLocation, _ vetted: VettedFile) throws -> Bool {
+        guard try MainFile(vetted, path: location.path).header()?.journalMode == .wal else { return true }
+        return try Self.kernel { () throws(FileError) in
+            try vetted.folder.status(of: location.sharedMemoryName) != nil
+        }
+    }
+
     private func live<R>(
         _ location: StoreLocation,
         _ vetted: VettedFile,
         _ body: (StoreView) throws -> R
     ) throws -> R {
         let token = try Self.token(of: location, in: vetted.folder)
-        let header = try MainFile(vetted, path: location.path).header()
-        let hasIndex = try Self.kernel { () throws(FileError) in
-            try vetted.folder.status(of: location.sharedMemoryName) != nil
-        }
-        guard header?.journalMode != .wal || hasIndex else {
-            // SQLite would make the index; we promised to leave nothing behind.
-            throw UnreadableStore(
-                .changing,
-                path: location.path,
-                detail: "it was written at every try to read it; try again"
-            )
-        }
         let connection = try open(location, .liveReading)
         defer {
             connection.rollback()

@@ -11,12 +11,16 @@ package struct StateFolder: Sendable {
     private static let lockName = "lock"
     private static let mode: UInt32 = 0o700
 
+    private let old: StoreLocation
     private let root: StoreLocation
-    private let storeName: String
+    private var storeName: String { old.name }
+    /// True when the caller chose the folder; others may have chosen it too.
+    private let isChosen: Bool
 
     /// Where the journal of the store at `old` is; nothing is looked at yet.
     package init(of old: StoreLocation, stateFolder: URL?) {
-        storeName = old.name
+        self.old = old
+        isChosen = stateFolder != nil
         if let stateFolder {
             root = StoreLocation(url: stateFolder)
         } else {
@@ -28,9 +32,27 @@ package struct StateFolder: Sendable {
     package var path: String { root.path + "/" + storeName }
 
     /// The state of the last run, read without changing anything.
+    ///
+    /// Throws ``MigrationError`` when the journal in a folder that the caller chose is that of another store.
     package func state() throws -> RunState {
         guard let folder = try existing() else { return .none }
-        return try RunState(MigrationJournal.records(in: folder))
+        let state = try RunState(MigrationJournal.records(in: folder))
+        try requireOwn(state)
+        return state
+    }
+
+    /// A store that moved took its journal's meaning along; one that is still at its place keeps it.
+    private func requireOwn(_ state: RunState) throws {
+        guard isChosen, let run = state.run, run.old != old,
+            let other = try? Directory.open(path: run.old.folder),
+            try other.status(of: run.old.name)?.identity == run.oldIdentity
+        else { return }
+        throw MigrationError(
+            .needsDecision,
+            "the journal in this folder is that of another store, \(run.old.path)",
+            path: path,
+            advice: "Choose a folder of its own for each store with --state."
+        )
     }
 
     /// The folder, if it is there.
@@ -82,6 +104,7 @@ package struct StateFolder: Sendable {
             guard try isCurrent(inner, in: parent) else { continue }
             defer { removeIfUnused(inner, outer: outer, parent: parent) }
             var journal = try MigrationJournal(in: inner)
+            try requireOwn(journal.state)
             return try body(&journal)
         }
     }

@@ -3,20 +3,27 @@ import StoreFormat
 import SystemPackage
 
 extension MigrationError {
-    /// The error as a caller of this package gets it, whatever threw it.
-    package init(_ error: any Error) {
+    /// Tells an error of any of this package's libraries: how it ends a command, and what to do.
+    public init(_ error: any Error) {
         switch error {
         case let error as MigrationError:
             self = error
         case let error as UnreadableStore:
             self.init(error)
         case let error as StoreError:
-            self.init(error.code.outcome, error.message, path: error.path, underlyingError: error)
+            self.init(
+                error.code.outcome,
+                error.message,
+                path: error.path,
+                advice: error.code.advice,
+                underlyingError: error
+            )
         case let error as FileError:
             self.init(
                 error.errno.outcome,
-                "could not \(error.operation): \(error.errno)",
+                "cannot \(error.operation), \(error.refusal?.description ?? error.errno.description)",
                 path: error.path,
+                advice: error.errno.advice,
                 underlyingError: error
             )
         default:
@@ -25,9 +32,14 @@ extension MigrationError {
     }
 
     private init(_ store: UnreadableStore) {
-        let outcome: MigrationOutcome =
-            store.reason == .locked || store.reason == .openInThisProcess ? .busy : .foundButUnreadable
-        self.init(outcome, store.detail, path: store.path, advice: store.reason.advice, underlyingError: store)
+        let isBusy = [.locked, .changing, .openInThisProcess].contains(store.reason)
+        self.init(
+            isBusy ? .busy : .foundButUnreadable,
+            store.detail,
+            path: store.path,
+            advice: store.reason.advice,
+            underlyingError: store
+        )
     }
 
     /// The same error, told as one that left a published store behind.
@@ -68,8 +80,20 @@ extension StoreError.Code {
         case .notWritable: .notWritable
         case .noSpace: .noSpace
         case .incompatible: .incompatible
+        case .changedMeanwhile: .busy
         case .cancelled: .cancelled
         default: .failed
+        }
+    }
+
+    /// What to do, where it is not what the outcome says anyway.
+    fileprivate var advice: String? {
+        switch self {
+        case .unreadable: "Run as a user who may read it."
+        case .notADatabase: "Name the main file of an SQLite store."
+        case .damaged: UnreadableStore.Reason.damaged.advice
+        case .changedMeanwhile: UnreadableStore.Reason.changing.advice
+        default: nil
         }
     }
 }
@@ -78,8 +102,17 @@ extension Errno {
     fileprivate var outcome: MigrationOutcome {
         switch self {
         case .noSpace, .diskQuotaExceeded: .noSpace
-        case .permissionDenied, .notPermitted, .readOnlyFileSystem: .notWritable
+        case .permissionDenied, .notPermitted, .readOnlyFileSystem, .fileExists: .notWritable
         default: .failed
+        }
+    }
+
+    fileprivate var advice: String? {
+        switch self {
+        case .permissionDenied, .notPermitted: "Run as a user who may do that, or mend the permissions."
+        case .readOnlyFileSystem: "Name a place on a file system that can be written."
+        case .fileExists: "Name a place where nothing is, or move what is there away."
+        default: nil
         }
     }
 }
@@ -100,7 +133,7 @@ extension UnreadableStore.Reason {
         case .networkFileSystem:
             "Copy the store to a local disk, or pass --allow-network-fs when only one machine uses it."
         case .openInThisProcess: "Close the store in this process first."
-        case .changing: "Close the program that writes to the store, then run the command again."
+        case .changing: "Run the command again when fewer writers are at work."
         case .inputOutput: "Check the disk before anything else."
         }
     }

@@ -23,7 +23,6 @@ struct ShareEngine {
     /// What a share would do now; an interrupted run is told as a finding.
     func plan() throws -> SharePlan {
         let state = try stateFolder.state()
-        try requireOwnJournal(state)
         if case .interrupted(let run) = state {
             return SharePlan(
                 outcome: .interrupted,
@@ -51,7 +50,6 @@ struct ShareEngine {
     /// Shares the store unless that is done.
     func share() throws -> ShareOutcome {
         let state = try stateFolder.state()
-        try requireOwnJournal(state)
         if let shared = try unchangedSince(state) { return .already(shared) }
         if case .interrupted = state {
             logger.notice("an interrupted run is recovered first")
@@ -168,19 +166,6 @@ struct ShareEngine {
     }
 
     // MARK: Requirements
-
-    /// Throws when the journal in a folder that the caller chose tells of another store of the same name.
-    private func requireOwnJournal(_ state: RunState) throws {
-        guard options.stateFolder != nil, let run = state.run, run.old != old,
-            try gatherer.status(of: run.old)?.identity == run.oldIdentity
-        else { return }
-        throw MigrationError(
-            .needsDecision,
-            "the journal in this folder is that of another store, \(run.old.path)",
-            path: stateFolder.path,
-            advice: "Choose a folder of its own for each store with --state."
-        )
-    }
 
     private func requireTrustedFileSystem(_ context: RunContext) throws {
         guard !options.allowsNetworkFileSystem, try context.container.isOnNetworkFileSystem() else { return }

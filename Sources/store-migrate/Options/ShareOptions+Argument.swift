@@ -2,7 +2,7 @@ public import ArgumentParser
 public import StoreFormat
 public import StoreMigration
 
-extension ShareOptions.OldStorePolicy: ExpressibleByArgument {}
-extension ShareOptions.BothPlacesPolicy: ExpressibleByArgument {}
-extension ShareOptions.BusyPolicy: ExpressibleByArgument {}
-extension VerificationLevel: ExpressibleByArgument {}
+extension ShareOptions.OldStorePolicy: @retroactive ExpressibleByArgument {}
+extension ShareOptions.BothPlacesPolicy: @retroactive ExpressibleByArgument {}
+extension ShareOptions.BusyPolicy: @retroactive ExpressibleByArgument {}
+extension VerificationLevel: @retroactive ExpressibleByArgument {}

@@ -52,9 +52,6 @@ final class Reporter: Sendable {
         { Interruption.isRequested }
     }
 
-    /// Both of them, as the reading libraries take them.
-    var monitor: WorkMonitor { WorkMonitor(onProgress: onProgress, isCancelled: isCancelled) }
-
     /// Tells what is being done, with `-v`.
     var logger: Logger? {
         guard isVerbose else { return nil }

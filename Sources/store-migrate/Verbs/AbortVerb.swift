@@ -2,7 +2,7 @@ import ArgumentParser
 import StoreMigration
 
 /// `abort OLD`: takes an interrupted run back.
-struct AbortVerb: Verb {
+struct AbortVerb: AfterRunVerb {
     static let configuration = CommandConfiguration(
         commandName: "abort",
         abstract:
@@ -12,7 +12,6 @@ struct AbortVerb: Verb {
     static let outcomes: [MigrationOutcome] = [
         .rolledBack, .alreadyShared, .needsDecision, .nothingFound, .busy, .foundButUnreadable, .notWritable,
     ]
-    static let summaryOnUsage = ShareMembers.unknown
 
     @Argument(help: "The private store's main file.")
     var old: PathArgument
@@ -20,13 +19,7 @@ struct AbortVerb: Verb {
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
 
-    var stateFolder: PathArgument? { run.state }
-    var summaryOnFailure: [(String, JSONValue)] { ShareMembers.places(old: old.path, new: nil) }
-
-    func perform(_ reporter: Reporter) throws -> Ending {
-        let start = ContinuousClock.now
-        try OldStoreOwner.become(old.location)
-        let outcome = try Recovery(of: old.url, options: run.shareOptions, logger: reporter.logger).abort()
-        return reporter.show(outcome, .fail, old: old.path, new: nil, took: start.duration(to: .now))
+    func carryOut(_ reporter: Reporter) throws -> ShareOutcome {
+        try Recovery(of: old.url, options: run.shareOptions, logger: reporter.logger).abort()
     }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import SafeFiles
 import StoreFormat
 import StoreMigration
 
@@ -24,7 +23,8 @@ struct InspectVerb: Verb {
             depth: reporter.isJSON || reporter.isVerbose ? .digest : .counts,
             lockTimeout: access.lockTimeout.duration,
             allowsNetworkFileSystem: access.allowsNetworkFileSystem,
-            monitor: reporter.monitor
+            onProgress: reporter.onProgress,
+            isCancelled: reporter.isCancelled
         )
         var ending = Ending(.done)
         for location in try locations() {
@@ -48,7 +48,7 @@ struct InspectVerb: Verb {
 
     /// The stores to look at: the one that is named, or all of a folder.
     private func locations() throws -> [StoreLocation] {
-        guard (try? Directory.open(path: path.path)) != nil else { return [path.location] }
+        guard StoreInspector.isFolder(path.path) else { return [path.location] }
         let stores = try StoreInspector.stores(in: path.path)
         guard !stores.isEmpty else {
             throw Failure(

@@ -2,7 +2,7 @@ import ArgumentParser
 import StoreMigration
 
 /// `retire OLD`: takes the old store out of use.
-struct RetireVerb: Verb {
+struct RetireVerb: AfterRunVerb {
     static let configuration = CommandConfiguration(
         commandName: "retire",
         abstract:
@@ -13,7 +13,6 @@ struct RetireVerb: Verb {
         .retired, .needsDecision, .lateWrites, .verificationFailed, .interrupted, .nothingFound, .busy,
         .foundButUnreadable, .notWritable,
     ]
-    static let summaryOnUsage = ShareMembers.unknown
 
     @Argument(help: "The private store's main file.")
     var old: PathArgument
@@ -21,13 +20,7 @@ struct RetireVerb: Verb {
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
 
-    var stateFolder: PathArgument? { run.state }
-    var summaryOnFailure: [(String, JSONValue)] { ShareMembers.places(old: old.path, new: nil) }
-
-    func perform(_ reporter: Reporter) throws -> Ending {
-        let start = ContinuousClock.now
-        try OldStoreOwner.become(old.location)
-        let outcome = try StoreRetirement(of: old.url, options: run.shareOptions, logger: reporter.logger).retire()
-        return reporter.show(outcome, .fail, old: old.path, new: nil, took: start.duration(to: .now))
+    func carryOut(_ reporter: Reporter) throws -> ShareOutcome {
+        try StoreRetirement(of: old.url, options: run.shareOptions, logger: reporter.logger).retire()
     }
 }

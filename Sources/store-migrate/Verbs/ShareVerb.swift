@@ -29,7 +29,7 @@ struct ShareVerb: Verb {
 
     func perform(_ reporter: Reporter) throws -> Ending {
         let start = ContinuousClock.now
-        try OldStoreOwner.become(places.old.location)
+        try OldStoreOwner.become(places.old.url)
         let migrator = StoreMigrator(
             from: places.old.url,
             to: try places.newURL(),

@@ -33,7 +33,8 @@ struct VerifyVerb: Verb {
         let verifier = StoreVerifier(
             lockTimeout: access.lockTimeout.duration,
             allowsNetworkFileSystem: access.allowsNetworkFileSystem,
-            monitor: reporter.monitor
+            onProgress: reporter.onProgress,
+            isCancelled: reporter.isCancelled
         )
         let report = try verifier.verify(
             store.location,
@@ -55,7 +56,8 @@ struct VerifyVerb: Verb {
             depth: .layout,
             lockTimeout: access.lockTimeout.duration,
             allowsNetworkFileSystem: access.allowsNetworkFileSystem,
-            monitor: reporter.monitor
+            onProgress: reporter.onProgress,
+            isCancelled: reporter.isCancelled
         )
         _ = try inspector.inspect(location).requireStore(at: location)
     }

@@ -74,12 +74,6 @@ struct WordingTests {
     }
 
     @Test(
-        "A kernel's release is read as two numbers",
-        arguments: [("6.13.0", true), ("6.12.99-amd64", false), ("7.0-rc1", true), ("5.10", false), ("unknown", false)]
-    )
-    func kernel(_ release: String, _ expected: Bool) { #expect(KernelRelease(release).hasFineTimestamps == expected) }
-
-    @Test(
         "A lock timeout is a number and a unit",
         arguments: [("250ms", 250), ("20s", 20_000), ("2m", 120_000), ("0s", 0), ("1440m", 86_400_000)]
     )

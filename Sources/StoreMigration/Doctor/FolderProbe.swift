@@ -5,19 +5,24 @@ import SystemPackage
 struct FolderProbe {
     /// The folder's real path.
     let path: String
-    let checks: [Check]
+    let freeBytes: Int64
+    let checks: [Examination.Check]
+
+    private typealias Check = Examination.Check
 
     init(at path: String) throws {
         let folder = try Directory.open(path: path)
         self.path = folder.path
+        freeBytes = try folder.freeBytes()
+        let fileSystem = Examination.fileSystem
         let network =
             try folder.isOnNetworkFileSystem()
-            ? Check("fileSystem", .problem, "a network file system, whose locks cannot be trusted; use a local disk")
-            : Check("fileSystem", .fine, "local, \(Figures.bytes(try folder.freeBytes())) free")
+            ? Check(fileSystem, .problem, "a network file system, whose locks cannot be trusted; use a local disk")
+            : Check(fileSystem, .fine, "local")
         checks = [network] + Self.tryOut(in: folder)
     }
 
-    private static func tryOut(in folder: Directory) -> [Check] {
+    private static func tryOut(in folder: Directory) -> [Examination.Check] {
         let name = ".store-migrate-doctor-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
         let nest: Directory
         do {
@@ -41,7 +46,7 @@ struct FolderProbe {
     }
 
     /// A capability without which a share does not work.
-    private static func attempt(_ name: String, _ promise: String, _ body: () throws -> Void) -> Check {
+    private static func attempt(_ name: String, _ promise: String, _ body: () throws -> Void) -> Examination.Check {
         do {
             try body()
             return Check(name, .fine, promise)
@@ -50,7 +55,7 @@ struct FolderProbe {
         }
     }
 
-    private static func lease(in nest: Directory) -> Check {
+    private static func lease(in nest: Directory) -> Examination.Check {
         let missing = "no leases here; retire cannot prove that nobody has the old store open"
         do {
             try nest.createFile("leased", mode: 0o600).close()
@@ -64,7 +69,7 @@ struct FolderProbe {
         }
     }
 
-    private static func clone(in nest: Directory) -> Check {
+    private static func clone(in nest: Directory) -> Examination.Check {
         let missing = "copies take their full space; the file system cannot clone files"
         do {
             let source = try nest.createFile("source", mode: 0o600)

@@ -1,0 +1,38 @@
+public import StoreFormat
+
+extension Examination {
+    /// One thing that was looked at.
+    public struct Check: Hashable, Sendable {
+        /// How it turned out.
+        public enum State: String, Sendable, Codable {
+            case fine
+            /// Worth knowing; a share works all the same.
+            case note
+            /// A share, or a part of it, would not work.
+            case problem
+        }
+
+        public let name: String
+        public let state: State
+        /// What was found, and what to do about it: a lower-case fragment.
+        public let detail: String
+
+        init(_ name: String, _ state: State, _ detail: String) {
+            self.name = name
+            self.state = state
+            self.detail = detail
+        }
+
+        /// The check as a finding about the folder at `path`, unless all is well.
+        public func finding(path: String) -> Finding? {
+            guard state != .fine else { return nil }
+            return Finding(
+                Finding.Code(rawValue: name),
+                state == .problem ? .error : .info,
+                level: .files,
+                detail,
+                path: path
+            )
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import SafeFiles
+public import StoreFormat
+import SystemPackage
+
+/// Whether this machine and one folder can do what a share needs: SQLite, the kernel, the folder's file system.
+///
+/// What a file system can do is tried out in a private folder, which is removed again.
+public struct Examination: Sendable {
+    /// The folder's real path.
+    public let folder: String
+    /// The release of the running kernel, such as `6.12.3-amd64`.
+    public let kernel: String
+    /// The bytes that are free in the folder's file system.
+    public let freeBytes: Int64
+    public let checks: [Check]
+
+    /// The name of the check of the folder's file system.
+    public static let fileSystem = "fileSystem"
+
+    /// Examines this machine and the folder at a path; throws ``MigrationError`` when there is no folder.
+    public init(of folder: String) throws(MigrationError) {
+        do {
+            let probe = try FolderProbe(at: folder)
+            self.folder = probe.path
+            freeBytes = probe.freeBytes
+            kernel = KernelRelease.current?.text ?? "unknown"
+            checks = Self.sqliteChecks + [Self.kernelCheck(KernelRelease.current)] + probe.checks
+        } catch let error as FileError where error.errno == .noSuchFileOrDirectory || error.errno == .notDirectory {
+            throw MigrationError(.nothingFound, "there is no folder", path: folder, underlyingError: error)
+        } catch {
+            throw MigrationError(error)
+        }
+    }
+
+    public var findings: [Finding] { checks.compactMap { $0.finding(path: folder) } }
+
+    static func kernelCheck(_ release: KernelRelease?) -> Check {
+        guard let release else { return Check("kernel", .note, "its release is unknown") }
+        return release.hasFineTimestamps
+            ? Check("kernel", .fine, "\(release.text), timestamps finer than a tick")
+            : Check(
+                "kernel",
+                .note,
+                "\(release.text), timestamps as wide as a tick; a write in the same tick can go unnoticed"
+            )
+    }
+
+    /// What of the library matters: the modules that genuine stores need, and its known defects.
+    private static var sqliteChecks: [Check] {
+        let options = Set(SQLiteLibrary.compileOptions)
+        let needed = ["ENABLE_FTS3", "ENABLE_FTS4", "ENABLE_FTS5", "ENABLE_RTREE"]
+        let missing = needed.filter {
+            !options.contains($0) && !($0 == "ENABLE_FTS3" && options.contains("ENABLE_FTS4"))
+        }
+        var checks = [
+            Check("sqlite", .fine, "\(SQLiteLibrary.version), \(SQLiteLibrary.sourceID)"),
+            missing.isEmpty
+                ? Check("sqliteModules", .fine, "full-text search and R*Tree are built in")
+                : Check(
+                    "sqliteModules",
+                    .problem,
+                    "built without \(missing.joined(separator: ", ")); use Debian's library"
+                ),
+        ]
+        if options.contains("THREADSAFE=0") {
+            checks.append(Check("sqliteThreads", .problem, "built without threads; use Debian's library"))
+        }
+        if SQLiteLibrary.hasLogResetDefect {
+            let range = "SQLite 3.7.0 to 3.51.2 can lose a log that two connections reset at once"
+            checks.append(
+                Check("logResetDefect", .note, "\(range); no store others may have open is ever checkpointed")
+            )
+        }
+        return checks
+    }
+}

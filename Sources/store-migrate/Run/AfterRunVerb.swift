@@ -1,0 +1,24 @@
+import StoreMigration
+
+/// A verb about a run that was made before: it is told the old store, and finds the rest in the journal.
+protocol AfterRunVerb: Verb {
+    var old: PathArgument { get }
+    var run: RunOptions { get }
+
+    /// Does the work, as the old store's owner.
+    func carryOut(_ reporter: Reporter) throws -> ShareOutcome
+}
+
+extension AfterRunVerb {
+    static var summaryOnUsage: [(String, JSONValue)] { ShareMembers.unknown }
+
+    var stateFolder: PathArgument? { run.state }
+    var summaryOnFailure: [(String, JSONValue)] { ShareMembers.places(old: old.path, new: nil) }
+
+    func perform(_ reporter: Reporter) throws -> Ending {
+        let start = ContinuousClock.now
+        try OldStoreOwner.become(old.url)
+        let outcome = try carryOut(reporter)
+        return reporter.show(outcome, .fail, old: old.path, new: nil, took: start.duration(to: .now))
+    }
+}

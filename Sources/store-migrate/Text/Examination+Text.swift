@@ -1,0 +1,26 @@
+import StoreMigration
+
+extension Examination {
+    /// The examination as a person reads it.
+    func text(_ style: Style) -> String {
+        let rows = checks.map { check in
+            let word = Figures.padded(check.state.rawValue, to: 7)
+            let state =
+                switch check.state {
+                case .fine: style.green(word)
+                case .note: style.yellow(word)
+                case .problem: style.red(word)
+                }
+            return "  \(state)  \(Figures.padded(check.name, to: 15))  \(Escaped.text(shown(check)))"
+        }
+        let problems = checks.filter { $0.state == .problem }.count
+        let verdict = problems == 0 ? "nothing stands in the way" : Figures.count(Int64(problems), "problem")
+        return "\(Escaped.text(folder)): \(verdict)\n" + rows.joined(separator: "\n")
+    }
+
+    /// What a check found, with the room that the folder has.
+    func shown(_ check: Check) -> String {
+        guard check.name == Self.fileSystem, check.state == .fine else { return check.detail }
+        return "\(check.detail), \(Figures.bytes(freeBytes)) free"
+    }
+}
