@@ -48,6 +48,7 @@ let package = Package(
     name: "store-migrate",
     products: [
         .library(name: "StoreMigration", targets: ["StoreMigration", "StoreFormat"]),
+        .library(name: "ManagedObjects", targets: ["ManagedObjects", "StoreFormat"]),
         .library(name: "StoreVerification", targets: ["StoreVerification"]),
         .library(name: "StoreStrategies", targets: ["StoreStrategies"]),
         .executable(name: "store-migrate", targets: ["store-migrate"]),
@@ -79,6 +80,8 @@ let package = Package(
         // change
         .module("ChangeMerging"),
         .module("StoreFixtures", ["StoreWriting", "StoreFormat", "SafeFiles", "CSQLite", .yams, .systemPackage]),
+        // live
+        .module("ManagedObjects", ["StoreWriting", "StoreFormat", "StoreStrategies", "SafeFiles", .systemPackage]),
         // prove
         .module("StoreVerification", ["StoreFormat", "SafeFiles", "CSQLite", .systemPackage, .crypto]),
         // act
@@ -127,6 +130,13 @@ let package = Package(
         ),
         .tests("ChangeMergingTests", ["ChangeMerging"]),
         .tests("StoreFixturesTests", ["StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]),
+        .tests(
+            "ManagedObjectsTests",
+            [
+                "TestSupport", "ManagedObjects", "StoreWriting", "StoreFixtures", "StoreFormat", "StoreStrategies",
+                "SafeFiles", .systemPackage,
+            ]
+        ),
         .tests(
             "StoreVerificationTests",
             [

@@ -1,0 +1,15 @@
+package import StoreFormat
+
+extension FetchPredicate {
+    /// Looks up the predicate's names in a model, for objects of an entity; throws for what does not fit.
+    package func resolved(
+        for entity: String,
+        in model: ManagedObjectModel
+    ) throws(PredicateError) -> ResolvedPredicate {
+        guard model.entities[entity] != nil else {
+            throw PredicateError(entity: entity, keyPath: "", message: "the model has no such entity")
+        }
+        let resolver = PredicateResolver(model: model, entity: entity)
+        return ResolvedPredicate(entity: entity, node: try resolver.node(node))
+    }
+}

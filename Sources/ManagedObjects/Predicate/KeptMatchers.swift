@@ -1,0 +1,25 @@
+internal import Synchronization
+
+/// Patterns that were prepared for earlier rows.
+final class KeptMatchers: Sendable {
+    private struct Key: Hashable {
+        let comparison: StringOperator
+        let options: StringOptions
+        let pattern: String
+    }
+
+    private static let limit = 16
+    private let matchers = Mutex<[Key: StringMatcher?]>([:])
+
+    func matches(_ text: String, _ comparison: StringOperator, _ options: StringOptions, _ pattern: String) -> Bool {
+        let key = Key(comparison: comparison, options: options, pattern: pattern)
+        return matchers.withLock { matchers in
+            if let matcher = matchers[key] { return matcher?.matches(text) ?? false }
+            // A pattern that comes from a column differs from row to row.
+            if matchers.count >= Self.limit { matchers.removeAll() }
+            let matcher = StringMatcher(comparison, options: options, pattern: pattern)
+            matchers[key] = .some(matcher)
+            return matcher?.matches(text) ?? false
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import StoreFormat
+
+extension PredicateCompiler {
+    mutating func value(
+        _ operand: ResolvedOperand,
+        _ options: StringOptions,
+        _ scopes: [String]
+    ) throws(PredicateError) -> SQLFragment {
+        switch operand {
+        case .constant(let value): return "\(value: value)"
+        case .attribute(let subject, let attribute):
+            guard let column = layout.entities[subject.destination]?.attribute(attribute.name)?.column else {
+                throw missing(attribute.name, of: subject.destination)
+            }
+            let value = try self.column(column, of: subject, scopes)
+            guard !options.isEmpty else { return value }
+            return "\(plain: SQLFunction.textFolded)(\(value), \(plain: options.rawValue))"
+        case .count(let owner, let hop):
+            let alias = nextAlias("c")
+            return "(SELECT count(*) \(try source(hop, of: owner, as: alias, scopes)))"
+        }
+    }
+
+    /// The key of an object, as far as the columns on the way to it tell.
+    mutating func key(_ subject: ResolvedSubject, _ scopes: [String]) throws(PredicateError) -> SQLFragment {
+        guard let last = subject.hops.last else { return try column("Z_PK", of: subject, scopes) }
+        var owner = subject
+        owner.hops.removeLast()
+        guard case .toOne(let key) = try relationship(last).storage else {
+            throw missing(last.relationship.name, of: last.entity)
+        }
+        return try column(key.column, of: owner, scopes)
+    }
+
+    /// A column of an object's row; null when there is no such row.
+    mutating func column(
+        _ column: String,
+        of subject: ResolvedSubject,
+        _ scopes: [String]
+    ) throws(PredicateError) -> SQLFragment {
+        guard !subject.hops.isEmpty else { return "\(plain: scopes[subject.scope]).\(name: column)" }
+        let table = try table(of: subject.destination)
+        let alias = nextAlias("h")
+        let key = try key(subject, scopes)
+        return """
+            (SELECT \(plain: alias).\(name: column) FROM \(name: table) \(plain: alias) \
+            WHERE \(plain: alias).Z_PK = \(key))
+            """
+    }
+
+    /// `FROM … WHERE …` of the objects in a to-many relationship, whose table gets an alias.
+    mutating func source(
+        _ hop: ResolvedHop,
+        of owner: ResolvedSubject,
+        as alias: String,
+        _ scopes: [String]
+    ) throws(PredicateError) -> SQLFragment {
+        let relationship = try relationship(hop)
+        let key = try key(owner, scopes)
+        switch relationship.storage {
+        case .toOne: throw missing(hop.relationship.name, of: hop.entity)
+        case .oneToMany(let table, let foreignKey):
+            return """
+                FROM \(name: table) \(plain: alias) WHERE \(plain: alias).\(name: foreignKey.column) = \(key)
+                """
+        case .manyToMany(let join, let side, let other):
+            let table = try table(of: hop.relationship.destination)
+            let row = nextAlias("j")
+            guard side.entity == other.entity, side.relationship == other.relationship else {
+                return """
+                    FROM \(name: join) \(plain: row) JOIN \(name: table) \(plain: alias) \
+                    ON \(plain: alias).Z_PK = \(plain: row).\(name: other.column) \
+                    WHERE \(plain: row).\(name: side.column) = \(key)
+                    """
+            }
+            // A relationship that is its own inverse is a symmetric set, whichever way a pair is written.
+            return """
+                FROM \(name: table) \(plain: alias) WHERE \(plain: alias).Z_PK IN (\
+                SELECT \(name: other.column) FROM \(name: join) WHERE \(name: side.column) = \(key) UNION \
+                SELECT \(name: side.column) FROM \(name: join) WHERE \(name: other.column) = \(key))
+                """
+        }
+    }
+
+    // MARK: Names
+
+    private func relationship(_ hop: ResolvedHop) throws(PredicateError) -> StoreLayout.Relationship {
+        guard let found = layout.entities[hop.entity]?.relationship(hop.relationship.name) else {
+            throw missing(hop.relationship.name, of: hop.entity)
+        }
+        return found
+    }
+
+    private func table(of entity: String) throws(PredicateError) -> String {
+        guard let table = layout.entities[entity]?.table else {
+            throw PredicateError(entity: entity, keyPath: "", message: "the store has no table for this entity")
+        }
+        return table
+    }
+
+    private func missing(_ property: String, of entity: String) -> PredicateError {
+        PredicateError(entity: entity, keyPath: property, message: "the store does not keep this property")
+    }
+}

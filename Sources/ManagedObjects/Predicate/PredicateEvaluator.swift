@@ -1,0 +1,115 @@
+internal import StoreFormat
+
+/// Evaluates a predicate for objects in memory; the result is that of the SQL that a ``PredicateCompiler`` makes.
+package struct PredicateEvaluator {
+    private let node: ResolvedNode
+    private let matchers = KeptMatchers()
+
+    package init(_ predicate: ResolvedPredicate) {
+        node = predicate.node
+    }
+
+    /// True when the predicate holds for the object.
+    package func matches(_ object: some PredicateSubject) throws -> Bool {
+        try evaluate(node, [object])
+    }
+
+    /// The last of `objects` is the innermost scope.
+    private func evaluate(_ node: ResolvedNode, _ objects: [any PredicateSubject]) throws -> Bool {
+        switch node {
+        case .value(let value): return value
+        case .not(let inner): return try !evaluate(inner, objects)
+        case .all(let nodes): return try nodes.allSatisfy { try evaluate($0, objects) }
+        case .any(let nodes): return try nodes.contains { try evaluate($0, objects) }
+        case .compare(let first, let order, let second, let options):
+            return try compare(first, order, second, options, objects)
+        case .member(let operand, let values, let options):
+            let value = try value(of: operand, options, objects)
+            return values.contains { Self.areEqual($0, value) }
+        case .text(let first, let operation, let second, let options):
+            guard case .text(let text) = try value(of: first, [], objects),
+                case .text(let pattern) = try value(of: second, [], objects)
+            else { return false }
+            return matchers.matches(text, operation, options, pattern)
+        case .object(let subject, let ids, let orNil):
+            guard let id = try identity(of: subject, objects) else { return orNil }
+            return ids.contains(id)
+        case .sameObject(let first, let second):
+            return try identity(of: first, objects) == identity(of: second, objects)
+        case .entity(let subject, let names):
+            return try identity(of: subject, objects).map { names.contains($0.entityName) } ?? false
+        case .exists(let owner, let hop, let condition):
+            guard let owner = try object(owner, objects) else { return false }
+            return try owner.predicateDestinations(of: hop.relationship.name)
+                .contains { try evaluate(condition, objects + [$0]) }
+        }
+    }
+
+    private func compare(
+        _ first: ResolvedOperand,
+        _ order: ResolvedNode.Order,
+        _ second: ResolvedOperand,
+        _ options: StringOptions,
+        _ objects: [any PredicateSubject]
+    ) throws -> Bool {
+        let one = try value(of: first, options, objects)
+        let other = try value(of: second, options, objects)
+        guard order != .equal else { return Self.areEqual(one, other) }
+        guard one != .null, other != .null else { return false }
+        // Not a number: it orders with nothing.
+        if first.mayBeNaN, case .text = one { return false }
+        if second.mayBeNaN, case .text = other { return false }
+        let result = one.compared(to: other)
+        return order == .less ? result < 0 : result <= 0
+    }
+
+    private static func areEqual(_ first: SQLValue, _ second: SQLValue) -> Bool {
+        first.compared(to: second) == 0
+    }
+
+    // MARK: Values
+
+    /// The value of an operand as it would be stored; constants are folded already.
+    private func value(
+        of operand: ResolvedOperand,
+        _ options: StringOptions,
+        _ objects: [any PredicateSubject]
+    ) throws -> SQLValue {
+        switch operand {
+        case .constant(let value): return value
+        case .count(let owner, let hop):
+            guard let owner = try object(owner, objects) else { return .integer(0) }
+            return .integer(Int64(try owner.predicateDestinations(of: hop.relationship.name).count))
+        case .attribute(let subject, let attribute):
+            guard let object = try object(subject, objects) else { return .null }
+            let stored = try object.predicateValue(of: attribute.name).storedForComparison
+            guard !options.isEmpty, case .text(let text) = stored else { return stored }
+            return .text(options.folded(text))
+        }
+    }
+
+    private func object(_ subject: ResolvedSubject, _ objects: [any PredicateSubject]) throws -> (any PredicateSubject)?
+    {
+        var object: (any PredicateSubject)? = objects[subject.scope]
+        for hop in subject.hops {
+            guard let owner = object else { return nil }
+            object = try owner.predicateDestination(of: hop.relationship.name)
+        }
+        return object
+    }
+
+    private func identity(
+        of subject: ResolvedSubject,
+        _ objects: [any PredicateSubject]
+    ) throws -> ManagedObjectID? {
+        guard let last = subject.hops.last else { return objects[subject.scope].objectID }
+        var owner = subject
+        owner.hops.removeLast()
+        return try object(owner, objects)?.predicateDestinationID(of: last.relationship.name)
+    }
+}
+
+extension AttributeValue {
+    /// The value as it would be stored; that of a file is not null, and that is all that can be asked of it.
+    var storedForComparison: SQLValue { plainlyStored ?? .blob([]) }
+}

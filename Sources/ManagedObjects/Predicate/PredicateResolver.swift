@@ -1,0 +1,181 @@
+internal import StoreFormat
+
+/// Looks up the names of a predicate in a model, and holds its values against the types that are found.
+struct PredicateResolver {
+    let model: ManagedObjectModel
+    let entity: String
+
+    func error(_ path: [String], _ message: String) -> PredicateError {
+        PredicateError(entity: entity, keyPath: path.joined(separator: "."), message: message)
+    }
+
+    func node(_ node: PredicateNode) throws(PredicateError) -> ResolvedNode {
+        switch node {
+        case .value(let value): return .value(value)
+        case .not(let inner): return .not(try self.node(inner))
+        case .all(let nodes): return .all(try self.nodes(nodes))
+        case .any(let nodes): return .any(try self.nodes(nodes))
+        case .comparison(let comparison): return try resolved(comparison)
+        }
+    }
+
+    private func nodes(_ nodes: [PredicateNode]) throws(PredicateError) -> [ResolvedNode] {
+        var result: [ResolvedNode] = []
+        for node in nodes { result.append(try self.node(node)) }
+        return result
+    }
+
+    // MARK: Comparisons
+
+    private func resolved(_ comparison: PredicateComparison) throws(PredicateError) -> ResolvedNode {
+        if comparison.comparison == .isIn, comparison.modifier == .direct, case .keyPath(let names) = comparison.right {
+            return try containment(of: comparison.left, in: names)
+        }
+        let left = try side(comparison.left)
+        let right = try side(comparison.right)
+        guard right.path?.toMany.isEmpty ?? true else {
+            throw error(right.names, "a to-many relationship can only stand on the left, after ANY, ALL or NONE")
+        }
+        let toMany = left.path?.toMany ?? []
+        guard comparison.modifier == .direct else {
+            guard !toMany.isEmpty else {
+                throw error(left.names, "ANY, ALL and NONE need a path through a to-many relationship")
+            }
+            let condition = try condition(left, comparison, right)
+            return Self.quantified(comparison.modifier, toMany, condition)
+        }
+        guard toMany.isEmpty else {
+            let name = toMany[0].hop.relationship.name
+            throw error(left.names, "'\(name)' is a to-many relationship: use ANY, ALL, NONE or @count")
+        }
+        return try condition(left, comparison, right)
+    }
+
+    private static func quantified(
+        _ modifier: PredicateComparison.Modifier,
+        _ toMany: [(owner: ResolvedSubject, hop: ResolvedHop)],
+        _ condition: ResolvedNode
+    ) -> ResolvedNode {
+        let inner = modifier == .all ? ResolvedNode.not(condition) : condition
+        let exists = toMany.reversed().reduce(inner) { .exists($1.owner, $1.hop, $0) }
+        return modifier == .any ? exists : .not(exists)
+    }
+
+    /// `object IN to-many`: the same as ANY to-many == object.
+    private func containment(of left: PredicateOperand, in names: [String]) throws(PredicateError) -> ResolvedNode {
+        let path = try PredicatePath(names, of: entity, in: model)
+        guard !path.toMany.isEmpty else {
+            throw error(names, "a collection or a to-many relationship must stand after IN")
+        }
+        let right = PredicateSide(names: names, content: .path(path))
+        let comparison = PredicateComparison(left: .keyPath(names), comparison: .equal, right: left)
+        return Self.quantified(.any, path.toMany, try condition(right, comparison, try side(left)))
+    }
+
+    private func side(_ operand: PredicateOperand) throws(PredicateError) -> PredicateSide {
+        switch operand {
+        case .constant(let constant): return PredicateSide(names: [], content: .constant(constant))
+        case .keyPath(let names):
+            return PredicateSide(names: names, content: .path(try PredicatePath(names, of: entity, in: model)))
+        case .variable(let name): throw error([], "the variable $\(name) was given no value")
+        }
+    }
+
+    /// A comparison of what two sides lead to, without regard to the to-many relationships on the way.
+    private func condition(
+        _ left: PredicateSide,
+        _ comparison: PredicateComparison,
+        _ right: PredicateSide
+    ) throws(PredicateError) -> ResolvedNode {
+        switch comparison.comparison {
+        case .notEqual: return .not(try pair(left, .equal, right, comparison.options))
+        case .equal: return try pair(left, .equal, right, comparison.options)
+        case .less: return try pair(left, .less, right, comparison.options)
+        case .lessOrEqual: return try pair(left, .lessOrEqual, right, comparison.options)
+        case .greater: return try pair(right, .less, left, comparison.options)
+        case .greaterOrEqual: return try pair(right, .lessOrEqual, left, comparison.options)
+        case .between:
+            guard case .constant(.collection(let bounds)) = right.content, bounds.count == 2 else {
+                throw error(left.names, "BETWEEN needs a collection of two values")
+            }
+            let (lower, upper) = (PredicateSide(bounds[0]), PredicateSide(bounds[1]))
+            return .all([
+                try pair(lower, .lessOrEqual, left, comparison.options),
+                try pair(left, .lessOrEqual, upper, comparison.options),
+            ])
+        case .isIn:
+            guard case .constant(.collection(let elements)) = right.content else {
+                throw error(left.names, "a collection must stand after IN")
+            }
+            return try member(left, elements, comparison.options)
+        case .string(let operation):
+            return try text(left, operation, right, comparison.options)
+        }
+    }
+
+    private func pair(
+        _ left: PredicateSide,
+        _ order: ResolvedNode.Order,
+        _ right: PredicateSide,
+        _ options: StringOptions
+    ) throws(PredicateError) -> ResolvedNode {
+        if left.isObject || right.isObject {
+            guard order == .equal else { throw error(left.names + right.names, "objects have no order") }
+            return try objects(left, right)
+        }
+        if left.isEntity || right.isEntity {
+            guard order == .equal else { throw error(left.names + right.names, "entities have no order") }
+            return try entities(left, right)
+        }
+        let kind = try PredicateKind(left, right, resolver: self)
+        let first = try kind.operand(left, options, resolver: self)
+        let second = try kind.operand(right, options, resolver: self)
+        if order != .equal {
+            guard kind.isOrdered else { throw error(left.names + right.names, "\(kind.words) have no order") }
+            // Not a number: it orders with nothing.
+            guard kind != .number || first != .constant(.text("NaN")) && second != .constant(.text("NaN")) else {
+                return .value(false)
+            }
+        }
+        return .compare(first, order, second, kind == .text ? options : [])
+    }
+
+    private func member(
+        _ left: PredicateSide,
+        _ elements: [PredicateConstant],
+        _ options: StringOptions
+    ) throws(PredicateError) -> ResolvedNode {
+        let sides = elements.map(PredicateSide.init)
+        if left.isEntity || left.isObject {
+            var nodes: [ResolvedNode] = []
+            if left.isObject { return try objects(left, among: elements) }
+            for side in sides { nodes.append(try entities(left, side)) }
+            return .any(nodes)
+        }
+        var values: [SQLValue] = []
+        let example = sides.first { !$0.isNull } ?? PredicateSide(.value(.null))
+        let kind = try PredicateKind(left, example, resolver: self)
+        for side in sides {
+            guard case .constant(let value) = try kind.operand(side, options, resolver: self) else { continue }
+            values.append(value)
+        }
+        return .member(try kind.operand(left, options, resolver: self), values, kind == .text ? options : [])
+    }
+
+    private func text(
+        _ left: PredicateSide,
+        _ operation: StringOperator,
+        _ right: PredicateSide,
+        _ options: StringOptions
+    ) throws(PredicateError) -> ResolvedNode {
+        let kind = try PredicateKind(left, right, resolver: self)
+        guard kind == .text else { throw error(left.names + right.names, "this operator is for texts") }
+        let pattern = try kind.operand(right, [], resolver: self)
+        if operation == .matches, case .constant(.text(let text)) = pattern,
+            StringMatcher(.matches, options: options, pattern: text) == nil
+        {
+            throw error(left.names, "this is no regular expression")
+        }
+        return .text(try kind.operand(left, [], resolver: self), operation, pattern, options)
+    }
+}

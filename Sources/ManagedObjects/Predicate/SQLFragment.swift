@@ -1,0 +1,53 @@
+package import StoreFormat
+
+/// A part of a statement, with the arguments of its `?` in their order.
+package struct SQLFragment: Hashable, Sendable, ExpressibleByStringInterpolation {
+    package var sql: String
+    package var arguments: [SQLValue] = []
+
+    package init(_ sql: String, _ arguments: [SQLValue] = []) {
+        self.sql = sql
+        self.arguments = arguments
+    }
+
+    package init(stringLiteral value: String) {
+        sql = value
+    }
+
+    package init(stringInterpolation: StringInterpolation) {
+        sql = stringInterpolation.sql
+        arguments = stringInterpolation.arguments
+    }
+
+    /// Puts fragments together with their arguments; texts are taken as they are, values become arguments.
+    package struct StringInterpolation: StringInterpolationProtocol {
+        var sql = ""
+        var arguments: [SQLValue] = []
+
+        package init(literalCapacity: Int, interpolationCount: Int) { sql.reserveCapacity(literalCapacity * 2) }
+
+        package mutating func appendLiteral(_ literal: String) { sql += literal }
+
+        package mutating func appendInterpolation(_ fragment: SQLFragment) {
+            sql += fragment.sql
+            arguments += fragment.arguments
+        }
+
+        /// Appends a name, quoted.
+        package mutating func appendInterpolation(name: String) { sql += SQLName.quoted(name) }
+
+        /// Appends a value as an argument.
+        package mutating func appendInterpolation(value: SQLValue) {
+            sql += "?"
+            arguments.append(value)
+        }
+
+        /// Appends an alias or a number of our own.
+        package mutating func appendInterpolation(plain: some CustomStringConvertible) { sql += plain.description }
+    }
+
+    /// Joins fragments with a separator.
+    static func joined(_ fragments: [SQLFragment], by separator: String) -> SQLFragment {
+        SQLFragment(fragments.map(\.sql).joined(separator: separator), fragments.flatMap(\.arguments))
+    }
+}

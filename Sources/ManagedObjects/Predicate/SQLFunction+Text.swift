@@ -1,0 +1,33 @@
+package import StoreFormat
+
+extension SQLFunction {
+    /// The name under which statements hold a text against a pattern: value, operator, options, pattern.
+    static let textMatches = "store_text_matches"
+    /// The name under which statements fold a text: value, options.
+    static let textFolded = "store_text_folded"
+
+    /// The functions that compiled predicates and sort orders call; install them before a statement is run.
+    package static func forPredicates() -> [SQLFunction] {
+        let kept = KeptMatchers()
+        return [
+            SQLFunction(name: textMatches, argumentCount: 4) { arguments in
+                guard arguments.count == 4, case .text(let text) = arguments[0], case .text(let pattern) = arguments[3],
+                    let comparison = arguments[1].integer.flatMap(StringOperator.init),
+                    let options = arguments[2].integer
+                else { return .integer(0) }
+                let matches = kept.matches(
+                    text,
+                    comparison,
+                    StringOptions(rawValue: UInt8(truncatingIfNeeded: options)),
+                    pattern
+                )
+                return .integer(matches ? 1 : 0)
+            },
+            SQLFunction(name: textFolded, argumentCount: 2) { arguments in
+                guard arguments.count == 2, case .text(let text) = arguments[0], let options = arguments[1].integer
+                else { return arguments.first ?? .null }
+                return .text(StringOptions(rawValue: UInt8(truncatingIfNeeded: options)).folded(text))
+            },
+        ]
+    }
+}

@@ -1,0 +1,123 @@
+internal import Foundation
+
+/// A pattern that is ready to be held against many texts; SQL and memory both ask this one.
+struct StringMatcher {
+    private enum Pattern {
+        case bytes([UInt8], StringOperator)
+        case wildcards([Wildcard])
+        case expression(NSRegularExpression)
+    }
+
+    private enum Wildcard {
+        case literal(Unicode.Scalar)
+        case one
+        case many
+    }
+
+    private let options: StringOptions
+    private let pattern: Pattern
+
+    /// Prepares a pattern; nil for a regular expression that is none.
+    init?(_ comparison: StringOperator, options: StringOptions, pattern: String) {
+        switch comparison {
+        case .beginsWith, .endsWith, .contains:
+            self.options = options
+            self.pattern = .bytes(Array(options.folded(pattern).utf8), comparison)
+        case .like:
+            self.options = options
+            self.pattern = .wildcards(Self.wildcards(options.folded(pattern)))
+        case .matches:
+            // Folding the case of an expression would change what `\D` means.
+            let others = options.subtracting(.caseInsensitive)
+            guard
+                let expression = try? NSRegularExpression(
+                    pattern: "\\A(?:" + others.folded(pattern) + ")\\z",
+                    options: options.contains(.caseInsensitive) ? .caseInsensitive : []
+                )
+            else { return nil }
+            self.options = others
+            self.pattern = .expression(expression)
+        }
+    }
+
+    func matches(_ text: String) -> Bool {
+        var text = options.folded(text)
+        switch pattern {
+        case .bytes(let bytes, let comparison):
+            return text.withUTF8 { Self.matches($0, bytes, comparison) }
+        case .wildcards(let wildcards):
+            return Self.matches(Array(text.unicodeScalars), wildcards)
+        case .expression(let expression):
+            let all = NSRange(text.startIndex..<text.endIndex, in: text)
+            return expression.firstMatch(in: text, range: all) != nil
+        }
+    }
+
+    // MARK: Bytes
+
+    private static func matches(
+        _ text: UnsafeBufferPointer<UInt8>,
+        _ pattern: [UInt8],
+        _ comparison: StringOperator
+    ) -> Bool {
+        guard let first = pattern.first else { return true }
+        guard text.count >= pattern.count else { return false }
+        switch comparison {
+        case .beginsWith: return text.starts(with: pattern)
+        case .endsWith: return text.suffix(pattern.count).elementsEqual(pattern)
+        default:
+            for start in 0...(text.count - pattern.count) where text[start] == first {
+                if text[start...].starts(with: pattern) { return true }
+            }
+            return false
+        }
+    }
+
+    // MARK: Wildcards
+
+    private static func wildcards(_ pattern: String) -> [Wildcard] {
+        var result: [Wildcard] = []
+        var isEscaped = false
+        for scalar in pattern.unicodeScalars {
+            switch scalar {
+            case "\\" where !isEscaped:
+                isEscaped = true
+                continue
+            case "*" where !isEscaped: result.append(.many)
+            case "?" where !isEscaped: result.append(.one)
+            default: result.append(.literal(scalar))
+            }
+            isEscaped = false
+        }
+        if isEscaped { result.append(.literal("\\")) }
+        return result
+    }
+
+    /// Matches without recursion: only the last `*` ever takes in more, so the time is bounded by the product.
+    private static func matches(_ text: [Unicode.Scalar], _ wildcards: [Wildcard]) -> Bool {
+        var (position, index) = (0, 0)
+        var retry: (position: Int, index: Int)?
+        while position < text.count {
+            switch index < wildcards.count ? wildcards[index] : nil {
+            case .many:
+                retry = (position, index + 1)
+                index += 1
+                continue
+            case .one:
+                position += 1
+                index += 1
+                continue
+            case .literal(let scalar) where scalar == text[position]:
+                position += 1
+                index += 1
+                continue
+            default: break
+            }
+            guard let last = retry else { return false }
+            retry = (last.position + 1, last.index)
+            position = last.position + 1
+            index = last.index
+        }
+        return wildcards[index...].allSatisfy { if case .many = $0 { true } else { false } }
+    }
+}

@@ -1,0 +1,55 @@
+import Testing
+
+@testable import ManagedObjects
+
+@Suite("A text against a pattern")
+struct StringMatcherTests {
+    private static let both: StringOptions = [.caseInsensitive, .diacriticInsensitive]
+
+    @Test(
+        "matches as the operator says",
+        arguments: [
+            ("Straße", .beginsWith, [], "Stra", true), ("Straße", .beginsWith, [], "stra", false),
+            ("Straße", .beginsWith, .caseInsensitive, "STRA", true), ("Éclair", .beginsWith, both, "ecl", true),
+            ("Éclair", .beginsWith, .caseInsensitive, "ecl", false),
+            ("Éclair", .contains, .diacriticInsensitive, "Ecl", true),
+            ("e\u{301}a", .contains, [], "e", true), ("\u{e9}", .contains, [], "e\u{301}", false),
+            ("abc", .endsWith, [], "bc", true), ("abc", .endsWith, [], "ab", false),
+            ("bc", .endsWith, [], "abc", false),
+            ("aab", .contains, [], "ab", true), ("", .contains, [], "", true), ("", .contains, [], "a", false),
+            ("a\0b", .endsWith, [], "\0b", true), ("abcde", .like, [], "a*d?", true),
+            ("abcde", .like, [], "a*d", false),
+            ("abcde", .like, [], "*", true), ("", .like, [], "*", true), ("", .like, [], "?", false),
+            ("a*c", .like, [], "a\\*c", true), ("abc", .like, [], "a\\*c", false), ("a\\", .like, [], "a\\", true),
+            ("ÀBC", .like, both, "ab?", true), ("abab", .like, [], "*ab", true), ("🏃x", .like, [], "?x", true),
+            ("2024-x", .matches, [], "\\d+-x", true), ("2024-xy", .matches, [], "\\d+-x", false),
+            ("ab", .matches, [], "a|ab", true), ("a\nb", .matches, [], "a.b", false),
+            ("ABC", .matches, .caseInsensitive, "abc", true), ("Á1", .matches, both, "a\\D?1", true),
+        ] as [(String, StringOperator, StringOptions, String, Bool)]
+    )
+    func matching(text: String, operation: StringOperator, options: StringOptions, pattern: String, expected: Bool) {
+        let matcher = StringMatcher(operation, options: options, pattern: pattern)
+        #expect(matcher?.matches(text) == expected)
+    }
+
+    @Test("takes no wrong regular expression")
+    func wrong() {
+        #expect(StringMatcher(.matches, options: [], pattern: "(") == nil)
+    }
+
+    @Test("needs time that is bounded by the product of both")
+    func bounded() {
+        let pattern = String(repeating: "*a", count: 200) + "b"
+        let matcher = StringMatcher(.like, options: [], pattern: pattern)
+        #expect(matcher?.matches(String(repeating: "a", count: 5_000)) == false)
+    }
+
+    @Test("folds what the options pass over")
+    func folding() {
+        #expect(StringOptions.caseInsensitive.folded("ABc9") == "abc9")
+        #expect(StringOptions.diacriticInsensitive.folded("Ångström") == "Angstrom")
+        #expect(Self.both.folded("ÉCOLE") == Self.both.folded("e\u{301}cole"))
+        #expect(StringOptions.caseInsensitive.folded("Σ") == StringOptions.caseInsensitive.folded("ς"))
+        #expect(StringOptions().folded("É") == "É")
+    }
+}
