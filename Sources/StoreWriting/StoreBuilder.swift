@@ -1,3 +1,4 @@
+package import SafeFiles
 package import StoreFormat
 
 /// Makes a new Core Data store from a model: header, tables, indexes, entity numbers, metadata and model cache.
@@ -48,6 +49,23 @@ package struct StoreBuilder: Sendable {
             connection.rollback()
             throw error
         }
+    }
+
+    /// Makes the store's file and everything in it but rows; throws when anything of that name is there.
+    ///
+    /// The connection returned is the only one; a store that others are to use is opened anew once it is closed.
+    package func build(at location: StoreLocation, in directory: Directory, mode: UInt32 = 0o644) throws
+        -> StoreConnection
+    {
+        let connection = try NewStoreFile.create(
+            location,
+            in: directory,
+            layout: NewStoreFile.Layout(journalMode: options.journalMode, pageSize: options.pageSize),
+            mode: mode
+        )
+        try writeSchema(to: connection)
+        if options.journalMode == .wal { try NewStoreFile.checkpoint(connection) }
+        return connection
     }
 
     /// Where the store keeps what the model describes, once its schema is written.

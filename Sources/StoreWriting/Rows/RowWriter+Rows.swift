@@ -118,6 +118,15 @@ extension RowWriter {
         return entity
     }
 
+    /// The attribute of that name, unless others determine its value.
+    func settable(_ name: String, in entity: StoreLayout.Entity) throws(StoreError) -> StoreLayout.Attribute {
+        guard let attribute = entity.attribute(name) else { throw unfit("\(entity.name) has no attribute \(name)") }
+        guard !attribute.description.isDerived else {
+            throw unfit("\(entity.name).\(name) is derived: its value follows from others")
+        }
+        return attribute
+    }
+
     func unfit(_ message: String) -> StoreError {
         StoreError(.incompatible, path: connection.location.path, message)
     }

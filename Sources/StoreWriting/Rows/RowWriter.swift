@@ -79,9 +79,7 @@ package final class RowWriter {
     ) throws {
         let entity = try self.entity(key.entity)
         guard !entity.isAbstract else { throw unfit("\(key.entity) is abstract and has no objects of its own") }
-        if let unknown = values.keys.sorted().first(where: { entity.attribute($0)?.description.isDerived != false }) {
-            throw unfit("\(key.entity) has no attribute \(unknown)")
-        }
+        for name in values.keys.sorted() { _ = try settable(name, in: entity) }
         let destinations = destinations.merging(promises.removeValue(forKey: key) ?? [:]) { given, _ in given }
         var row: [String: SQLValue] = [:]
         for (name, destination) in destinations {
@@ -136,9 +134,7 @@ package final class RowWriter {
         var assignments: [String] = []
         var arguments: [SQLValue] = []
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-            guard let attribute = entity.attribute(name), !attribute.description.isDerived else {
-                throw unfit("\(key.entity) has no attribute \(name)")
-            }
+            let attribute = try settable(name, in: entity)
             if attribute.description.allowsExternalBinaryDataStorage { try abandonFile(of: key, entity, attribute) }
             assignments.append("\(SQLName.quoted(attribute.column)) = ?")
             arguments.append(try encoded(value, for: attribute, of: key))

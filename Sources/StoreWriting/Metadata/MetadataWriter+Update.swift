@@ -1,0 +1,37 @@
+package import StoreFormat
+
+extension MetadataWriter {
+    /// Keys that begin so are Core Data's own, and say what the store is.
+    private static let reservedPrefixes = [
+        "NSStore", "NSPersistence", "NSPersistentStore", "NSPersistentHistory", "_NS",
+    ]
+
+    /// Sets an application's keys in the metadata of a store, or removes those whose value is nil; all others stay.
+    ///
+    /// It belongs into the transaction of the save that it goes with (COREDATA §1.2).
+    package static func update(_ changes: [String: PropertyListValue?], in connection: StoreConnection) throws {
+        let reserved = changes.keys.sorted()
+            .first { key in
+                key == syntheticHashesKey || reservedPrefixes.contains { key.hasPrefix($0) }
+            }
+        if let reserved {
+            throw StoreError(
+                .incompatible,
+                path: connection.location.path,
+                "the metadata key \(reserved) is Core Data's own; choose another name"
+            )
+        }
+        guard let metadata = try StoreMetadata(reading: connection), !metadata.values.isEmpty else {
+            throw StoreError(.damaged, path: connection.location.path, "the store's metadata cannot be read")
+        }
+        var values = metadata.values
+        for (key, value) in changes { values[key] = value }
+        guard values != metadata.values else { return }
+        let bytes = PropertyListWriter.bytes(of: .dictionary(values))
+        // The row that was read: the one with the smallest version.
+        try connection.run(
+            "UPDATE Z_METADATA SET Z_PLIST = ? WHERE Z_VERSION = (SELECT min(Z_VERSION) FROM Z_METADATA)",
+            [.blob(bytes)]
+        )
+    }
+}

@@ -1,0 +1,81 @@
+import StoreFormat
+import StoreWriting
+import Testing
+
+@Suite("Writing stores in which triggers keep derived values")
+struct TriggerTests {
+    private static let model = ManagedObjectModel(entities: [
+        EntityDescription(
+            name: "Book",
+            attributes: [AttributeDescription(name: "pagesCount", type: .integer64, isDerived: true)],
+            relationships: [
+                RelationshipDescription(
+                    name: "pages",
+                    destination: "Page",
+                    inverse: "book",
+                    maxCount: 0,
+                    deleteRule: .cascade
+                )
+            ]
+        ),
+        EntityDescription(
+            name: "Page",
+            attributes: [AttributeDescription(name: "text", type: .string)],
+            relationships: [RelationshipDescription(name: "book", destination: "Book", inverse: "pages")]
+        ),
+    ])
+
+    /// As Core Data writes them for a derived count, and one that follows a value of the other table.
+    private static let triggers = """
+        CREATE TRIGGER Z_DA_ZPAGE_Book_pagesCount_PARAMETER_UPDATE_INCREMENT AFTER UPDATE OF ZBOOK ON ZPAGE FOR EACH ROW
+            WHEN (NEW.ZBOOK NOT NULL) BEGIN UPDATE ZBOOK SET ZPAGESCOUNT = ZPAGESCOUNT + 1 WHERE Z_PK = NEW.ZBOOK;
+            SELECT NSCoreDataDATriggerUpdatedAffectedObjectValue('ZBOOK', Z_ENT, Z_PK, 'pagesCount', ZPAGESCOUNT)
+            FROM ZBOOK WHERE Z_PK = NEW.ZBOOK; END;
+        CREATE TRIGGER Z_DA_ZPAGE_Book_pagesCount_PARAMETER_DELETE AFTER DELETE ON ZPAGE FOR EACH ROW
+            WHEN (OLD.ZBOOK NOT NULL) BEGIN UPDATE ZBOOK SET ZPAGESCOUNT = ZPAGESCOUNT - 1 WHERE Z_PK = OLD.ZBOOK;
+            SELECT NSCoreDataDATriggerUpdatedAffectedObjectValue('ZBOOK', Z_ENT, Z_PK, 'pagesCount', ZPAGESCOUNT)
+            FROM ZBOOK WHERE Z_PK = OLD.ZBOOK; END;
+        CREATE TRIGGER Z_DA_ZBOOK_Book_pagesCount_SOURCE_INSERT AFTER INSERT ON ZBOOK FOR EACH ROW
+            BEGIN UPDATE ZBOOK SET ZPAGESCOUNT = 0 WHERE Z_PK = NEW.Z_PK;
+            SELECT NSCoreDataDATriggerInsertUpdatedAffectedObjectValue('ZBOOK', Z_ENT, Z_PK, 'pagesCount', ZPAGESCOUNT)
+            FROM ZBOOK WHERE Z_PK = NEW.Z_PK; END;
+        CREATE TRIGGER ZT_ZBOOK_ZPAGESCOUNT_ZPAGE_UPDATE AFTER UPDATE OF ZTEXT ON ZPAGE FOR EACH ROW
+            BEGIN UPDATE ZBOOK SET ZPAGESCOUNT = ZPAGESCOUNT WHERE Z_PK = NEW.ZBOOK;
+            SELECT NSCoreDataTriggerUpdateAffectedObjectValue('ZBOOK', Z_ENT, Z_PK, 'ZPAGESCOUNT', ZPAGESCOUNT)
+            FROM ZBOOK WHERE Z_PK = NEW.ZBOOK; END;
+        """
+
+    @Test("The derived value follows, and the row that a trigger changed counts as changed")
+    func derivedCount() throws {
+        let store = try NewStore(Self.model, tracksHistory: true, preparing: Self.triggers)
+        let (book, page) = (try store.insert("Book"), try store.insert("Page"))
+        #expect(try store.writer.version(of: book) == 1)
+        let connecting = try store.save { try store.writer.connect(page, "book", to: book) }
+        #expect(connecting.changes.changedSlots(of: book) == [.oneToMany, .property("pagesCount")])
+        #expect(try store.connection.value("SELECT ZPAGESCOUNT FROM ZBOOK") == .integer(1))
+
+        let changing = try store.save { try store.writer.update(page, ["text": .text("x")]) }
+        #expect(Set(changing.changes.updated) == [book, page])
+        #expect(changing.changes.changedSlots(of: book) == [.property("pagesCount")])
+        #expect(try store.writer.version(of: book) == 3)
+
+        let deleting = try store.save { try store.writer.delete(page) }
+        #expect(deleting.changes.updated == [book])
+        #expect(try store.connection.value("SELECT ZPAGESCOUNT FROM ZBOOK") == .integer(0))
+    }
+
+    @Test("A derived value cannot be written")
+    func derivedIsRefused() throws {
+        let store = try NewStore(Self.model)
+        let error = #expect(throws: StoreError.self) { try store.insert("Book", ["pagesCount": .integer(4)]) }
+        #expect(error?.message == "Book.pagesCount is derived: its value follows from others")
+    }
+
+    @Test("Typed values are stored as their attributes hold them, and others refused")
+    func typedValues() throws {
+        let store = try NewStore(Self.model)
+        #expect(try store.writer.stored(["text": .string("a")], for: "Page") == ["text": .text("a")])
+        #expect(throws: StoreError.self) { try store.writer.stored(["text": .integer(1)], for: "Page") }
+        #expect(throws: StoreError.self) { try store.writer.stored(["none": .null], for: "Page") }
+    }
+}
