@@ -48,7 +48,7 @@ let package = Package(
     name: "store-migrate",
     products: [
         .library(name: "StoreMigration", targets: ["StoreMigration", "StoreFormat"]),
-        .library(name: "ManagedObjects", targets: ["ManagedObjects", "StoreFormat"]),
+        .library(name: "ManagedObjects", targets: ["ManagedObjects", "StoreFormat", "ChangeMerging"]),
         .library(name: "StoreVerification", targets: ["StoreVerification"]),
         .library(name: "StoreStrategies", targets: ["StoreStrategies"]),
         .executable(name: "store-migrate", targets: ["store-migrate"]),
@@ -81,7 +81,10 @@ let package = Package(
         .module("ChangeMerging"),
         .module("StoreFixtures", ["StoreWriting", "StoreFormat", "SafeFiles", "CSQLite", .yams, .systemPackage]),
         // live
-        .module("ManagedObjects", ["StoreWriting", "StoreFormat", "StoreStrategies", "SafeFiles", .systemPackage]),
+        .module(
+            "ManagedObjects",
+            ["ChangeMerging", "StoreWriting", "StoreFormat", "StoreStrategies", "SafeFiles", .systemPackage]
+        ),
         // prove
         .module("StoreVerification", ["StoreFormat", "SafeFiles", "CSQLite", .systemPackage, .crypto]),
         // act

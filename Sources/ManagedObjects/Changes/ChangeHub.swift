@@ -1,0 +1,39 @@
+internal import Synchronization
+
+/// Keeps the observers of one kind of notice, and tells them.
+package final class ChangeHub<Notice: Sendable>: Sendable {
+    private struct State {
+        var next = 0
+        var observers: [Int: @Sendable (Notice) -> Void] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Adds an observer, which is told until the result is cancelled or gone.
+    package func observe(_ body: @escaping @Sendable (Notice) -> Void) -> ChangeObservation {
+        let number = state.withLock { state in
+            state.next += 1
+            state.observers[state.next] = body
+            return state.next
+        }
+        return ChangeObservation { [weak self] in
+            self?.state.withLock { _ = $0.observers.removeValue(forKey: number) }
+        }
+    }
+
+    /// Tells all observers, in the order in which they came.
+    package func post(_ notice: Notice) {
+        let observers = state.withLock { $0.observers.sorted { $0.key < $1.key }.map(\.value) }
+        for observer in observers { observer(notice) }
+    }
+
+    /// The notices from here on.
+    package var notices: AsyncStream<Notice> {
+        AsyncStream { continuation in
+            let observation = observe { continuation.yield($0) }
+            continuation.onTermination = { _ in observation.cancel() }
+        }
+    }
+}

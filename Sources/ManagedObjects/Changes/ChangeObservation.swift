@@ -1,0 +1,21 @@
+internal import Synchronization
+
+/// An observer that was added somewhere; it is told until this is cancelled or goes away.
+public final class ChangeObservation: Sendable {
+    private let end: Mutex<(@Sendable () -> Void)?>
+
+    package init(_ end: @escaping @Sendable () -> Void) {
+        self.end = Mutex(end)
+    }
+
+    deinit { cancel() }
+
+    /// Ends the observation.
+    public func cancel() {
+        let end = end.withLock { end in
+            defer { end = nil }
+            return end
+        }
+        end?()
+    }
+}

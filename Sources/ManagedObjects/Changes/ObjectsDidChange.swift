@@ -1,0 +1,28 @@
+/// What happened in a context since it was last told; it lives and dies inside that context.
+public struct ObjectsDidChange {
+    public var inserted: Set<ManagedObject> = []
+    public var updated: Set<ManagedObject> = []
+    public var deleted: Set<ManagedObject> = []
+    /// Objects whose values were read again and that were not changed here.
+    public var refreshed: Set<ManagedObject> = []
+    /// The ids of all objects that the context let go; observers start anew.
+    public var invalidatedAll: [ManagedObjectID] = []
+    /// Every object that a merge said was inserted or updated elsewhere, whether or not this context knew it.
+    public var mergedIDs: Set<ManagedObjectID> = []
+
+    public var isEmpty: Bool {
+        inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && invalidatedAll.isEmpty
+            && mergedIDs.isEmpty
+    }
+
+    /// The same as ids, which may leave the context.
+    public var objectIDs: ObjectIDChanges {
+        ObjectIDChanges(
+            inserted: Set(inserted.map(\.objectID)),
+            updated: Set(updated.map(\.objectID)),
+            deleted: Set(deleted.map(\.objectID)),
+            refreshed: Set(refreshed.map(\.objectID)),
+            invalidatesAll: !invalidatedAll.isEmpty
+        )
+    }
+}

@@ -1,0 +1,90 @@
+internal import StoreFormat
+
+extension ManagedObjectContext {
+    /// Takes in what another context saved.
+    ///
+    /// What was updated is refreshed, what was inserted registered, what was deleted removed. What was changed here survives.
+    public func mergeChanges(fromContextDidSave notice: ContextDidSave) throws {
+        guard notice.context != ObjectIdentifier(self) else { return }
+        try merge(notice.objectIDs)
+    }
+
+    /// Takes in changes that reached the store some other way, into several contexts, parents before children.
+    ///
+    /// The cached rows of these objects are forgotten first, so that every context reads them anew.
+    public static func mergeChanges(
+        fromRemoteContextSave changes: ObjectIDChanges,
+        into contexts: [ManagedObjectContext]
+    ) async throws {
+        for context in contexts.sorted(by: { $0.depth < $1.depth }) {
+            context.persistentStoreCoordinator.forget(changes)
+            try await context.merge(changes)
+        }
+    }
+
+    /// The same with the URIs of objects; those of stores that are not open are passed over.
+    public static func mergeChanges(
+        fromRemoteContextSave changes: ObjectURIChanges,
+        into contexts: [ManagedObjectContext]
+    ) async throws {
+        for context in contexts.sorted(by: { $0.depth < $1.depth }) {
+            let ids = changes.objectIDs(in: context.persistentStoreCoordinator)
+            context.persistentStoreCoordinator.forget(ids)
+            try await context.merge(ids)
+        }
+    }
+
+    private nonisolated var depth: Int {
+        var result = 0
+        var next = parent
+        while let context = next {
+            result += 1
+            next = context.parent
+        }
+        return result
+    }
+
+    private func merge(_ changes: ObjectIDChanges) throws {
+        if changes.invalidatesAll { try refreshAllObjects() }
+        try graph.merge(changes)
+    }
+}
+
+extension PersistentStoreCoordinator {
+    /// Forgets the cached rows of what changed.
+    func forget(_ changes: ObjectIDChanges) {
+        forget(Array(changes.updated.union(changes.deleted).union(changes.refreshed).union(changes.invalidated)))
+    }
+}
+
+extension ObjectGraph {
+    func merge(_ changes: ObjectIDChanges) throws {
+        try processPendingChanges()
+        // The new ones are held until observers have been told, or nobody would ever see them.
+        var held: [ManagedObject] = []
+        for id in changes.inserted where source.canRead(id) {
+            let isKnown = registered(id) != nil
+            let object = try object(id)
+            held.append(object)
+            if !isKnown { news.inserted.insert(object) }
+        }
+        let stale = changes.updated.union(changes.refreshed).union(changes.invalidated)
+        let registered = stale.compactMap(registered)
+        // Faults are not affected: the next look at them reads what is new.
+        try source.prepare(registered.filter { !$0.isFault }.map(\.objectID))
+        for object in registered where object.status.isDisjoint(with: [.inserted, .deleted]) {
+            if object.isFault {
+                for index in object.toManys.keys { object.toManys[index]?.base = nil }
+            } else {
+                try refresh(object, mergeChanges: true)
+            }
+        }
+        for id in changes.deleted {
+            if let object = self.registered(id) { forgetRow(of: object) }
+        }
+        news.mergedIDs.formUnion(changes.inserted)
+        news.mergedIDs.formUnion(stale)
+        postNews()
+        withExtendedLifetime(held) {}
+    }
+}

@@ -1,0 +1,83 @@
+extension ManagedObjectContext {
+    /// Makes an object's values those of the store, or of the cached row.
+    ///
+    /// With `mergeChanges`, what was changed here is laid on top again; without, it is forgotten, and the object becomes a
+    /// fault.
+    public func refresh(_ object: ManagedObject, mergeChanges: Bool) throws {
+        guard object.graph === graph else {
+            throw ManagedObjectError(
+                .foreignObject,
+                "the object belongs to another context",
+                objectIDs: [object.objectID]
+            )
+        }
+        try graph.refresh(object, mergeChanges: mergeChanges)
+    }
+
+    /// Refreshes all objects: what was changed here survives, everything else is read again when it is next asked for.
+    public func refreshAllObjects() throws {
+        for object in graph.registeredObjects {
+            if object.hasChanges {
+                try graph.refresh(object, mergeChanges: true)
+            } else if !object.isFault {
+                graph.turnIntoFault(object)
+                graph.news.refreshed.insert(object)
+            }
+        }
+        try graph.processPendingChanges()
+    }
+
+    /// Lets all objects go, with all changes.
+    public func reset() throws {
+        let objects = graph.registeredObjects
+        for object in objects { graph.dismiss(object) }
+        graph.clearChanges()
+        graph.news = ObjectsDidChange()
+        graph.news.invalidatedAll = objects.map(\.objectID).sorted()
+        graph.postNews()
+    }
+
+    /// Forgets every change that was not saved.
+    public func rollback() throws {
+        try graph.processPendingChanges()
+        for object in graph.inserted {
+            graph.news.deleted.insert(object)
+            graph.dismiss(object)
+        }
+        for object in graph.updated.union(graph.deleted) {
+            object.status.remove(.deleted)
+            graph.turnIntoFault(object)
+            graph.news.refreshed.insert(object)
+        }
+        graph.clearChanges()
+        graph.postNews()
+    }
+}
+
+extension ObjectGraph {
+    func refresh(_ object: ManagedObject, mergeChanges: Bool) throws {
+        guard object.status.isDisjoint(with: [.inserted, .gone]) else { return }
+        guard mergeChanges else {
+            turnIntoFault(object)
+            news.refreshed.insert(object)
+            return
+        }
+        guard !object.isFault else { return }
+        guard let row = try source.row(of: object.objectID, maximumAge: maximumAge) else {
+            forgetRow(of: object)
+            return
+        }
+        fill(object, from: row)
+        if object.isUpdated { news.updated.insert(object) } else { news.refreshed.insert(object) }
+    }
+
+    /// Takes an object out whose row others deleted.
+    func forgetRow(of object: ManagedObject) {
+        news.inserted.remove(object)
+        news.updated.remove(object)
+        news.refreshed.remove(object)
+        news.deleted.insert(object)
+        dismiss(object)
+        object.status.insert(.deleted)
+    }
+}

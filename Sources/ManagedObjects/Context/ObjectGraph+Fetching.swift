@@ -1,0 +1,26 @@
+internal import StoreFormat
+
+extension ObjectGraph {
+    /// The objects that a query asks for, as the store has them; new ones of the context are faults.
+    func objects(_ query: RowQuery) throws -> [ManagedObject] {
+        try objects(for: source.rows(query))
+    }
+
+    /// The objects of rows that were just read: those that are there keep the values they have.
+    func objects(for rows: [RowSnapshot]) throws -> [ManagedObject] {
+        let model = try source.shape()
+        var result: [ManagedObject] = []
+        result.reserveCapacity(rows.count)
+        var new: [RowSnapshot] = []
+        for row in rows {
+            if let object = registered(row.id) {
+                result.append(object)
+                continue
+            }
+            result.append(make(row.id, try model.entity(row.id.entityName), [.fault, .holdsRow]))
+            new.append(row)
+        }
+        source.retain(new)
+        return result
+    }
+}

@@ -1,0 +1,245 @@
+internal import StoreFormat
+
+/// The objects of one context and what was done to them: all of a context but its door.
+final class ObjectGraph {
+    private struct WeakObject {
+        weak var object: ManagedObject?
+    }
+
+    let source: any ObjectSource
+    weak var context: ManagedObjectContext?
+
+    /// How old a cached row may be when a fault is filled from it; negative is any age.
+    var stalenessInterval: Double = -1
+    var shouldDeleteInaccessibleFaults = true
+    var retainsRegisteredObjects = false {
+        didSet { retained = retainsRegisteredObjects ? registeredObjects : [] }
+    }
+
+    private(set) var inserted: Set<ManagedObject> = []
+    var updated: Set<ManagedObject> = []
+    var deleted: Set<ManagedObject> = []
+    /// What was changed since observers were last told.
+    var touched: Set<ManagedObject> = []
+    var news = ObjectsDidChange()
+    /// Deleted objects whose delete rules have yet to be followed.
+    var undone: [ManagedObject] = []
+    private var registry: [ManagedObjectID: WeakObject] = [:]
+    private var retained: Set<ManagedObject> = []
+    private var lastOrder = 0
+    private var observers: [Int: (ObjectsDidChange) -> Void] = [:]
+    private var lastObserver = 0
+
+    init(_ source: any ObjectSource) {
+        self.source = source
+    }
+
+    // MARK: Registry
+
+    var registeredObjects: Set<ManagedObject> { Set(registry.values.compactMap(\.object)) }
+
+    func registered(_ id: ManagedObjectID) -> ManagedObject? { registry[id]?.object }
+
+    /// The object of an id: the one that is there, else a new fault; nothing is read.
+    func object(_ id: ManagedObjectID) throws -> ManagedObject {
+        if let object = registry[id]?.object { return object }
+        guard !id.isTemporaryID || source is ManagedObjectContext else {
+            throw ManagedObjectError(
+                .foreignObject,
+                "the id is a temporary one of another context: save that context first",
+                objectIDs: [id]
+            )
+        }
+        return make(id, try source.shape().entity(id.entityName), .fault)
+    }
+
+    func make(_ id: ManagedObjectID, _ shape: ObjectShape, _ status: ManagedObject.Status) -> ManagedObject {
+        let type = source.type(of: shape)
+        let object = type.init(ManagedObject.Registration(id: id, shape: shape, graph: self, status: status))
+        registry[id] = WeakObject(object: object)
+        if retainsRegisteredObjects { retained.insert(object) }
+        return object
+    }
+
+    /// The last act of an object, or of somebody who takes it out of the context.
+    func unregister(_ id: ManagedObjectID, _ status: ManagedObject.Status) {
+        if registry[id]?.object == nil { registry[id] = nil }
+        if status.contains(.holdsRow) { source.release([id]) }
+    }
+
+    /// Takes an object out of the context; it keeps the values it has.
+    func dismiss(_ object: ManagedObject) {
+        inserted.remove(object)
+        updated.remove(object)
+        deleted.remove(object)
+        touched.remove(object)
+        retained.remove(object)
+        registry[object.objectID] = nil
+        if object.status.contains(.holdsRow) { source.release([object.objectID]) }
+        object.status = .gone
+        object.graph = nil
+    }
+
+    /// Gives an object its permanent id.
+    func rename(_ object: ManagedObject, to id: ManagedObjectID) {
+        registry[object.objectID] = nil
+        object.objectID = id
+        registry[id] = WeakObject(object: object)
+    }
+
+    // MARK: Faults
+
+    var maximumAge: Duration? { stalenessInterval < 0 ? nil : .seconds(stalenessInterval) }
+
+    /// Reads the values of a fault; one whose row is gone becomes a deleted object without values.
+    func fire(_ object: ManagedObject) throws {
+        guard object.status.contains(.fault) else { return }
+        guard let row = try source.row(of: object.objectID, maximumAge: maximumAge) else {
+            guard shouldDeleteInaccessibleFaults else {
+                throw ManagedObjectError(
+                    .objectIsGone,
+                    "there is no \(object.shape.name) with this id any more",
+                    objectIDs: [object.objectID]
+                )
+            }
+            object.status.remove(.fault)
+            object.status.insert(.deleted)
+            object.attributes = object.shape.attributes.map { _ in .null }
+            object.toOnes = object.shape.toOnes.map { _ in nil }
+            return
+        }
+        fill(object, from: row)
+        object.awakeFromFetch()
+    }
+
+    /// Gives an object the values of a row, and lays the changes made to it on top.
+    func fill(_ object: ManagedObject, from row: RowSnapshot) {
+        if row.id.entityName != object.shape.name, let shape = try? source.shape().entity(row.id.entityName) {
+            object.shape = shape
+            object.objectID = row.id
+        }
+        if !object.status.contains(.holdsRow) {
+            source.retain([row])
+            object.status.insert(.holdsRow)
+        }
+        let isFault = object.status.contains(.fault)
+        let (attributes, toOnes) = (object.attributes, object.toOnes)
+        object.status.remove(.fault)
+        object.base = row
+        object.attributes = row.attributes
+        object.toOnes = row.toOnes
+        for index in object.toManys.keys { object.toManys[index]?.base = nil }
+        guard !isFault else { return }
+        for property in object.changed {
+            switch property {
+            case .attribute(let index): object.attributes[index] = attributes[index]
+            case .toOne(let index): object.toOnes[index] = toOnes[index]
+            case .toMany: break
+            }
+        }
+    }
+
+    /// Makes an object a fault again; what was changed in it is forgotten.
+    func turnIntoFault(_ object: ManagedObject) {
+        guard !object.status.contains(.inserted) else { return }
+        object.status.insert(.fault)
+        object.status.remove(.updated)
+        updated.remove(object)
+        touched.remove(object)
+        object.base = nil
+        object.attributes = []
+        object.toOnes = []
+        object.toManys = [:]
+        object.changed = []
+        object.prefetched = []
+    }
+
+    /// The destinations of a to-many relationship as they are now.
+    func members(of object: ManagedObject, _ index: Int) throws -> [ManagedObjectID] {
+        let value = object.toManys[index] ?? ToManyValue()
+        if let base = value.base { return value.members(of: base) }
+        var stored: [ManagedObjectID] = []
+        if !object.status.contains(.inserted) {
+            let name = object.shape.toManys[index].name
+            stored = try source.destinations(of: [object.objectID], name)[object.objectID] ?? []
+        }
+        object.toManys[index, default: ToManyValue()].base = stored
+        return value.members(of: stored)
+    }
+
+    // MARK: Bookkeeping
+
+    /// Makes a new object with the defaults of its entity.
+    func insert(_ shape: ObjectShape) throws -> ManagedObject {
+        guard !shape.entity.isAbstract else {
+            throw ManagedObjectError(.unknownProperty, "\(shape.name) is abstract and has no objects of its own")
+        }
+        let object = make(ManagedObjectID(temporaryFor: shape.name, root: shape.root), shape, .inserted)
+        object.attributes = shape.attributes.map(\.initialValue)
+        object.toOnes = shape.toOnes.map { _ in nil }
+        note(object)
+        object.awakeFromInsert()
+        return object
+    }
+
+    /// Takes a new object, or one that a child context made, among the inserted ones.
+    func note(_ object: ManagedObject) {
+        object.order = nextOrder()
+        inserted.insert(object)
+        news.inserted.insert(object)
+    }
+
+    func nextOrder() -> Int {
+        lastOrder += 1
+        return lastOrder
+    }
+
+    /// Notes that an object is about to change, after reading its values.
+    func willChange(_ object: ManagedObject) throws {
+        try fire(object)
+        try markChanged(object)
+    }
+
+    /// Notes that an object changes; its values may stay unread, for only a to-many relationship does.
+    func markChanged(_ object: ManagedObject) throws {
+        guard object.status.isDisjoint(with: [.deleted, .gone]) else {
+            throw ManagedObjectError(
+                .objectIsGone,
+                "a deleted \(object.shape.name) cannot be changed",
+                objectIDs: [object.objectID]
+            )
+        }
+        if object.order == 0 { object.order = nextOrder() }
+        if !object.status.contains(.inserted) { object.status.insert(.updated) }
+        touched.insert(object)
+    }
+
+    func forgetInsertion(_ object: ManagedObject) { inserted.remove(object) }
+
+    /// After a save or a roll back: nothing is inserted, updated or deleted.
+    func clearChanges() {
+        inserted = []
+        updated = []
+        deleted = []
+        touched = []
+        undone = []
+    }
+
+    // MARK: Observers
+
+    func addObserver(_ body: @escaping (ObjectsDidChange) -> Void) -> Int {
+        lastObserver += 1
+        observers[lastObserver] = body
+        return lastObserver
+    }
+
+    func removeObserver(_ number: Int) { observers[number] = nil }
+
+    /// Tells the observers what is new.
+    func postNews() {
+        guard !news.isEmpty else { return }
+        let news = self.news
+        self.news = ObjectsDidChange()
+        for number in observers.keys.sorted() { observers[number]?(news) }
+    }
+}

@@ -1,0 +1,107 @@
+internal import StoreFormat
+
+extension ManagedObject {
+    /// The destination of a to-one relationship; most often a fault.
+    public func object(forKey key: String) throws -> ManagedObject? {
+        guard case .toOne(let index) = try relationship(key) else {
+            throw ManagedObjectError(
+                .unknownProperty,
+                "\(shape.name).\(key) leads to many objects; ask for objects(forKey:)"
+            )
+        }
+        guard let graph else { return nil }
+        try graph.fire(self)
+        return try toOnes[index].map(graph.object)
+    }
+
+    /// The destinations of a to-many relationship: in its order where it is ordered, else in the order of their keys.
+    public func objects(forKey key: String) throws -> [ManagedObject] {
+        guard let graph else { return [] }
+        return try objectIDs(forRelationshipNamed: key).map(graph.object)
+    }
+
+    /// The ids of a relationship's destinations, without making objects of them.
+    public func objectIDs(forRelationshipNamed key: String) throws -> [ManagedObjectID] {
+        guard let graph else { return [] }
+        switch try relationship(key) {
+        case .toOne(let index):
+            try graph.fire(self)
+            return toOnes[index].map { [$0] } ?? []
+        case .toMany(let index): return try graph.members(of: self, index)
+        case .attribute: return []
+        }
+    }
+
+    /// Leads a to-one relationship to another object, or to none; the inverse follows.
+    public func setObject(_ destination: ManagedObject?, forKey key: String) throws {
+        guard case .toOne(let index) = try relationship(key) else {
+            throw ManagedObjectError(.unknownProperty, "\(shape.name).\(key) leads to many objects; add or remove one")
+        }
+        try check(destination.map { [$0] } ?? [], for: key)
+        try graph?.setToOne(self, index, destination)
+    }
+
+    /// Gives a to-many relationship these destinations; an ordered one takes their order too.
+    public func setObjects(_ destinations: [ManagedObject], forKey key: String) throws {
+        let index = try toMany(key)
+        try check(destinations, for: key)
+        try graph?.setMembers(of: self, index, to: destinations)
+    }
+
+    /// Adds a destination to a to-many relationship, at its end where it is ordered; the inverse follows.
+    public func add(_ destination: ManagedObject, toKey key: String) throws {
+        let index = try toMany(key)
+        try check([destination], for: key)
+        try graph?.add(destination, to: self, index)
+    }
+
+    /// Removes a destination from a to-many relationship; the inverse follows.
+    public func remove(_ destination: ManagedObject, fromKey key: String) throws {
+        let index = try toMany(key)
+        try check([destination], for: key)
+        try graph?.remove(destination, from: self, index)
+    }
+
+    /// True when the relationship's destinations have not been read.
+    public func hasFault(forRelationshipNamed key: String) throws -> Bool {
+        switch try relationship(key) {
+        case .toMany(let index): return !isInserted && toManys[index]?.base == nil
+        case .toOne, .attribute: return isFault
+        }
+    }
+
+    private func relationship(_ key: String) throws -> ObjectShape.Property {
+        guard let property = shape.property(key) else {
+            throw ManagedObjectError(.unknownProperty, "\(shape.name) has no property \(key)")
+        }
+        if case .attribute = property {
+            throw ManagedObjectError(.unknownProperty, "\(shape.name).\(key) is an attribute, not a relationship")
+        }
+        return property
+    }
+
+    private func toMany(_ key: String) throws -> Int {
+        guard case .toMany(let index) = try relationship(key) else {
+            throw ManagedObjectError(.unknownProperty, "\(shape.name).\(key) leads to one object; set it")
+        }
+        return index
+    }
+
+    private func check(_ destinations: [ManagedObject], for key: String) throws {
+        guard let relationship = try shape.relationship(self.relationship(key)) else { return }
+        for destination in destinations {
+            guard destination.graph === graph else {
+                throw ManagedObjectError(
+                    .foreignObject,
+                    "\(shape.name).\(key) cannot lead to an object of another context; ask for it by its id"
+                )
+            }
+            guard destination.shape.lineage.contains(relationship.destination) else {
+                throw ManagedObjectError(
+                    .wrongType,
+                    "\(shape.name).\(key) leads to \(relationship.destination), not to \(destination.shape.name)"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+/// What is known of a to-many relationship of one object: what the store holds, once it was asked, and what changed since.
+///
+/// Changes are differences, so that those of two contexts add up.
+struct ToManyValue {
+    /// The destinations in the store; nil until they were read.
+    var base: [ManagedObjectID]?
+    private(set) var added: [ManagedObjectID] = []
+    private(set) var removed: Set<ManagedObjectID> = []
+    /// The whole list, where somebody gave one to an ordered relationship.
+    private(set) var arrangement: [ManagedObjectID]?
+
+    var hasChanges: Bool { !added.isEmpty || !removed.isEmpty || arrangement != nil }
+
+    /// The destinations as they are now.
+    func members(of stored: [ManagedObjectID]) -> [ManagedObjectID] {
+        guard hasChanges else { return stored }
+        var result = stored
+        if !removed.isEmpty { result.removeAll { removed.contains($0) } }
+        if !added.isEmpty {
+            let known = Set(result)
+            result += added.filter { !known.contains($0) }
+        }
+        guard let arrangement else { return result }
+        let members = Set(result)
+        let placed = arrangement.filter(members.contains)
+        let known = Set(placed)
+        return placed + result.filter { !known.contains($0) }
+    }
+
+    mutating func add(_ id: ManagedObjectID) {
+        if removed.remove(id) != nil { return }
+        guard !added.contains(id) else { return }
+        added.append(id)
+    }
+
+    mutating func remove(_ id: ManagedObjectID) {
+        if let index = added.firstIndex(of: id) {
+            added.remove(at: index)
+        } else {
+            removed.insert(id)
+        }
+    }
+
+    mutating func arrange(_ ids: [ManagedObjectID]) { arrangement = ids }
+
+    /// Takes over what was saved: the changes are now what the store holds.
+    mutating func commit(_ renamed: (ManagedObjectID) -> ManagedObjectID) {
+        if let base { self.base = members(of: base).map(renamed) }
+        added = []
+        removed = []
+        arrangement = nil
+    }
+
+    /// Puts permanent ids in the place of temporary ones.
+    mutating func rename(_ renamed: (ManagedObjectID) -> ManagedObjectID) {
+        base = base?.map(renamed)
+        added = added.map(renamed)
+        removed = Set(removed.map(renamed))
+        arrangement = arrangement?.map(renamed)
+    }
+}

@@ -1,0 +1,161 @@
+internal import StoreFormat
+
+extension AttachedStore {
+    private static let keysPerStatement = 500
+
+    /// Calls `body` with each row that a query asks for, in its order.
+    func forEachRow(_ query: RowQuery, _ body: (RowSnapshot) throws -> Void) throws {
+        let entity = try entity(query.entity)
+        let time = ContinuousClock.now
+        try withPlan(of: entity, includingSubentities: query.includesSubentities) { plan, connection in
+            var sql = "SELECT \(plan.selection(alias: "t")) FROM \(SQLName.quoted(plan.table)) t"
+            sql += " WHERE t.Z_ENT IN (\(plan.entityNumbers.map(String.init).joined(separator: ",")))"
+            if let condition = query.condition { sql += " AND (\(condition))" }
+            sql += " ORDER BY " + (query.order.map { $0 + ", " } ?? "") + "t.Z_PK"
+            sql += Self.window(query)
+            try connection.forEachRow(sql, query.arguments) { row in
+                if let snapshot = try plan.snapshot(row, time: time) { try body(snapshot) }
+            }
+        }
+    }
+
+    /// Reads rows by their keys; those that are gone are missing from the result.
+    func rows(of ids: [ManagedObjectID]) throws -> [RowSnapshot] {
+        var result: [RowSnapshot] = []
+        for (root, group) in Dictionary(grouping: ids, by: \.rootName).sorted(by: { $0.key < $1.key }) {
+            guard let entity = contents.layout.entities[root] else { continue }
+            let keys = group.compactMap(\.primaryKey)
+            for start in stride(from: 0, to: keys.count, by: Self.keysPerStatement) {
+                let part = keys[start..<min(start + Self.keysPerStatement, keys.count)]
+                try rows(of: entity, keys: part) { result.append($0) }
+            }
+        }
+        return result
+    }
+
+    private func rows(
+        of entity: StoreLayout.Entity,
+        keys: ArraySlice<Int64>,
+        _ body: (RowSnapshot) -> Void
+    ) throws {
+        let time = ContinuousClock.now
+        try withPlan(of: entity, includingSubentities: true) { plan, connection in
+            // One key is the common case, and its statement is the same every time.
+            let list = keys.count == 1 ? "?" : keys.map(String.init).joined(separator: ",")
+            let arguments: [SQLValue] = keys.count == 1 ? keys.map(SQLValue.integer) : []
+            let sql =
+                "SELECT \(plan.selection(alias: "t")) FROM \(SQLName.quoted(plan.table)) t WHERE t.Z_PK IN (\(list))"
+            try connection.forEachRow(sql, arguments) { row in
+                if let snapshot = try plan.snapshot(row, time: time) { body(snapshot) }
+            }
+        }
+    }
+
+    /// The destinations of a to-many relationship of several objects, in the order that the store keeps.
+    func destinations(of owners: [ManagedObjectID], _ relationship: String) throws -> [ManagedObjectID:
+        [ManagedObjectID]]
+    {
+        var result: [ManagedObjectID: [ManagedObjectID]] = [:]
+        for (name, group) in Dictionary(grouping: owners, by: \.entityName) {
+            guard let storage = try entity(name).relationship(relationship) else {
+                throw ManagedObjectError(
+                    .unknownProperty,
+                    "the store does not keep the relationship \(name).\(relationship)"
+                )
+            }
+            let byKey = Dictionary(group.compactMap { id in id.primaryKey.map { ($0, id) } }) { first, _ in first }
+            let keys = byKey.keys.sorted()
+            for start in stride(from: 0, to: keys.count, by: Self.keysPerStatement) {
+                let part = keys[start..<min(start + Self.keysPerStatement, keys.count)]
+                for (owner, destination) in try destinations(of: part, storage) {
+                    if let owner = byKey[owner] { result[owner, default: []].append(destination) }
+                }
+            }
+        }
+        return result
+    }
+
+    private func destinations(
+        of keys: ArraySlice<Int64>,
+        _ relationship: StoreLayout.Relationship
+    ) throws -> [(Int64, ManagedObjectID)] {
+        let destination = try entity(relationship.description.destination)
+        let list = keys.map(String.init).joined(separator: ",")
+        let sql: String
+        switch relationship.storage {
+        case .toOne: return []
+        case .oneToMany(let table, let key):
+            let order = key.orderColumn.map { "t.\(SQLName.quoted($0)), " } ?? ""
+            sql = """
+                SELECT t.\(SQLName.quoted(key.column)), t.Z_PK, t.Z_ENT FROM \(SQLName.quoted(table)) t
+                WHERE t.\(SQLName.quoted(key.column)) IN (\(list)) ORDER BY t.\(SQLName.quoted(key.column)), \(order)t.Z_PK
+                """
+        case .manyToMany(let table, let owner, let other):
+            sql = Self.joinSQL(table, owner, other, destination: destination.table, keys: list)
+        }
+        var result: [(Int64, ManagedObjectID)] = []
+        try read { _, connection in
+            try connection.forEachRow(sql) { row in
+                guard let concrete = contents.layout.entity(numbered: row.integer(2)) else { return }
+                let id = ManagedObjectID(
+                    entity: concrete.name,
+                    root: concrete.root,
+                    storeUUID: uuid,
+                    primaryKey: row.integer(1)
+                )
+                result.append((row.integer(0), id))
+            }
+        }
+        return result
+    }
+
+    private static func joinSQL(
+        _ table: String,
+        _ owner: StoreLayout.JoinTable.Side,
+        _ other: StoreLayout.JoinTable.Side,
+        destination: String,
+        keys: String
+    ) -> String {
+        let (join, target) = (SQLName.quoted(table), SQLName.quoted(destination))
+        let (left, right) = (SQLName.quoted(owner.column), SQLName.quoted(other.column))
+        let order = owner.orderColumn.map { "j.\(SQLName.quoted($0))" } ?? "0"
+        var pairs = "SELECT j.\(left) AS o, j.\(right) AS d, \(order) AS p FROM \(join) j WHERE j.\(left) IN (\(keys))"
+        if owner.entity == other.entity, owner.relationship == other.relationship {
+            // A relationship that is its own inverse is a symmetric set, whichever way a pair is written.
+            pairs += " UNION SELECT j.\(right), j.\(left), \(order) FROM \(join) j WHERE j.\(right) IN (\(keys))"
+        }
+        return
+            "SELECT x.o, t.Z_PK, t.Z_ENT FROM (\(pairs)) x JOIN \(target) t ON t.Z_PK = x.d ORDER BY x.o, x.p, t.Z_PK"
+    }
+
+    // MARK: Parts
+
+    private func withPlan(
+        of entity: StoreLayout.Entity,
+        includingSubentities: Bool,
+        _ body: (RowPlan, StoreConnection) throws -> Void
+    ) throws {
+        try read { state, connection in
+            let name = entity.name + (includingSubentities ? "" : "!")
+            let plan: RowPlan
+            if let known = state.plans[name] {
+                plan = known
+            } else {
+                plan = try RowPlan(
+                    entity,
+                    includingSubentities: includingSubentities,
+                    layout: contents.layout,
+                    model: contents.model,
+                    storeUUID: uuid
+                )
+                state.plans[name] = plan
+            }
+            try body(plan, connection)
+        }
+    }
+
+    private static func window(_ query: RowQuery) -> String {
+        guard query.limit != nil || query.offset > 0 else { return "" }
+        return " LIMIT \(query.limit ?? -1) OFFSET \(max(0, query.offset))"
+    }
+}

@@ -1,0 +1,107 @@
+internal import FoundationEssentials
+internal import SafeFiles
+internal import StoreFormat
+internal import StoreStrategies
+internal import Synchronization
+
+/// A store that a coordinator holds open: one connection to read, one to write, and the rows that contexts share.
+final class AttachedStore: Sendable {
+    struct Reading {
+        var connection: StoreConnection?
+        /// By the entity's name, with a mark where subentities are left out.
+        var plans: [String: RowPlan] = [:]
+    }
+
+    struct Writing {
+        var connection: StoreConnection?
+    }
+
+    let location: StoreLocation
+    let description: PersistentStoreDescription
+    let contents: StoreContents
+    /// Why the store may not be written; nil when it may.
+    let readOnlyReason: String?
+    let reading = Mutex(Reading())
+    let writing = Mutex(Writing())
+    let cache = Mutex(RowCache())
+    /// The metadata as it was last read or written.
+    let metadata: Mutex<StoreMetadata>
+
+    var uuid: String { contents.metadata.uuid }
+    var lockTimeout: Duration { .milliseconds(Int64(max(0, min(description.timeout, 86_400)) * 1000)) }
+
+    init(_ description: PersistentStoreDescription, model: ManagedObjectModel?, hashes: [String: [UInt8]]?) throws {
+        self.description = description
+        location = StoreLocation(url: description.url)
+        let connection = try StoreConnection(location, access: .liveReading, lockTimeout: .seconds(20))
+        defer { try? connection.close() }
+        contents = try StoreContents(reading: connection, givenModel: model, givenHashes: hashes)
+        metadata = Mutex(contents.metadata)
+        readOnlyReason =
+            if description.isReadOnly {
+                "it was opened read-only"
+            } else if contents.isModelInferred {
+                "it keeps no copy of its model; open it with a model"
+            } else if contents.hasHistory && !description.isHistoryTrackingEnabled {
+                "it keeps a history, and was opened without history tracking"
+            } else {
+                nil
+            }
+    }
+
+    /// Calls `body` with the connection that reads, which is opened when it is first needed.
+    func read<R: Sendable>(_ body: (inout Reading, StoreConnection) throws -> R) throws -> R {
+        try reading.withLock { state in
+            let connection: StoreConnection
+            if let open = state.connection {
+                connection = open
+            } else {
+                connection = try StoreConnection(location, access: .liveReading, lockTimeout: lockTimeout)
+                state.connection = connection
+            }
+            return try body(&state, connection)
+        }
+    }
+
+    /// Closes both connections.
+    func close() {
+        reading.withLock { state in
+            try? state.connection?.close()
+            state.connection = nil
+        }
+        writing.withLock { state in
+            try? state.connection?.close()
+            state.connection = nil
+        }
+    }
+
+    /// The layout of an entity; an error when the store does not hold it.
+    func entity(_ name: String) throws -> StoreLayout.Entity {
+        guard let entity = contents.layout.entities[name] else {
+            throw ManagedObjectError(
+                .unknownProperty,
+                "the store has no objects of an entity \(name): \(location.path)"
+            )
+        }
+        return entity
+    }
+
+    /// Reads a file of external data, whole.
+    func externalData(_ name: String) throws -> Data {
+        do {
+            let folder = try Directory.open(path: location.folder)
+            guard let files = try ExternalData.open(of: location, in: folder) else {
+                throw ManagedObjectError(
+                    .missingExternalData,
+                    "the folder of external files is missing: \(location.path)"
+                )
+            }
+            return Data(try files.contents(of: name, limit: 1 << 30))
+        } catch let error as FileError {
+            throw ManagedObjectError(
+                .missingExternalData,
+                "a file of external data cannot be read (\(error.errno)): \(error.path)"
+            )
+        }
+    }
+}

@@ -1,0 +1,20 @@
+package import StoreFormat
+
+/// A model with the shape of each of its entities.
+package final class ModelShape: Sendable {
+    package let model: ManagedObjectModel
+    package let entities: [String: ObjectShape]
+
+    package init(_ model: ManagedObjectModel) {
+        self.model = model
+        entities = model.entities.mapValues { ObjectShape($0, in: model) }
+    }
+
+    /// The shape of an entity; the error for a name that the model does not have lists none of its others.
+    package func entity(_ name: String) throws -> ObjectShape {
+        guard let shape = entities[name] else {
+            throw ManagedObjectError(.unknownProperty, "the model has no entity \(name)")
+        }
+        return shape
+    }
+}

@@ -1,0 +1,27 @@
+internal import FoundationEssentials
+internal import StoreFormat
+
+/// Where a context gets its objects from and saves them to: a coordinator, or the parent of a child context.
+protocol ObjectSource: Sendable {
+    /// The row of an object; nil when there is none any more. A row may be as old as `age` says; nil is any age.
+    func row(of id: ManagedObjectID, maximumAge: Duration?) throws -> RowSnapshot?
+    /// The rows of several objects, read anew; those that are gone are missing.
+    func rows(of ids: [ManagedObjectID]) throws -> [RowSnapshot]
+    /// The rows that a query asks for, read anew.
+    func rows(_ query: RowQuery) throws -> [RowSnapshot]
+    func destinations(of owners: [ManagedObjectID], _ relationship: String) throws -> [ManagedObjectID:
+        [ManagedObjectID]]
+    func externalData(_ name: String, of id: ManagedObjectID) throws -> Data
+    /// Counts a context as a user of cached rows, and no longer.
+    func retain(_ rows: [RowSnapshot])
+    func release(_ ids: [ManagedObjectID])
+    /// Makes the next to ask for these rows read them from the store.
+    func forget(_ ids: [ManagedObjectID])
+    /// Sees to it that the cached rows of these objects are there, with as few statements as possible.
+    func prepare(_ ids: [ManagedObjectID]) throws
+    /// True for ids whose store is open here.
+    func canRead(_ id: ManagedObjectID) -> Bool
+    func shape() throws -> ModelShape
+    /// The class of an entity's objects.
+    func type(of shape: ObjectShape) -> ManagedObject.Type
+}

@@ -1,0 +1,23 @@
+public import FoundationEssentials
+internal import StoreFormat
+public import StoreStrategies
+
+/// A store that a coordinator holds, as it really is: options are read back, never repeated.
+public struct PersistentStore: Sendable, Identifiable {
+    /// The store's UUID, as in the URIs of its objects.
+    public let identifier: String
+    public let url: URL
+    /// What was asked for.
+    public let description: PersistentStoreDescription
+    public let isReadOnly: Bool
+    /// Why the store is read-only; nil when it is not.
+    public let readOnlyReason: String?
+    /// The journal mode in force, in lower case as SQLite names it.
+    public let journalMode: String
+    /// True when the store keeps a persistent history.
+    public let isHistoryTrackingEnabled: Bool
+    /// The pragmas that were asked for, with the values that are in force.
+    public let sqlitePragmas: [String: String]
+
+    public var id: String { identifier }
+}

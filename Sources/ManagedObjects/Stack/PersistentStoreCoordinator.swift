@@ -1,0 +1,142 @@
+public import FoundationEssentials
+public import StoreFormat
+public import StoreStrategies
+internal import Synchronization
+
+/// Owns the open stores of one model and serves any number of contexts.
+///
+/// It is safe to use from anywhere. A store is opened as its description says, and is refused, never migrated, when it
+/// was made with another model.
+public final class PersistentStoreCoordinator: Sendable {
+    private struct State {
+        var model: ModelShape?
+        var stores: [AttachedStore] = []
+        var classes: [String: ManagedObject.Type] = [:]
+    }
+
+    /// The version hashes of the model, where they are known: `VersionInfo.plist` of a compiled model has them.
+    private let versionHashes: [String: [UInt8]]?
+    private let isModelGiven: Bool
+    private let state: Mutex<State>
+    /// Every save of a context that stands on this coordinator.
+    let saves = ChangeHub<ContextDidSave>()
+
+    /// Without a model the first store's own is taken.
+    public init(
+        managedObjectModel model: ManagedObjectModel? = nil,
+        versionHashes: [String: [UInt8]]? = nil
+    ) {
+        self.versionHashes = versionHashes
+        isModelGiven = model != nil
+        state = Mutex(State(model: model.map(ModelShape.init)))
+    }
+
+    /// The model; nil until the first store was added to a coordinator that was given none.
+    public var managedObjectModel: ManagedObjectModel? { state.withLock { $0.model?.model } }
+
+    /// The stores in the order in which they were added.
+    public var persistentStores: [PersistentStore] { stores.map(\.summary) }
+
+    /// Opens a store that is there, as its description says.
+    @discardableResult
+    public func addPersistentStore(with description: PersistentStoreDescription) throws -> PersistentStore {
+        let known = state.withLock { $0.model?.model }
+        let store = try AttachedStore(description, model: known, hashes: isModelGiven ? versionHashes : nil)
+        try store.applyOptions()
+        try state.withLock { state in
+            guard !state.stores.contains(where: { $0.uuid == store.uuid }) else {
+                throw ManagedObjectError(
+                    .open,
+                    "a store with the same UUID is open already, so their objects could not be told apart: \(store.location.path)"
+                )
+            }
+            if state.model == nil { state.model = store.contents.model }
+            state.stores.append(store)
+        }
+        return store.summary
+    }
+
+    /// Closes a store; its objects can no longer be read.
+    public func remove(_ store: PersistentStore) {
+        let removed = state.withLock { state -> AttachedStore? in
+            guard let index = state.stores.firstIndex(where: { $0.uuid == store.identifier }) else { return nil }
+            return state.stores.remove(at: index)
+        }
+        removed?.close()
+    }
+
+    /// The metadata of a store, as it was last read or saved.
+    public func metadata(for store: PersistentStore) -> StoreMetadata? {
+        self.store(uuid: store.identifier)?.metadata.withLock { $0 }
+    }
+
+    /// The id that a URI stands for, without reading; nil when no store of that UUID is open or the model lacks the entity.
+    public func managedObjectID(forURIRepresentation uri: String) -> ManagedObjectID? {
+        guard let uri = try? ObjectURI(uri), store(uuid: uri.storeUUID) != nil,
+            let shape = try? shape().entity(uri.entity)
+        else { return nil }
+        return ManagedObjectID(
+            entity: shape.name,
+            root: shape.root,
+            storeUUID: uri.storeUUID,
+            primaryKey: uri.primaryKey
+        )
+    }
+
+    /// The id that a URI stands for.
+    public func managedObjectID(forURIRepresentation url: URL) -> ManagedObjectID? {
+        managedObjectID(forURIRepresentation: url.absoluteString)
+    }
+
+    /// Makes the objects of an entity, and of its subentities without a class of their own, instances of a class.
+    public func register(_ type: ManagedObject.Type, forEntityName name: String) {
+        state.withLock { $0.classes[name] = type }
+    }
+
+    // MARK: For contexts
+
+    func type(of shape: ObjectShape) -> ManagedObject.Type {
+        state.withLock { state in
+            guard !state.classes.isEmpty else { return ManagedObject.self }
+            var next: String? = shape.name
+            while let name = next {
+                if let type = state.classes[name] { return type }
+                next = state.model?.entities[name]?.entity.superentity
+            }
+            return ManagedObject.self
+        }
+    }
+
+    var stores: [AttachedStore] { state.withLock { $0.stores } }
+
+    func store(uuid: String) -> AttachedStore? { stores.first { $0.uuid == uuid } }
+
+    /// The store of a permanent id.
+    func store(of id: ManagedObjectID) throws -> AttachedStore {
+        guard let uuid = id.storeUUID, let store = store(uuid: uuid) else {
+            throw ManagedObjectError(
+                .foreignObject,
+                "the object belongs to no store of this coordinator",
+                objectIDs: [id]
+            )
+        }
+        return store
+    }
+
+    /// The store that new objects of an entity go to: the first that may be written and has a place for them.
+    func storeForNewObjects(of entity: String) throws -> AttachedStore {
+        let able = stores.filter { $0.contents.layout.entities[entity] != nil }
+        if let store = able.first(where: { $0.readOnlyReason == nil }) { return store }
+        guard let store = able.first else {
+            throw ManagedObjectError(.unknownProperty, "no open store has a place for objects of \(entity)")
+        }
+        throw store.readOnlyError
+    }
+
+    func shape() throws -> ModelShape {
+        guard let model = state.withLock({ $0.model }) else {
+            throw ManagedObjectError(.open, "no store is open, and no model was given")
+        }
+        return model
+    }
+}

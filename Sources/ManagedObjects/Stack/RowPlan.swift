@@ -1,0 +1,125 @@
+internal import StoreFormat
+
+/// How the rows of an entity's objects are read: the columns to ask for, and what each means for each concrete entity.
+struct RowPlan: Sendable {
+    /// What is read of one concrete entity.
+    private struct Decoder {
+        let shape: ObjectShape
+        /// The column of each attribute; nil for one that has none.
+        let attributes: [Int?]
+        let toOnes: [ToOne?]
+    }
+
+    private struct ToOne {
+        let column: Int
+        let entityColumn: Int?
+        let destination: ObjectShape
+    }
+
+    let table: String
+    /// The columns, quoted and in order, after key, entity number and version.
+    let columns: [String]
+    private let decoders: [Int64: Decoder]
+    private let layout: StoreLayout
+    private let model: ModelShape
+    private let storeUUID: String
+
+    /// Plans for the objects of an entity, with those of its subentities or without them.
+    init(
+        _ entity: StoreLayout.Entity,
+        includingSubentities: Bool,
+        layout: StoreLayout,
+        model: ModelShape,
+        storeUUID: String
+    ) throws {
+        table = entity.table
+        self.layout = layout
+        self.model = model
+        self.storeUUID = storeUUID
+        var columns: [String] = []
+        var positions: [String: Int] = [:]
+        func position(_ column: String) -> Int {
+            if let position = positions[column] { return position }
+            columns.append(SQLName.quoted(column))
+            positions[column] = columns.count + 2
+            return columns.count + 2
+        }
+        var decoders: [Int64: Decoder] = [:]
+        for concrete in layout.entities(inTable: entity.table) {
+            let shape = try model.entity(concrete.name)
+            guard concrete.name == entity.name || includingSubentities && shape.lineage.contains(entity.name) else {
+                continue
+            }
+            decoders[concrete.number] = Decoder(
+                shape: shape,
+                attributes: shape.attributes.map { concrete.attribute($0.name).map { position($0.column) } },
+                toOnes: try shape.toOnes.map { relationship in
+                    guard case .toOne(let key)? = concrete.relationship(relationship.name)?.storage else { return nil }
+                    return ToOne(
+                        column: position(key.column),
+                        entityColumn: key.entityColumn.map(position),
+                        destination: try model.entity(relationship.destination)
+                    )
+                }
+            )
+        }
+        self.columns = columns
+        self.decoders = decoders
+    }
+
+    /// The numbers of the entities whose rows it reads, in order.
+    var entityNumbers: [Int64] { decoders.keys.sorted() }
+
+    /// The list of a SELECT, each column qualified by the table's alias.
+    func selection(alias: String) -> String {
+        (["Z_PK", "Z_ENT", "Z_OPT"].map(SQLName.quoted) + columns).map { "\(alias).\($0)" }.joined(separator: ", ")
+    }
+
+    /// Decodes a row; nil for one of an entity that was not asked for.
+    func snapshot(_ row: borrowing StoreRow, time: ContinuousClock.Instant) throws -> RowSnapshot? {
+        guard let decoder = decoders[row.integer(1)] else { return nil }
+        let shape = decoder.shape
+        var attributes: [AttributeValue] = []
+        attributes.reserveCapacity(decoder.attributes.count)
+        for (index, column) in decoder.attributes.enumerated() {
+            guard let column, !row.isNull(column) else {
+                attributes.append(.null)
+                continue
+            }
+            let stored = row.value(column)
+            // What is not of the attribute's type is shown as it is stored: genuine stores hold such values.
+            let value =
+                AttributeValue(stored, of: shape.attributes[index]) ?? AttributeValue(stored, as: .undefined) ?? .null
+            attributes.append(value)
+        }
+        var toOnes: [ManagedObjectID?] = []
+        toOnes.reserveCapacity(decoder.toOnes.count)
+        for toOne in decoder.toOnes {
+            guard let toOne, row.type(toOne.column) == .integer else {
+                toOnes.append(nil)
+                continue
+            }
+            let concrete = toOne.entityColumn.flatMap { layout.entity(numbered: row.integer($0))?.name }
+            toOnes.append(
+                ManagedObjectID(
+                    entity: concrete ?? toOne.destination.name,
+                    root: toOne.destination.root,
+                    storeUUID: storeUUID,
+                    primaryKey: row.integer(toOne.column)
+                )
+            )
+        }
+        return RowSnapshot(
+            id: ManagedObjectID(
+                entity: shape.name,
+                root: shape.root,
+                storeUUID: storeUUID,
+                primaryKey: row.integer(0)
+            ),
+            version: row.integer(2),
+            attributes: attributes,
+            toOnes: toOnes,
+            time: time
+        )
+    }
+}

@@ -1,0 +1,73 @@
+internal import SafeFiles
+internal import StoreFormat
+
+/// What is read of a store once, when it is opened: metadata, model, and where everything lies.
+struct StoreContents: Sendable {
+    let metadata: StoreMetadata
+    let model: ModelShape
+    /// True when the tables alone told of the model: reading works, writing would be guessing.
+    let isModelInferred: Bool
+    let layout: StoreLayout
+    let hasHistory: Bool
+    let journalMode: String
+
+    /// Reads a store; a given model must be the one that the store was made with, as far as hashes tell.
+    init(reading connection: StoreConnection, givenModel: ManagedObjectModel?, givenHashes: [String: [UInt8]]?) throws {
+        let path = connection.location.path
+        guard let metadata = try StoreMetadata(reading: connection),
+            let numbers = try EntityNumbers(reading: connection)
+        else {
+            throw ManagedObjectError(
+                .open,
+                "this is no Core Data store, for it has no Z_METADATA or Z_PRIMARYKEY: \(path)"
+            )
+        }
+        self.metadata = metadata
+        let schema = try StoreSchema(reading: connection)
+        let own = try Self.modelCache(of: connection)
+        if let givenModel {
+            try Self.check(givenModel, hashes: givenHashes, against: metadata, numbers, cached: own, path: path)
+        }
+        let model = givenModel ?? own ?? .inferred(from: schema, entityNumbers: numbers)
+        self.model = ModelShape(model)
+        isModelInferred = givenModel == nil && own == nil
+        layout = StoreLayout(model: model, schema: schema, entityNumbers: numbers)
+        hasHistory = PersistentHistory(schema: schema) != nil
+        journalMode = try connection.value("PRAGMA journal_mode")?.text ?? ""
+    }
+
+    private static func modelCache(of connection: StoreConnection) throws -> ManagedObjectModel? {
+        guard try connection.value("SELECT 1 FROM sqlite_schema WHERE name = 'Z_MODELCACHE'") != nil,
+            let bytes = try connection.value("SELECT Z_CONTENT FROM Z_MODELCACHE")?.blob
+        else { return nil }
+        return try? ManagedObjectModel(modelCache: bytes)
+    }
+
+    /// Refuses a store of another model: by version hashes where both are known, else by the entities themselves.
+    private static func check(
+        _ model: ManagedObjectModel,
+        hashes: [String: [UInt8]]?,
+        against metadata: StoreMetadata,
+        _ numbers: EntityNumbers,
+        cached: ManagedObjectModel?,
+        path: String
+    ) throws {
+        let differing: [String]
+        if let hashes, !metadata.entityVersionHashes.isEmpty {
+            let known = metadata.entityVersionHashes
+            differing = Set(hashes.keys).union(known.keys).filter { hashes[$0] != known[$0] }
+        } else if let cached {
+            differing = Set(model.entities.keys).union(cached.entities.keys)
+                .filter { model.entities[$0] != cached.entities[$0] }
+        } else {
+            differing = Array(Set(model.entities.keys).symmetricDifference(numbers.modelEntries.map(\.name)))
+        }
+        guard differing.isEmpty else {
+            let names = differing.sorted(by: ManagedObjectModel.inByteOrder).joined(separator: ", ")
+            throw ManagedObjectError(
+                .incompatibleModel,
+                "the store was made with another model (\(names) differ); migrate it on Apple's platforms first: \(path)"
+            )
+        }
+    }
+}
