@@ -37,7 +37,7 @@ public struct StoreVerifier: Sendable {
         )
     }
 
-    /// Proves a store up to a level; the level `content` compares it with another store.
+    /// Proves a store up to a level; the level `content` compares it with another store, or with what a share recorded.
     ///
     /// Throws ``UnreadableStore`` or ``StoreError`` where there is no store that could be looked at.
     public func verify(
@@ -52,7 +52,10 @@ public struct StoreVerifier: Sendable {
             }
         }
         return try reader.withView(of: location) { view in
-            try VerificationRun(self, view, location, expected: expected, monitor: monitor).report(upTo: level)
+            let reference =
+                expected.map { .store($0) } ?? ContentReference(recordedBeside: location, seenAs: view)
+            return try VerificationRun(self, view, location, reference: reference, monitor: monitor)
+                .report(upTo: level)
         }
     }
 

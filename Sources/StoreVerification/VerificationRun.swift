@@ -5,20 +5,20 @@ struct VerificationRun {
     private let verifier: StoreVerifier
     private let view: StoreView
     private let location: StoreLocation
-    private let expected: StoreDigest?
+    private let reference: ContentReference
     private let monitor: WorkMonitor
 
     init(
         _ verifier: StoreVerifier,
         _ view: StoreView,
         _ location: StoreLocation,
-        expected: StoreDigest?,
+        reference: ContentReference,
         monitor: WorkMonitor
     ) {
         self.verifier = verifier
         self.view = view
         self.location = location
-        self.expected = expected
+        self.reference = reference
         self.monitor = monitor
     }
 
@@ -36,7 +36,7 @@ struct VerificationRun {
             if next == .content {
                 let own = try StoreDigest(of: view.connection, externalData: view.externalData, monitor: monitor)
                 digest = own
-                found = try expected.map { try verifier.differences(of: own, from: $0, in: view.connection) } ?? []
+                found = try differences(of: own)
             } else {
                 found = try verifier.findings(
                     in: view.connection,
@@ -54,6 +54,17 @@ struct VerificationRun {
         return VerificationReport(levels: levels, findings: findings, digest: digest)
     }
 
+    private func differences(of digest: StoreDigest) throws -> [Finding] {
+        switch reference {
+        case .none: return []
+        case .store(let other): return try verifier.differences(of: digest, from: other, in: view.connection)
+        case .recorded(let value):
+            guard digest.value != value else { return [] }
+            let message = "the content is not what was shared, and nobody wrote to the store in SQLite's way"
+            return [Finding(.contentDiffers, .error, level: .content, message, path: location.path)]
+        }
+    }
+
     private func reasonToSkip(_ level: VerificationLevel, after findings: [Finding]) throws -> String? {
         if level > .sqlite, findings.contains(where: { $0.code.isDamage }) {
             return "the database is damaged"
@@ -64,7 +75,8 @@ struct VerificationRun {
             let isCoreData = try CoreDataStore.isOne(view.connection)
             return isCoreData ? nil : "this is a plain SQLite store, not one of Core Data's"
         case .content:
-            return expected == nil ? "there is no other store to compare with" : nil
+            if case .none(let reason) = reference { return reason }
+            return nil
         }
     }
 }

@@ -71,14 +71,18 @@ struct FaultSweep: Sendable {
     }
 
     /// Runs a sample of the points, as many as `limit`, or all of them if `isExhaustive`.
-    func run(limit: Int) throws -> Summary {
+    ///
+    /// Several at once, unless the command asks who else has a file open: a process that is being started has, for a
+    /// moment, every file open that its parent has.
+    func run(limit: Int, isAlone: Bool = false) throws -> Summary {
         let kinds = try count()
         let points = Self.points(of: kinds)
         let sample = Self.isExhaustive ? points : Self.sample(of: points, limit: limit, seed: Self.seed)
         let state = Mutex(
             (next: 0, summary: Summary(calls: kinds.count, kinds: Set(kinds.compactMap(\.self)), points: points.count))
         )
-        DispatchQueue.concurrentPerform(iterations: ProcessInfo.processInfo.activeProcessorCount) { _ in
+        let workers = isAlone ? 1 : ProcessInfo.processInfo.activeProcessorCount
+        DispatchQueue.concurrentPerform(iterations: workers) { _ in
             while let point = state.withLock({ state -> FaultPoint? in
                 defer { state.next += 1 }
                 return sample.indices.contains(state.next) ? sample[state.next] : nil

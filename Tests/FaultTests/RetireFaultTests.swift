@@ -13,7 +13,7 @@ struct RetireFaultTests {
             afterFault: judge.afterFault,
             afterRerun: judge.afterRerun
         )
-        let summary = try sweep.run(limit: 40)
+        let summary = try sweep.run(limit: 40, isAlone: true)
         #expect(summary.violations.isEmpty, "\(summary.violations.map(\.description).joined(separator: "\n"))")
         #expect(summary.harmed > summary.runs / 2)
         #expect(summary.kinds.isSuperset(of: [.write, .synchronize, .rename, .look]))

@@ -55,7 +55,7 @@ extension MigrationOutcome {
         case .bothHoldObjects: "Decide with --on-both keep-old or --on-both keep-new; the other is kept aside."
         case .needsDecision: "Look at both places with the status command before anything is written."
         case .lateWrites: "Both places were kept; the rows written to the old place are not in the new one."
-        case .verificationFailed: "Both stores were kept; run the verify command on each."
+        case .verificationFailed: "The old store is as it was; run the verify command on it."
         case .interrupted: "Run the command again, or the resume command."
         case .nothingFound: "Check the path."
         case .busy: "Close the program that holds the store, or give it more time with --lock-timeout."

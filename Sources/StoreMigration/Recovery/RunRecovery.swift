@@ -139,6 +139,7 @@ struct RunRecovery {
             old: run.run.old.path,
             storeUUID: inspection.uuid,
             digest: digest,
+            token: nil,
             descriptions: context.mirroredDescriptions(of: inspection)
         )
         .write(beside: run.run.new.name, in: context.container)

@@ -55,6 +55,7 @@ struct ProtectRun {
                 externalData: context.oldFolder.externalData(of: context.old),
                 monitor: context.monitor
             )
+            let newToken = requiresEqualContent ? try context.container.token(of: context.new.name) : nil
             if requiresEqualContent, try gatherer.digest(of: context.new) != digest.value {
                 throw MigrationError(
                     .busy,
@@ -69,6 +70,7 @@ struct ProtectRun {
                 identity: identity,
                 digest: digest,
                 oldState: reading.state(digest: digest.value),
+                newToken: newToken,
                 findings: findings
             )
         } catch {
@@ -82,6 +84,7 @@ struct ProtectRun {
         identity: FileIdentity,
         digest: StoreDigest,
         oldState: JournalRecord.OldState,
+        newToken: FileToken?,
         findings: [Finding]
     ) throws -> RunResult {
         let descriptions = context.mirroredDescriptions(of: inspection)
@@ -90,6 +93,7 @@ struct ProtectRun {
             old: context.old.path,
             storeUUID: inspection.uuid,
             digest: digest.value,
+            token: newToken,
             descriptions: descriptions
         )
         .write(beside: context.new.name, in: context.container)

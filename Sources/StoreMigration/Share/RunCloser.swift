@@ -35,7 +35,16 @@ struct RunCloser {
             proof = try prove(copy, placed)
         } catch let error as MigrationError where error.outcome == .verificationFailed {
             try liftFence()
-            throw error
+            throw MigrationError(
+                .verificationFailed,
+                error.message,
+                path: error.path.isEmpty ? context.new.path : error.path,
+                advice: "Both stores were kept, and \(context.old.path) takes writes again; use it, not the new one.",
+                next: .verify(store: context.new.path),
+                findings: error.findings,
+                report: error.report,
+                underlyingError: error
+            )
         }
         let digest = try progress.digest ?? proof.digest?.value ?? contentDigest(of: copy)
         try journal.append(.proved(digest: digest))
@@ -52,6 +61,7 @@ struct RunCloser {
             old: context.old.path,
             storeUUID: inspection.uuid,
             digest: digest,
+            token: placed.token,
             descriptions: descriptions
         )
         .write(beside: context.new.name, in: context.container)
@@ -100,6 +110,7 @@ struct RunCloser {
                 ?? prover.prove(
                     view.connection,
                     at: context.new,
+                    as: context.new,
                     externalData: view.externalData,
                     comparingWith: copy.source
                 )

@@ -88,6 +88,7 @@ final class StagedCopy {
         var proof = try prover.prove(
             image,
             at: location,
+            as: context.new,
             externalData: externalData,
             comparingWith: source
         )

@@ -12,9 +12,11 @@ struct StoreProver {
     /// Proves the levels up to `coredata` on `image`, which nobody else has.
     ///
     /// The original is asked only when something was found: what it had already is inherited. Damaged pages are never.
+    /// Findings name `place`, where the image is or will be.
     func prove(
         _ image: StoreConnection,
         at location: StoreLocation,
+        as place: StoreLocation,
         externalData: Directory?,
         comparingWith original: StoreConnection?
     ) throws -> StoreProof {
@@ -51,6 +53,7 @@ struct StoreProver {
                 )
                 findings = VerificationReport(levels: [], findings: findings).inheriting(from: before).findings
             }
+            findings = findings.map { $0.moved(from: location, externalData, to: place) }
             proof.findings += findings
             try close(level, of: &proof, findings: findings, since: start)
         }
@@ -122,6 +125,20 @@ extension StoreConnection {
 }
 
 extension Finding {
+    /// The same finding about the place that a staged file is on its way to.
+    fileprivate func moved(from location: StoreLocation, _ externalData: Directory?, to place: StoreLocation) -> Finding
+    {
+        guard let path else { return self }
+        let target = "\(place.folder)/\(place.supportFolderName)/\(StoreLocation.externalDataFolderName)"
+        var finding = self
+        for (from, to) in [(externalData?.path, target), (location.folder, place.folder)] {
+            guard let from, path.hasPrefix(from + "/") else { continue }
+            finding.path = to + path.dropFirst(from.utf8.count)
+            break
+        }
+        return finding
+    }
+
     fileprivate static func externalFileDiffers(_ name: String) -> Finding {
         Finding(.externalFilesDiffer, .error, level: .content, "the copy of external file \(name) differs from it")
     }

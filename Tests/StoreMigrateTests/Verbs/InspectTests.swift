@@ -29,6 +29,36 @@ struct InspectTests {
         #expect(verify.status == 0, "\(verify.output)")
     }
 
+    @Test("The content of a shared store is compared with what share recorded, until somebody writes to it")
+    func recordedContent() async throws {
+        let scratch = try Scratch()
+        let old = scratch.path("H.sqlite")
+        _ = try await Tool.run(["fixture", "build", Self.recipe, old])
+        try FileManager.default.createDirectory(atPath: scratch.path("new"), withIntermediateDirectories: false)
+        let new = scratch.path("new/H.sqlite")
+        let receipt = scratch.path("new/.H.sqlite.store-migrate.json")
+        let verify = { try await Tool.run(["verify", new, "--level", "content"]) }
+
+        #expect(try await verify().status == 10)
+        #expect(try await Tool.run(["share", old, new]).status == 0)
+        let equal = try await verify()
+        #expect(equal.status == 0)
+        #expect(!equal.output.contains("skipped"))
+
+        let text = try String(contentsOfFile: receipt, encoding: .utf8)
+        let digest = try #require(text.firstMatch(of: /"digest" : "([0-9a-f]{64})"/)?.1)
+        let other = text.replacing(digest, with: String(repeating: "0", count: 64))
+        try other.write(toFile: receipt, atomically: true, encoding: .utf8)
+        let differing = try await verify()
+        #expect(differing.status == 3)
+        #expect(differing.output.contains("not what was shared"))
+
+        _ = try await SQLiteProgram.run(new, "UPDATE ZHABIT SET Z_OPT = Z_OPT + 1")
+        let written = try await verify()
+        #expect(written.status == 0)
+        #expect(written.output.contains("written to since"))
+    }
+
     @Test("A recipe's mistake is a wrong call, with its line and column; nothing is built")
     func wrongRecipe() async throws {
         let scratch = try Scratch()

@@ -87,7 +87,7 @@ struct InterruptedWorld {
             try fill(nest, interruption.copy)
         }
         if interruption.copy == .none { try removeNewStore() }
-        if interruption.records < 6 { try container.removeFile(Receipt.name(for: places.name)) }
+        if interruption.records < 6 { try container.removeFile(RecordedContent.receiptName(for: places.name)) }
         if !interruption.isFenced { try liftFence() }
         try rewriteJournal(journalled)
     }

@@ -120,7 +120,7 @@ struct RetireTests {
         case "gone": try places.container.directory.removeFile(places.name)
         case "another":
             try places.container.directory.removeFile(places.name)
-            try places.container.directory.removeFile(Receipt.name(for: places.name))
+            try places.container.directory.removeFile(RecordedContent.receiptName(for: places.name))
             try places.container.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1), (2)", as: places.name)
         default: try places.container.overwrite(places.name, at: 4096, [UInt8](repeating: 0xFF, count: 4096))
         }

@@ -93,7 +93,7 @@ struct EarlierRunTests {
     func lostJournalAndReceipt() throws {
         let (places, _) = try shared()
         try loseJournal(of: places)
-        try places.container.directory.removeFile(Receipt.name(for: places.name))
+        try places.container.directory.removeFile(RecordedContent.receiptName(for: places.name))
         let before = try World(places)
 
         let outcome = try places.share()
@@ -131,6 +131,7 @@ struct EarlierRunTests {
             old: places.oldStore.path,
             storeUUID: nil,
             digest: "",
+            token: nil,
             descriptions: [:]
         )
         .write(beside: places.name, in: places.container.directory)
