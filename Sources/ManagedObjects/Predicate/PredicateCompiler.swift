@@ -39,6 +39,13 @@ package struct PredicateCompiler {
         return try compiler.value(operand, options, [Self.alias])
     }
 
+    /// The key and the entity number of an object that a dictionary asks for.
+    func identity(_ subject: ResolvedSubject) throws(PredicateError) -> [SQLFragment] {
+        var compiler = self
+        let key = try compiler.key(subject, [Self.alias])
+        return [key, try compiler.column("Z_ENT", of: subject, [Self.alias])]
+    }
+
     mutating func nextAlias(_ letter: String) -> String {
         aliases += 1
         return "\(letter)\(aliases)"

@@ -70,7 +70,7 @@ package struct PredicateEvaluator {
     // MARK: Values
 
     /// The value of an operand as it would be stored; constants are folded already.
-    private func value(
+    func value(
         of operand: ResolvedOperand,
         _ options: StringOptions,
         _ objects: [any PredicateSubject]

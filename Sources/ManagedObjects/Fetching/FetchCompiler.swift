@@ -1,0 +1,99 @@
+package import StoreFormat
+
+/// Compiles fetch requests to SQL over the tables as they are.
+///
+/// The connection that runs the statements needs the functions of `SQLFunction.forPredicates()`.
+package struct FetchCompiler {
+    let layout: StoreLayout
+    private let predicates: PredicateCompiler
+
+    var storeUUID: String { predicates.storeUUID }
+
+    package init(layout: StoreLayout, storeUUID: String) {
+        self.layout = layout
+        predicates = PredicateCompiler(layout: layout, storeUUID: storeUUID)
+    }
+
+    /// The condition of a fetch, over the alias `t`; nil when every object of the entity is wanted.
+    package func condition(_ fetch: ResolvedFetch) throws(PredicateError) -> SQLFragment? {
+        guard let predicate = fetch.predicate else { return nil }
+        return try predicates.condition(predicate)
+    }
+
+    /// What stands after ORDER BY; equal rows follow their keys.
+    package func order(_ fetch: ResolvedFetch) throws(PredicateError) -> SQLFragment {
+        var terms: [SQLFragment] = []
+        for key in fetch.sortKeys {
+            let value = try predicates.value(key.operand, key.options)
+            terms.append("\(value) \(plain: key.ascending ? "ASC" : "DESC")")
+        }
+        terms.append("\(plain: PredicateCompiler.alias).Z_PK")
+        return .joined(terms, by: ", ")
+    }
+
+    /// A statement that returns the given columns (of the alias `t`) of each row that is wanted, in order.
+    package func statement(_ fetch: ResolvedFetch, selecting columns: SQLFragment) throws(PredicateError) -> SQLFragment
+    {
+        let isDistinct = fetch.request.returnsDistinctResults && fetch.request.resultType == .dictionaries
+        return """
+            SELECT \(plain: isDistinct ? "DISTINCT " : "")\(columns) \(try source(fetch)) \
+            ORDER BY \(isDistinct ? try distinctOrder(fetch) : try order(fetch))\(window(fetch))
+            """
+    }
+
+    /// A statement that returns keys and entity numbers.
+    package func identifiers(_ fetch: ResolvedFetch) throws(PredicateError) -> SQLFragment {
+        try statement(fetch, selecting: "t.Z_PK, t.Z_ENT")
+    }
+
+    /// A statement that returns the number of objects.
+    package func count(_ fetch: ResolvedFetch) throws(PredicateError) -> SQLFragment {
+        "SELECT count(*) FROM (SELECT 1 \(try source(fetch))\(window(fetch)))"
+    }
+
+    // MARK: Parts
+
+    private func source(_ fetch: ResolvedFetch) throws(PredicateError) -> SQLFragment {
+        let name = fetch.request.entityName
+        guard let entity = layout.entities[name] else {
+            throw PredicateError(entity: name, keyPath: "", message: "the store has no table for this entity")
+        }
+        let entities =
+            fetch.request.includesSubentities
+            ? layout.entities(inTable: entity.table).filter { layout.model.isEntity($0.name, kindOf: name) } : [entity]
+        let numbers = entities.map { String($0.number) }.joined(separator: ",")
+        var source: SQLFragment = "FROM \(name: entity.table) t WHERE t.Z_ENT IN (\(plain: numbers))"
+        if let condition = try condition(fetch) { source = "\(source) AND (\(condition))" }
+        return source
+    }
+
+    private func window(_ fetch: ResolvedFetch) -> SQLFragment {
+        let (limit, offset) = (fetch.request.fetchLimit, fetch.request.fetchOffset)
+        guard limit > 0 || offset > 0 else { return "" }
+        return " LIMIT \(plain: limit > 0 ? limit : -1) OFFSET \(plain: max(0, offset))"
+    }
+
+    // MARK: Dictionaries
+
+    /// The columns of a dictionary's values, in the order of its properties; an object's key is followed by its entity.
+    func columns(_ fetch: ResolvedFetch) throws(PredicateError) -> SQLFragment {
+        var columns: [SQLFragment] = []
+        for (_, property) in fetch.properties {
+            switch property {
+            case .value(let operand): columns.append(try predicates.value(operand, []))
+            case .object(let subject): columns += try predicates.identity(subject)
+            }
+        }
+        return .joined(columns, by: ", ")
+    }
+
+    /// The order of distinct rows, which have no keys: by what the request says, as far as it selects that.
+    private func distinctOrder(_ fetch: ResolvedFetch) throws(PredicateError) -> SQLFragment {
+        var terms: [SQLFragment] = []
+        for key in fetch.sortKeys {
+            let value = try predicates.value(key.operand, key.options)
+            terms.append("\(value) \(plain: key.ascending ? "ASC" : "DESC")")
+        }
+        return terms.isEmpty ? "1" : .joined(terms, by: ", ")
+    }
+}

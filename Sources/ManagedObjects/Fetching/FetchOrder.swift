@@ -1,0 +1,35 @@
+internal import StoreFormat
+
+/// Orders objects in memory as the SQL of a ``FetchCompiler`` orders rows.
+package struct FetchOrder {
+    /// What an object is ordered by.
+    package struct Key: Hashable, Sendable {
+        let values: [SQLValue]
+        package let objectID: ManagedObjectID
+    }
+
+    private let sortKeys: [ResolvedFetch.SortKey]
+    private let evaluator: PredicateEvaluator
+
+    package init(_ fetch: ResolvedFetch) {
+        sortKeys = fetch.sortKeys
+        evaluator = PredicateEvaluator(ResolvedPredicate(entity: fetch.request.entityName, node: .value(true)))
+    }
+
+    /// Takes what an object is ordered by; the object may change afterwards.
+    package func key(of object: some PredicateSubject) throws -> Key {
+        Key(
+            values: try sortKeys.map { try evaluator.value(of: $0.operand, $0.options, [object]) },
+            objectID: object.objectID
+        )
+    }
+
+    /// True when the first comes before the second; objects that are not saved yet come last among equal ones.
+    package func precedes(_ first: Key, _ second: Key) -> Bool {
+        for (index, sortKey) in sortKeys.enumerated() {
+            let result = first.values[index].compared(to: second.values[index])
+            if result != 0 { return (result < 0) == sortKey.ascending }
+        }
+        return first.objectID < second.objectID
+    }
+}

@@ -1,0 +1,71 @@
+extension ResolvedFetch {
+    /// The entities other than the one asked for whose objects decide what is returned, and in which order.
+    package var dependencies: Set<String> {
+        var result: Set<String> = []
+        predicate?.node.collectDependencies(into: &result)
+        for key in sortKeys { key.operand.collectDependencies(into: &result) }
+        return result
+    }
+
+    /// The same fetch of all objects that match, or of all objects, without limit and offset.
+    func windowless(withPredicate: Bool) -> ResolvedFetch {
+        var request = request
+        request.fetchLimit = 0
+        request.fetchOffset = 0
+        return ResolvedFetch(
+            request: request,
+            predicate: withPredicate ? predicate : nil,
+            sortKeys: [],
+            properties: properties
+        )
+    }
+}
+
+extension ResolvedNode {
+    fileprivate func collectDependencies(into result: inout Set<String>) {
+        switch self {
+        case .value: break
+        case .not(let node): node.collectDependencies(into: &result)
+        case .all(let nodes), .any(let nodes):
+            for node in nodes { node.collectDependencies(into: &result) }
+        case .compare(let first, _, let second, _), .text(let first, _, let second, _):
+            first.collectDependencies(into: &result)
+            second.collectDependencies(into: &result)
+        case .member(let operand, _, _): operand.collectDependencies(into: &result)
+        case .object(let subject, _, _): subject.owner.collectDependencies(into: &result)
+        case .entity(let subject, _): subject.collectDependencies(into: &result)
+        case .sameObject(let first, let second):
+            first.owner.collectDependencies(into: &result)
+            second.owner.collectDependencies(into: &result)
+        case .exists(let owner, let hop, let node):
+            owner.collectDependencies(into: &result)
+            result.insert(hop.relationship.destination)
+            node.collectDependencies(into: &result)
+        }
+    }
+}
+
+extension ResolvedOperand {
+    fileprivate func collectDependencies(into result: inout Set<String>) {
+        switch self {
+        case .constant: break
+        case .attribute(let subject, _): subject.collectDependencies(into: &result)
+        case .count(let subject, let hop):
+            subject.collectDependencies(into: &result)
+            result.insert(hop.relationship.destination)
+        }
+    }
+}
+
+extension ResolvedSubject {
+    /// The object whose to-one relationship leads to this one, or the object itself.
+    fileprivate var owner: ResolvedSubject {
+        var owner = self
+        if !owner.hops.isEmpty { owner.hops.removeLast() }
+        return owner
+    }
+
+    fileprivate func collectDependencies(into result: inout Set<String>) {
+        for hop in hops { result.insert(hop.relationship.destination) }
+    }
+}

@@ -1,0 +1,108 @@
+package import StoreFormat
+
+/// A fetch request whose names were looked up in a model.
+package struct ResolvedFetch: Sendable {
+    /// One key of the order.
+    struct SortKey: Hashable, Sendable {
+        let operand: ResolvedOperand
+        let options: StringOptions
+        let ascending: Bool
+    }
+
+    /// One value of a dictionary.
+    enum Property: Hashable, Sendable {
+        case value(ResolvedOperand)
+        case object(ResolvedSubject)
+    }
+
+    package let request: FetchRequest
+    package let predicate: ResolvedPredicate?
+    let sortKeys: [SortKey]
+    let properties: [(name: String, property: Property)]
+
+    init(
+        request: FetchRequest,
+        predicate: ResolvedPredicate?,
+        sortKeys: [SortKey],
+        properties: [(name: String, property: Property)]
+    ) {
+        self.request = request
+        self.predicate = predicate
+        self.sortKeys = sortKeys
+        self.properties = properties
+    }
+
+    init(_ request: FetchRequest, in model: ManagedObjectModel) throws(PredicateError) {
+        let entity = request.entityName
+        guard model.entities[entity] != nil else {
+            throw PredicateError(entity: entity, keyPath: "", message: "the model has no such entity")
+        }
+        self.request = request
+        predicate = try request.predicate?.resolved(for: entity, in: model)
+        var keys: [SortKey] = []
+        for descriptor in request.sortDescriptors { keys.append(try Self.sortKey(descriptor, of: entity, in: model)) }
+        sortKeys = keys
+        var properties: [(name: String, property: Property)] = []
+        if request.resultType == .dictionaries {
+            let names =
+                request.propertiesToFetch.isEmpty
+                ? model.attributes(of: entity).filter { !$0.isTransient }.map(\.name) : request.propertiesToFetch
+            for name in names { properties.append((name, try Self.property(name, of: entity, in: model))) }
+        }
+        self.properties = properties
+    }
+
+    private static func sortKey(
+        _ descriptor: FetchRequest.SortDescriptor,
+        of entity: String,
+        in model: ManagedObjectModel
+    ) throws(PredicateError) -> SortKey {
+        guard case .value(let operand) = try property(descriptor.keyPath, of: entity, in: model) else {
+            throw PredicateError(
+                entity: entity,
+                keyPath: descriptor.keyPath,
+                message: "objects have no order: sort by one of their attributes"
+            )
+        }
+        if case .attribute(_, let attribute) = operand,
+            attribute.type == .transformable || attribute.allowsExternalBinaryDataStorage
+        {
+            throw PredicateError(
+                entity: entity,
+                keyPath: descriptor.keyPath,
+                message: "values that only a transformer or a file knows have no order"
+            )
+        }
+        return SortKey(operand: operand, options: descriptor.comparison.options, ascending: descriptor.ascending)
+    }
+
+    private static func property(
+        _ keyPath: String,
+        of entity: String,
+        in model: ManagedObjectModel
+    ) throws(PredicateError) -> Property {
+        let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let path = try PredicatePath(names, of: entity, in: model)
+        if let toMany = path.toMany.first {
+            throw PredicateError(
+                entity: entity,
+                keyPath: keyPath,
+                message: "'\(toMany.hop.relationship.name)' is a to-many relationship: only its @count can stand here"
+            )
+        }
+        switch path.leaf {
+        case .attribute(let attribute): return .value(.attribute(path.subject, attribute))
+        case .count(let hop): return .value(.count(path.subject, hop))
+        case .object: return .object(path.subject)
+        case .entity:
+            throw PredicateError(entity: entity, keyPath: keyPath, message: "an entity cannot stand here")
+        }
+    }
+}
+
+extension FetchRequest {
+    /// Looks up the request's names in a model; throws for what does not fit.
+    package func resolved(in model: ManagedObjectModel) throws(PredicateError) -> ResolvedFetch {
+        try ResolvedFetch(self, in: model)
+    }
+}

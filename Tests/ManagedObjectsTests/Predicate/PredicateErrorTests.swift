@@ -1,0 +1,70 @@
+import ManagedObjects
+import StoreFormat
+import Testing
+
+@Suite("A predicate that does not fit its entity is refused")
+struct PredicateErrorTests {
+    private static let model = ManagedObjectModel(entities: [
+        EntityDescription(
+            name: "Owner",
+            attributes: [
+                AttributeDescription(name: "name", type: .string), AttributeDescription(name: "age", type: .integer16),
+                AttributeDescription(name: "born", type: .date), AttributeDescription(name: "id", type: .uuid),
+                AttributeDescription(name: "mood", type: .string, isTransient: true),
+                AttributeDescription(name: "archive", type: .transformable),
+                AttributeDescription(name: "photo", type: .binaryData, allowsExternalBinaryDataStorage: true),
+                AttributeDescription(name: "data", type: .binaryData),
+            ],
+            relationships: [
+                RelationshipDescription(name: "boss", destination: "Owner", inverse: "staff"),
+                RelationshipDescription(name: "staff", destination: "Owner", inverse: "boss", maxCount: 0),
+            ]
+        )
+    ])
+
+    @Test(
+        "with the key path and the reason",
+        arguments: [
+            ("nme == 'x'", "nme", "no property 'nme'"), ("boss.nme == 'x'", "boss.nme", "no property 'nme'"),
+            ("name.x == 1", "name.x", "nothing can follow"), ("mood == 'x'", "mood", "transient"),
+            ("age == 'x'", "", "a number is expected"), ("age IN {1, 'x'}", "", "a number is expected"),
+            ("name == 5", "", "a text is expected"), ("name CONTAINS 5", "", "a text is expected"),
+            ("age CONTAINS 'x'", "age", "for texts"), ("born == 'soon'", "", "a date is expected"),
+            ("id == 'x'", "", "a UUID is expected"), ("id < '0A0B0C0D-0102-0304-0506-0708090A0B0C'", "id", "no order"),
+            ("archive == 'x'", "", "compared with nil"), ("photo == 'x'", "", "compared with nil"),
+            ("data < nil", "data", "no order"), ("name == age", "nameage", "cannot be compared"),
+            ("staff.name == 'x'", "staff.name", "use ANY, ALL, NONE or @count"),
+            ("staff == nil", "staff", "use ANY, ALL, NONE or @count"), ("ANY name == 'x'", "name", "to-many"),
+            ("ANY staff.name == staff.name", "staff.name", "on the left"),
+            ("boss.@count > 1", "boss.@count", "@count needs"),
+            ("staff.@sum.age > 1", "staff.@sum.age", "@sum is not supported"),
+            ("staff.@count.x > 1", "staff.@count.x", "nothing can follow"),
+            ("boss == 5", "boss", "an object id or nil"),
+            ("boss < SELF", "boss", "no order"), ("boss == name", "bossname", "with an object"),
+            ("age BETWEEN 5", "age", "two values"), ("age BETWEEN {1}", "age", "two values"),
+            ("age IN 5", "age", "a collection must stand after IN"), ("5 IN age", "age", "must stand after IN"),
+            ("name MATCHES '('", "name", "no regular expression"), ("age == $x", "", "$x was given no value"),
+            ("entity == 'Dog'", "entity", "no entity 'Dog'"), ("entity == 5", "entity", "its name"),
+            ("SELF == 'x'", "", "an object id or nil"),
+        ]
+    )
+    func errors(format: String, keyPath: String, reason: String) throws {
+        let predicate = try FetchPredicate(format: format)
+        let error = #expect(throws: PredicateError.self) { try predicate.resolved(for: "Owner", in: Self.model) }
+        #expect(error?.entity == "Owner")
+        #expect(keyPath.isEmpty || error?.keyPath.replacing(".", with: "") == keyPath.replacing(".", with: ""))
+        #expect(error?.message.contains(reason) == true, "\(error?.description ?? "")")
+        #expect(error?.description.contains("'x'") != true || format.contains("$x"))
+    }
+
+    @Test("and so is an entity that the model does not have, or a property that the store does not keep")
+    func missing() throws {
+        let predicate = try FetchPredicate(format: "name == 'x'")
+        #expect(throws: PredicateError.self) { try predicate.resolved(for: "Dog", in: Self.model) }
+        let layout = StoreLayout(model: Self.model, schema: StoreSchema(tables: []), entityNumbers: EntityNumbers([]))
+        let resolved = try predicate.resolved(for: "Owner", in: Self.model)
+        #expect(throws: PredicateError.self) {
+            try PredicateCompiler(layout: layout, storeUUID: "").condition(resolved)
+        }
+    }
+}
