@@ -15,48 +15,49 @@ package struct FetchCompiler {
     }
 
     /// The condition of a fetch, over the alias `t`; nil when every object of the entity is wanted.
-    package func condition(_ fetch: ResolvedFetch) throws(PredicateError) -> SQLFragment? {
+    package func condition(_ fetch: ResolvedFetch) throws(FetchError) -> SQLFragment? {
         guard let predicate = fetch.predicate else { return nil }
         return try predicates.condition(predicate)
     }
 
-    /// What stands after ORDER BY; equal rows follow their keys.
-    package func order(_ fetch: ResolvedFetch) throws(PredicateError) -> SQLFragment {
+    /// What stands after ORDER BY; nil when the request gives no order, and then rows follow their keys.
+    package func order(_ fetch: ResolvedFetch) throws(FetchError) -> SQLFragment? {
         var terms: [SQLFragment] = []
         for key in fetch.sortKeys {
             let value = try predicates.value(key.operand, key.options)
             terms.append("\(value) \(plain: key.ascending ? "ASC" : "DESC")")
         }
-        terms.append("\(plain: PredicateCompiler.alias).Z_PK")
-        return .joined(terms, by: ", ")
+        return terms.isEmpty ? nil : .joined(terms, by: ", ")
     }
 
     /// A statement that returns the given columns (of the alias `t`) of each row that is wanted, in order.
-    package func statement(_ fetch: ResolvedFetch, selecting columns: SQLFragment) throws(PredicateError) -> SQLFragment
-    {
+    package func statement(_ fetch: ResolvedFetch, selecting columns: SQLFragment) throws(FetchError) -> SQLFragment {
         let isDistinct = fetch.request.returnsDistinctResults && fetch.request.resultType == .dictionaries
+        // Rows that stand for several objects have no key.
+        let terms: [SQLFragment?] = [try order(fetch), isDistinct ? nil : "t.Z_PK"]
+        let order = SQLFragment.joined(terms.compactMap { $0 }, by: ", ")
         return """
-            SELECT \(plain: isDistinct ? "DISTINCT " : "")\(columns) \(try source(fetch)) \
-            ORDER BY \(isDistinct ? try distinctOrder(fetch) : try order(fetch))\(window(fetch))
+            SELECT \(plain: isDistinct ? "DISTINCT " : "")\(columns) \(try source(fetch))\
+            \(order.sql.isEmpty ? "" : " ORDER BY \(order)")\(window(fetch))
             """
     }
 
     /// A statement that returns keys and entity numbers.
-    package func identifiers(_ fetch: ResolvedFetch) throws(PredicateError) -> SQLFragment {
+    package func identifiers(_ fetch: ResolvedFetch) throws(FetchError) -> SQLFragment {
         try statement(fetch, selecting: "t.Z_PK, t.Z_ENT")
     }
 
     /// A statement that returns the number of objects.
-    package func count(_ fetch: ResolvedFetch) throws(PredicateError) -> SQLFragment {
+    package func count(_ fetch: ResolvedFetch) throws(FetchError) -> SQLFragment {
         "SELECT count(*) FROM (SELECT 1 \(try source(fetch))\(window(fetch)))"
     }
 
     // MARK: Parts
 
-    private func source(_ fetch: ResolvedFetch) throws(PredicateError) -> SQLFragment {
+    private func source(_ fetch: ResolvedFetch) throws(FetchError) -> SQLFragment {
         let name = fetch.request.entityName
         guard let entity = layout.entities[name] else {
-            throw PredicateError(entity: name, keyPath: "", message: "the store has no table for this entity")
+            throw FetchError(entity: name, keyPath: "", message: "the store has no table for this entity")
         }
         let entities =
             fetch.request.includesSubentities
@@ -76,7 +77,7 @@ package struct FetchCompiler {
     // MARK: Dictionaries
 
     /// The columns of a dictionary's values, in the order of its properties; an object's key is followed by its entity.
-    func columns(_ fetch: ResolvedFetch) throws(PredicateError) -> SQLFragment {
+    func columns(_ fetch: ResolvedFetch) throws(FetchError) -> SQLFragment {
         var columns: [SQLFragment] = []
         for (_, property) in fetch.properties {
             switch property {
@@ -85,15 +86,5 @@ package struct FetchCompiler {
             }
         }
         return .joined(columns, by: ", ")
-    }
-
-    /// The order of distinct rows, which have no keys: by what the request says, as far as it selects that.
-    private func distinctOrder(_ fetch: ResolvedFetch) throws(PredicateError) -> SQLFragment {
-        var terms: [SQLFragment] = []
-        for key in fetch.sortKeys {
-            let value = try predicates.value(key.operand, key.options)
-            terms.append("\(value) \(plain: key.ascending ? "ASC" : "DESC")")
-        }
-        return terms.isEmpty ? "1" : .joined(terms, by: ", ")
     }
 }

@@ -1,3 +1,5 @@
+internal import StoreFormat
+
 extension ResolvedFetch {
     /// The entities other than the one asked for whose objects decide what is returned, and in which order.
     package var dependencies: Set<String> {

@@ -32,10 +32,10 @@ package struct ResolvedFetch: Sendable {
         self.properties = properties
     }
 
-    init(_ request: FetchRequest, in model: ManagedObjectModel) throws(PredicateError) {
+    init(_ request: FetchRequest, in model: ManagedObjectModel) throws(FetchError) {
         let entity = request.entityName
         guard model.entities[entity] != nil else {
-            throw PredicateError(entity: entity, keyPath: "", message: "the model has no such entity")
+            throw FetchError(entity: entity, keyPath: "", message: "the model has no such entity")
         }
         self.request = request
         predicate = try request.predicate?.resolved(for: entity, in: model)
@@ -56,9 +56,9 @@ package struct ResolvedFetch: Sendable {
         _ descriptor: FetchRequest.SortDescriptor,
         of entity: String,
         in model: ManagedObjectModel
-    ) throws(PredicateError) -> SortKey {
+    ) throws(FetchError) -> SortKey {
         guard case .value(let operand) = try property(descriptor.keyPath, of: entity, in: model) else {
-            throw PredicateError(
+            throw FetchError(
                 entity: entity,
                 keyPath: descriptor.keyPath,
                 message: "objects have no order: sort by one of their attributes"
@@ -67,7 +67,7 @@ package struct ResolvedFetch: Sendable {
         if case .attribute(_, let attribute) = operand,
             attribute.type == .transformable || attribute.allowsExternalBinaryDataStorage
         {
-            throw PredicateError(
+            throw FetchError(
                 entity: entity,
                 keyPath: descriptor.keyPath,
                 message: "values that only a transformer or a file knows have no order"
@@ -80,11 +80,11 @@ package struct ResolvedFetch: Sendable {
         _ keyPath: String,
         of entity: String,
         in model: ManagedObjectModel
-    ) throws(PredicateError) -> Property {
+    ) throws(FetchError) -> Property {
         let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         let path = try PredicatePath(names, of: entity, in: model)
         if let toMany = path.toMany.first {
-            throw PredicateError(
+            throw FetchError(
                 entity: entity,
                 keyPath: keyPath,
                 message: "'\(toMany.hop.relationship.name)' is a to-many relationship: only its @count can stand here"
@@ -95,14 +95,14 @@ package struct ResolvedFetch: Sendable {
         case .count(let hop): return .value(.count(path.subject, hop))
         case .object: return .object(path.subject)
         case .entity:
-            throw PredicateError(entity: entity, keyPath: keyPath, message: "an entity cannot stand here")
+            throw FetchError(entity: entity, keyPath: keyPath, message: "an entity cannot stand here")
         }
     }
 }
 
 extension FetchRequest {
     /// Looks up the request's names in a model; throws for what does not fit.
-    package func resolved(in model: ManagedObjectModel) throws(PredicateError) -> ResolvedFetch {
+    package func resolved(in model: ManagedObjectModel) throws(FetchError) -> ResolvedFetch {
         try ResolvedFetch(self, in: model)
     }
 }

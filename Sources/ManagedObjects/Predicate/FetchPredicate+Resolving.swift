@@ -5,9 +5,9 @@ extension FetchPredicate {
     package func resolved(
         for entity: String,
         in model: ManagedObjectModel
-    ) throws(PredicateError) -> ResolvedPredicate {
+    ) throws(FetchError) -> ResolvedPredicate {
         guard model.entities[entity] != nil else {
-            throw PredicateError(entity: entity, keyPath: "", message: "the model has no such entity")
+            throw FetchError(entity: entity, keyPath: "", message: "the model has no such entity")
         }
         let resolver = PredicateResolver(model: model, entity: entity)
         return ResolvedPredicate(entity: entity, node: try resolver.node(node))

@@ -5,7 +5,7 @@ extension PredicateCompiler {
         _ operand: ResolvedOperand,
         _ options: StringOptions,
         _ scopes: [String]
-    ) throws(PredicateError) -> SQLFragment {
+    ) throws(FetchError) -> SQLFragment {
         switch operand {
         case .constant(let value): return "\(value: value)"
         case .attribute(let subject, let attribute):
@@ -22,7 +22,7 @@ extension PredicateCompiler {
     }
 
     /// The key of an object, as far as the columns on the way to it tell.
-    mutating func key(_ subject: ResolvedSubject, _ scopes: [String]) throws(PredicateError) -> SQLFragment {
+    mutating func key(_ subject: ResolvedSubject, _ scopes: [String]) throws(FetchError) -> SQLFragment {
         guard let last = subject.hops.last else { return try column("Z_PK", of: subject, scopes) }
         var owner = subject
         owner.hops.removeLast()
@@ -37,7 +37,7 @@ extension PredicateCompiler {
         _ column: String,
         of subject: ResolvedSubject,
         _ scopes: [String]
-    ) throws(PredicateError) -> SQLFragment {
+    ) throws(FetchError) -> SQLFragment {
         guard !subject.hops.isEmpty else { return "\(plain: scopes[subject.scope]).\(name: column)" }
         let table = try table(of: subject.destination)
         let alias = nextAlias("h")
@@ -54,7 +54,7 @@ extension PredicateCompiler {
         of owner: ResolvedSubject,
         as alias: String,
         _ scopes: [String]
-    ) throws(PredicateError) -> SQLFragment {
+    ) throws(FetchError) -> SQLFragment {
         let relationship = try relationship(hop)
         let key = try key(owner, scopes)
         switch relationship.storage {
@@ -84,21 +84,21 @@ extension PredicateCompiler {
 
     // MARK: Names
 
-    private func relationship(_ hop: ResolvedHop) throws(PredicateError) -> StoreLayout.Relationship {
+    private func relationship(_ hop: ResolvedHop) throws(FetchError) -> StoreLayout.Relationship {
         guard let found = layout.entities[hop.entity]?.relationship(hop.relationship.name) else {
             throw missing(hop.relationship.name, of: hop.entity)
         }
         return found
     }
 
-    private func table(of entity: String) throws(PredicateError) -> String {
+    private func table(of entity: String) throws(FetchError) -> String {
         guard let table = layout.entities[entity]?.table else {
-            throw PredicateError(entity: entity, keyPath: "", message: "the store has no table for this entity")
+            throw FetchError(entity: entity, keyPath: "", message: "the store has no table for this entity")
         }
         return table
     }
 
-    private func missing(_ property: String, of entity: String) -> PredicateError {
-        PredicateError(entity: entity, keyPath: property, message: "the store does not keep this property")
+    private func missing(_ property: String, of entity: String) -> FetchError {
+        FetchError(entity: entity, keyPath: property, message: "the store does not keep this property")
     }
 }

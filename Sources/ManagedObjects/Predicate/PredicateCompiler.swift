@@ -20,11 +20,11 @@ package struct PredicateCompiler {
     }
 
     /// Throws when the store does not keep a property that the predicate speaks of.
-    package func condition(_ predicate: ResolvedPredicate) throws(PredicateError) -> SQLFragment {
+    package func condition(_ predicate: ResolvedPredicate) throws(FetchError) -> SQLFragment {
         var compiler = self
         let condition = try compiler.compile(predicate.node, [Self.alias])
         guard condition.arguments.count <= Self.maximumOfArguments else {
-            throw PredicateError(
+            throw FetchError(
                 entity: predicate.entity,
                 keyPath: "",
                 message: "the predicate holds more than \(Self.maximumOfArguments) values: fetch in several steps"
@@ -34,13 +34,13 @@ package struct PredicateCompiler {
     }
 
     /// The value that a sort order or a dictionary asks for.
-    func value(_ operand: ResolvedOperand, _ options: StringOptions) throws(PredicateError) -> SQLFragment {
+    func value(_ operand: ResolvedOperand, _ options: StringOptions) throws(FetchError) -> SQLFragment {
         var compiler = self
         return try compiler.value(operand, options, [Self.alias])
     }
 
     /// The key and the entity number of an object that a dictionary asks for.
-    func identity(_ subject: ResolvedSubject) throws(PredicateError) -> [SQLFragment] {
+    func identity(_ subject: ResolvedSubject) throws(FetchError) -> [SQLFragment] {
         var compiler = self
         let key = try compiler.key(subject, [Self.alias])
         return [key, try compiler.column("Z_ENT", of: subject, [Self.alias])]
@@ -54,7 +54,7 @@ package struct PredicateCompiler {
     // MARK: Conditions
 
     /// The last of `scopes` is the alias of the innermost scope.
-    private mutating func compile(_ node: ResolvedNode, _ scopes: [String]) throws(PredicateError) -> SQLFragment {
+    private mutating func compile(_ node: ResolvedNode, _ scopes: [String]) throws(FetchError) -> SQLFragment {
         switch node {
         case .value(let value): return value ? "1" : "0"
         case .not(let inner):
@@ -93,7 +93,7 @@ package struct PredicateCompiler {
         by word: String,
         empty: SQLFragment,
         _ scopes: [String]
-    ) throws(PredicateError) -> SQLFragment {
+    ) throws(FetchError) -> SQLFragment {
         guard !nodes.isEmpty else { return empty }
         var conditions: [SQLFragment] = []
         for node in nodes { conditions.append("(\(try compile(node, scopes)))") }
@@ -106,7 +106,7 @@ package struct PredicateCompiler {
         _ second: ResolvedOperand,
         _ options: StringOptions,
         _ scopes: [String]
-    ) throws(PredicateError) -> SQLFragment {
+    ) throws(FetchError) -> SQLFragment {
         let one = try value(first, options, scopes)
         let other = try value(second, options, scopes)
         guard order != .equal else {
@@ -154,7 +154,7 @@ package struct PredicateCompiler {
         _ second: ResolvedOperand,
         _ options: StringOptions,
         _ scopes: [String]
-    ) throws(PredicateError) -> SQLFragment {
+    ) throws(FetchError) -> SQLFragment {
         let one = try value(first, [], scopes)
         if operation == .beginsWith, options.isEmpty, case .constant(.text(let prefix)) = second,
             let end = Self.end(ofTextsBeginningWith: prefix)

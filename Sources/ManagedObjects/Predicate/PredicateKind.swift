@@ -14,7 +14,7 @@ enum PredicateKind: Hashable {
     case nothing
 
     /// The kind of two sides; throws when they cannot be compared.
-    init(_ left: PredicateSide, _ right: PredicateSide, resolver: PredicateResolver) throws(PredicateError) {
+    init(_ left: PredicateSide, _ right: PredicateSide, resolver: PredicateResolver) throws(FetchError) {
         let path = left.path ?? right.path
         let names = left.names + right.names
         if let first = left.path, let second = right.path {
@@ -82,7 +82,7 @@ enum PredicateKind: Hashable {
         _ side: PredicateSide,
         _ options: StringOptions,
         resolver: PredicateResolver
-    ) throws(PredicateError) -> ResolvedOperand {
+    ) throws(FetchError) -> ResolvedOperand {
         if let path = side.path {
             switch path.leaf {
             case .attribute(let attribute): return .attribute(path.subject, attribute)

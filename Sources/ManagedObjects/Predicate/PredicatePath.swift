@@ -17,10 +17,10 @@ struct PredicatePath {
     var leaf = Leaf.object
 
     /// Follows a path from the objects of an entity.
-    init(_ names: [String], of entity: String, in model: ManagedObjectModel) throws(PredicateError) {
+    init(_ names: [String], of entity: String, in model: ManagedObjectModel) throws(FetchError) {
         subject = ResolvedSubject(scope: 0, entity: entity)
-        func error(_ message: String) -> PredicateError {
-            PredicateError(entity: entity, keyPath: names.joined(separator: "."), message: message)
+        func error(_ message: String) -> FetchError {
+            FetchError(entity: entity, keyPath: names.joined(separator: "."), message: message)
         }
         var rest = names[...]
         while let name = rest.popFirst() {

@@ -2,7 +2,7 @@ internal import StoreFormat
 
 extension PredicateResolver {
     /// Compares objects by their identity.
-    func objects(_ left: PredicateSide, _ right: PredicateSide) throws(PredicateError) -> ResolvedNode {
+    func objects(_ left: PredicateSide, _ right: PredicateSide) throws(FetchError) -> ResolvedNode {
         switch (left.content, right.content) {
         case (.path(let first), .path(let second)):
             guard case .object = first.leaf, case .object = second.leaf else {
@@ -15,7 +15,7 @@ extension PredicateResolver {
         }
     }
 
-    func objects(_ side: PredicateSide, among constants: [PredicateConstant]) throws(PredicateError) -> ResolvedNode {
+    func objects(_ side: PredicateSide, among constants: [PredicateConstant]) throws(FetchError) -> ResolvedNode {
         var ids: [ManagedObjectID] = []
         var orNil = false
         for constant in constants {
@@ -32,7 +32,7 @@ extension PredicateResolver {
     }
 
     /// Compares the entity of an object with a name.
-    func entities(_ left: PredicateSide, _ right: PredicateSide) throws(PredicateError) -> ResolvedNode {
+    func entities(_ left: PredicateSide, _ right: PredicateSide) throws(FetchError) -> ResolvedNode {
         let (path, other) = left.isEntity ? (left, right) : (right, left)
         guard case .path(let entityPath) = path.content, case .constant(.value(.string(let name))) = other.content
         else {

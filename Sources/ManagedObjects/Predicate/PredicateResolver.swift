@@ -5,11 +5,11 @@ struct PredicateResolver {
     let model: ManagedObjectModel
     let entity: String
 
-    func error(_ path: [String], _ message: String) -> PredicateError {
-        PredicateError(entity: entity, keyPath: path.joined(separator: "."), message: message)
+    func error(_ path: [String], _ message: String) -> FetchError {
+        FetchError(entity: entity, keyPath: path.joined(separator: "."), message: message)
     }
 
-    func node(_ node: PredicateNode) throws(PredicateError) -> ResolvedNode {
+    func node(_ node: PredicateNode) throws(FetchError) -> ResolvedNode {
         switch node {
         case .value(let value): return .value(value)
         case .not(let inner): return .not(try self.node(inner))
@@ -19,7 +19,7 @@ struct PredicateResolver {
         }
     }
 
-    private func nodes(_ nodes: [PredicateNode]) throws(PredicateError) -> [ResolvedNode] {
+    private func nodes(_ nodes: [PredicateNode]) throws(FetchError) -> [ResolvedNode] {
         var result: [ResolvedNode] = []
         for node in nodes { result.append(try self.node(node)) }
         return result
@@ -27,7 +27,7 @@ struct PredicateResolver {
 
     // MARK: Comparisons
 
-    private func resolved(_ comparison: PredicateComparison) throws(PredicateError) -> ResolvedNode {
+    private func resolved(_ comparison: PredicateComparison) throws(FetchError) -> ResolvedNode {
         if comparison.comparison == .isIn, comparison.modifier == .direct, case .keyPath(let names) = comparison.right {
             return try containment(of: comparison.left, in: names)
         }
@@ -62,7 +62,7 @@ struct PredicateResolver {
     }
 
     /// `object IN to-many`: the same as ANY to-many == object.
-    private func containment(of left: PredicateOperand, in names: [String]) throws(PredicateError) -> ResolvedNode {
+    private func containment(of left: PredicateOperand, in names: [String]) throws(FetchError) -> ResolvedNode {
         let path = try PredicatePath(names, of: entity, in: model)
         guard !path.toMany.isEmpty else {
             throw error(names, "a collection or a to-many relationship must stand after IN")
@@ -72,7 +72,7 @@ struct PredicateResolver {
         return Self.quantified(.any, path.toMany, try condition(right, comparison, try side(left)))
     }
 
-    private func side(_ operand: PredicateOperand) throws(PredicateError) -> PredicateSide {
+    private func side(_ operand: PredicateOperand) throws(FetchError) -> PredicateSide {
         switch operand {
         case .constant(let constant): return PredicateSide(names: [], content: .constant(constant))
         case .keyPath(let names):
@@ -86,7 +86,7 @@ struct PredicateResolver {
         _ left: PredicateSide,
         _ comparison: PredicateComparison,
         _ right: PredicateSide
-    ) throws(PredicateError) -> ResolvedNode {
+    ) throws(FetchError) -> ResolvedNode {
         switch comparison.comparison {
         case .notEqual: return .not(try pair(left, .equal, right, comparison.options))
         case .equal: return try pair(left, .equal, right, comparison.options)
@@ -118,7 +118,7 @@ struct PredicateResolver {
         _ order: ResolvedNode.Order,
         _ right: PredicateSide,
         _ options: StringOptions
-    ) throws(PredicateError) -> ResolvedNode {
+    ) throws(FetchError) -> ResolvedNode {
         if left.isObject || right.isObject {
             guard order == .equal else { throw error(left.names + right.names, "objects have no order") }
             return try objects(left, right)
@@ -144,7 +144,7 @@ struct PredicateResolver {
         _ left: PredicateSide,
         _ elements: [PredicateConstant],
         _ options: StringOptions
-    ) throws(PredicateError) -> ResolvedNode {
+    ) throws(FetchError) -> ResolvedNode {
         let sides = elements.map(PredicateSide.init)
         if left.isEntity || left.isObject {
             var nodes: [ResolvedNode] = []
@@ -167,7 +167,7 @@ struct PredicateResolver {
         _ operation: StringOperator,
         _ right: PredicateSide,
         _ options: StringOptions
-    ) throws(PredicateError) -> ResolvedNode {
+    ) throws(FetchError) -> ResolvedNode {
         let kind = try PredicateKind(left, right, resolver: self)
         guard kind == .text else { throw error(left.names + right.names, "this operator is for texts") }
         let pattern = try kind.operand(right, [], resolver: self)

@@ -57,6 +57,7 @@ final class AttachedStore: Sendable {
                 connection = open
             } else {
                 connection = try StoreConnection(location, access: .liveReading, lockTimeout: lockTimeout)
+                for function in SQLFunction.forPredicates() { try connection.install(function) }
                 state.connection = connection
             }
             return try body(&state, connection)

@@ -9,6 +9,14 @@ protocol ObjectSource: Sendable {
     func rows(of ids: [ManagedObjectID]) throws -> [RowSnapshot]
     /// The rows that a query asks for, read anew.
     func rows(_ query: RowQuery) throws -> [RowSnapshot]
+    /// The rows that a fetch asks for, read anew, in its order and within its limit where ``ordersFetches(of:)``.
+    func rows(_ fetch: ResolvedFetch) throws -> [RowSnapshot]
+    /// True when fetches of an entity come in their order and within their limit: when one store holds its objects.
+    func ordersFetches(of entity: String) -> Bool
+    /// The number of objects that a fetch asks for; nil when only fetching them tells.
+    func count(_ fetch: ResolvedFetch) throws -> Int?
+    /// The dictionaries that a fetch asks for, as the stores have them.
+    func dictionaries(_ fetch: ResolvedFetch) throws -> [[String: PredicateConstant]]
     func destinations(of owners: [ManagedObjectID], _ relationship: String) throws -> [ManagedObjectID:
         [ManagedObjectID]]
     func externalData(_ name: String, of id: ManagedObjectID) throws -> Data

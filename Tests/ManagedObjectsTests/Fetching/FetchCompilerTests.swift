@@ -76,7 +76,7 @@ struct FetchCompilerTests {
         var request = FetchRequest(entityName: "Being")
         request.resultType = .dictionaries
         request.propertiesToFetch = ["name", "keeper", "keeper.name", "friends.@count", "self", "rival"]
-        #expect(throws: PredicateError.self) { try request.resolved(in: menagerie.layout.model) }
+        #expect(throws: FetchError.self) { try request.resolved(in: menagerie.layout.model) }
         request.propertiesToFetch.removeLast()
         let fetch = try request.resolved(in: menagerie.layout.model)
         var results: [[String: PredicateConstant]] = []
@@ -110,8 +110,8 @@ struct FetchCompilerTests {
         var generator = SeededGenerator(seed: 7)
         let menagerie = try Menagerie(using: &generator, count: 3)
         let request = FetchRequest(entityName: "Being", sortDescriptors: [.init(keyPath: keyPath)])
-        #expect(throws: PredicateError.self) { try request.resolved(in: menagerie.layout.model) }
-        #expect(throws: PredicateError.self) {
+        #expect(throws: FetchError.self) { try request.resolved(in: menagerie.layout.model) }
+        #expect(throws: FetchError.self) {
             try FetchRequest(entityName: "Nobody").resolved(in: menagerie.layout.model)
         }
     }

@@ -50,7 +50,7 @@ struct PredicateErrorTests {
     )
     func errors(format: String, keyPath: String, reason: String) throws {
         let predicate = try FetchPredicate(format: format)
-        let error = #expect(throws: PredicateError.self) { try predicate.resolved(for: "Owner", in: Self.model) }
+        let error = #expect(throws: FetchError.self) { try predicate.resolved(for: "Owner", in: Self.model) }
         #expect(error?.entity == "Owner")
         #expect(keyPath.isEmpty || error?.keyPath.replacing(".", with: "") == keyPath.replacing(".", with: ""))
         #expect(error?.message.contains(reason) == true, "\(error?.description ?? "")")
@@ -60,10 +60,10 @@ struct PredicateErrorTests {
     @Test("and so is an entity that the model does not have, or a property that the store does not keep")
     func missing() throws {
         let predicate = try FetchPredicate(format: "name == 'x'")
-        #expect(throws: PredicateError.self) { try predicate.resolved(for: "Dog", in: Self.model) }
+        #expect(throws: FetchError.self) { try predicate.resolved(for: "Dog", in: Self.model) }
         let layout = StoreLayout(model: Self.model, schema: StoreSchema(tables: []), entityNumbers: EntityNumbers([]))
         let resolved = try predicate.resolved(for: "Owner", in: Self.model)
-        #expect(throws: PredicateError.self) {
+        #expect(throws: FetchError.self) {
             try PredicateCompiler(layout: layout, storeUUID: "").condition(resolved)
         }
     }

@@ -1,5 +1,5 @@
 /// A predicate or a fetch request that does not fit the entity it is to be used with.
-public struct PredicateError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct FetchError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The entity whose objects were asked for.
     public let entity: String
     /// The key path that does not fit; empty when it is about none.

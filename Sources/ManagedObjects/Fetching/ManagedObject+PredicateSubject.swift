@@ -1,0 +1,17 @@
+package import StoreFormat
+
+extension ManagedObject: PredicateSubject {
+    package func predicateValue(of attribute: String) throws -> AttributeValue { try rawValue(forKey: attribute) }
+
+    package func predicateDestinationID(of relationship: String) throws -> ManagedObjectID? {
+        try objectIDs(forRelationshipNamed: relationship).first
+    }
+
+    package func predicateDestination(of relationship: String) throws -> (any PredicateSubject)? {
+        try object(forKey: relationship)
+    }
+
+    package func predicateDestinations(of relationship: String) throws -> [any PredicateSubject] {
+        try objects(forKey: relationship)
+    }
+}

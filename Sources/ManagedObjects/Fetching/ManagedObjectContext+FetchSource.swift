@@ -1,0 +1,18 @@
+/// What a parent fetches for its children: with its own changes, in order and within the limit.
+extension ManagedObjectContext {
+    nonisolated func rows(_ fetch: ResolvedFetch) throws -> [RowSnapshot] {
+        try performAndWait { context in
+            try context.graph.fetch(fetch).compactMap { try context.graph.snapshot(of: $0.objectID) }
+        }
+    }
+
+    nonisolated func ordersFetches(of entity: String) -> Bool { true }
+
+    nonisolated func count(_ fetch: ResolvedFetch) throws -> Int? {
+        try performAndWait { context in try context.graph.count(fetch) }
+    }
+
+    nonisolated func dictionaries(_ fetch: ResolvedFetch) throws -> [[String: PredicateConstant]] {
+        try persistentStoreCoordinator.dictionaries(fetch)
+    }
+}

@@ -1,0 +1,67 @@
+internal import StoreFormat
+internal import Synchronization
+
+extension PersistentStoreCoordinator {
+    func rows(_ fetch: ResolvedFetch) throws -> [RowSnapshot] {
+        var result: [RowSnapshot] = []
+        // Where several stores hold objects of the entity, order and window are for whoever puts them together.
+        let query = ordersFetches(of: fetch.request.entityName) ? fetch : fetch.windowless(withPredicate: true)
+        for store in stores(holding: fetch) {
+            var rows: [RowSnapshot] = []
+            try store.forEachRow(store.query(query)) { rows.append($0) }
+            store.cache.withLock { $0.update(rows) }
+            result += rows
+        }
+        return result
+    }
+
+    func ordersFetches(of entity: String) -> Bool {
+        stores.count { $0.contents.layout.entities[entity] != nil } <= 1
+    }
+
+    func count(_ fetch: ResolvedFetch) throws -> Int? {
+        guard ordersFetches(of: fetch.request.entityName) else { return nil }
+        return try stores(holding: fetch).map { try $0.count(fetch) }.reduce(0, +)
+    }
+
+    func dictionaries(_ fetch: ResolvedFetch) throws -> [[String: PredicateConstant]] {
+        try stores(holding: fetch).flatMap { try $0.dictionaries(fetch) }
+    }
+
+    private func stores(holding fetch: ResolvedFetch) -> [AttachedStore] {
+        stores.filter { $0.contents.layout.entities[fetch.request.entityName] != nil }
+    }
+}
+
+extension AttachedStore {
+    private var compiler: FetchCompiler { FetchCompiler(layout: contents.layout, storeUUID: uuid) }
+
+    fileprivate func query(_ fetch: ResolvedFetch) throws -> RowQuery {
+        let request = fetch.request
+        var query = RowQuery(entity: request.entityName)
+        query.includesSubentities = request.includesSubentities
+        let condition = try compiler.condition(fetch)
+        let order = try compiler.order(fetch)
+        query.condition = condition?.sql
+        query.order = order?.sql
+        query.arguments = (condition?.arguments ?? []) + (order?.arguments ?? [])
+        query.limit = request.fetchLimit > 0 ? request.fetchLimit : nil
+        query.offset = max(0, request.fetchOffset)
+        return query
+    }
+
+    fileprivate func count(_ fetch: ResolvedFetch) throws -> Int {
+        let statement = try compiler.count(fetch)
+        let count = try read { _, connection in try connection.value(statement.sql, statement.arguments)?.integer }
+        return Int(clamping: count ?? 0)
+    }
+
+    fileprivate func dictionaries(_ fetch: ResolvedFetch) throws -> [[String: PredicateConstant]] {
+        let compiler = compiler
+        return try read { _, connection in
+            var result: [[String: PredicateConstant]] = []
+            try compiler.forEachDictionary(fetch, on: connection) { result.append($0) }
+            return result
+        }
+    }
+}
