@@ -1,3 +1,4 @@
+public import ChangeMerging
 internal import Dispatch
 
 /// A scratch pad of objects: what is read, changed and inserted in it is its own until it is saved.
@@ -27,6 +28,8 @@ public actor ManagedObjectContext {
     public var name: String?
     /// Who history says did it.
     public var transactionAuthor: String?
+    /// How conflicts with what others saved are settled.
+    public var mergePolicy = MergePolicy.error
     /// True to take in what others save through the same parent or coordinator.
     public var automaticallyMergesChangesFromParent = false {
         didSet { automaticMerging = automaticallyMergesChangesFromParent ? mergingObservation() : nil }

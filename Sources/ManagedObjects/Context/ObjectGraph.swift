@@ -26,6 +26,8 @@ final class ObjectGraph {
     var undone: [ManagedObject] = []
     private var registry: [ManagedObjectID: WeakObject] = [:]
     private var retained: Set<ManagedObject> = []
+    /// The permanent ids of objects whose temporary ids children still use.
+    var permanentIDs: [ManagedObjectID: ManagedObjectID] = [:]
     private var lastOrder = 0
     private var observers: [Int: (ObjectsDidChange) -> Void] = [:]
     private var lastObserver = 0
@@ -38,18 +40,21 @@ final class ObjectGraph {
 
     var registeredObjects: Set<ManagedObject> { Set(registry.values.compactMap(\.object)) }
 
-    func registered(_ id: ManagedObjectID) -> ManagedObject? { registry[id]?.object }
+    func registered(_ id: ManagedObjectID) -> ManagedObject? {
+        registry[id]?.object ?? permanentIDs[id].flatMap { registry[$0]?.object }
+    }
 
     /// The object of an id: the one that is there, else a new fault; nothing is read.
     func object(_ id: ManagedObjectID) throws -> ManagedObject {
-        if let object = registry[id]?.object { return object }
-        guard !id.isTemporaryID || source is ManagedObjectContext else {
+        if let object = registered(id) { return object }
+        guard !id.isTemporaryID || permanentIDs[id] != nil || source is ManagedObjectContext else {
             throw ManagedObjectError(
                 .foreignObject,
                 "the id is a temporary one of another context: save that context first",
                 objectIDs: [id]
             )
         }
+        let id = permanentIDs[id] ?? id
         return make(id, try source.shape().entity(id.entityName), .fault)
     }
 

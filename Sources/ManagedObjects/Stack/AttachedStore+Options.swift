@@ -28,7 +28,7 @@ extension AttachedStore {
         guard Self.isPlain(mode) else {
             throw ManagedObjectError(.open, "journal_mode has no plain value: \(location.path)")
         }
-        try write { connection in
+        try write { _, connection in
             let effective = try connection.value("PRAGMA journal_mode = \(mode)")?.text
             guard effective?.lowercased() == mode.lowercased() else {
                 throw ManagedObjectError(
@@ -48,7 +48,7 @@ extension AttachedStore {
         }
         if readOnlyReason == nil {
             let names = description.sqlitePragmas.keys.filter(Self.isPlain)
-            let effective = try? write { connection in
+            let effective = try? write { _, connection in
                 try names.map { ($0, try connection.value("PRAGMA \($0)")) }
             }
             for (name, value) in effective ?? [] {
@@ -68,14 +68,14 @@ extension AttachedStore {
     }
 
     /// Calls `body` with the connection that writes, which is opened when it is first needed.
-    func write<R: Sendable>(_ body: (StoreConnection) throws -> R) throws -> R {
+    func write<R: Sendable>(_ body: (inout Writing, StoreConnection) throws -> R) throws -> R {
         try writing.withLock { state in
             guard readOnlyReason == nil else { throw readOnlyError }
-            if let connection = state.connection { return try body(connection) }
+            if let connection = state.connection { return try body(&state, connection) }
             let connection = try StoreConnection(location, access: .liveWriting, lockTimeout: lockTimeout)
             try apply(description.sqlitePragmas, to: connection)
             state.connection = connection
-            return try body(connection)
+            return try body(&state, connection)
         }
     }
 

@@ -20,14 +20,16 @@ extension AttachedStore {
     }
 
     /// Reads rows by their keys; those that are gone are missing from the result.
-    func rows(of ids: [ManagedObjectID]) throws -> [RowSnapshot] {
+    ///
+    /// The writer reads through its own connection, and so what it has not committed yet.
+    func rows(of ids: [ManagedObjectID], through connection: StoreConnection? = nil) throws -> [RowSnapshot] {
         var result: [RowSnapshot] = []
         for (root, group) in Dictionary(grouping: ids, by: \.rootName).sorted(by: { $0.key < $1.key }) {
             guard let entity = contents.layout.entities[root] else { continue }
             let keys = group.compactMap(\.primaryKey)
             for start in stride(from: 0, to: keys.count, by: Self.keysPerStatement) {
                 let part = keys[start..<min(start + Self.keysPerStatement, keys.count)]
-                try rows(of: entity, keys: part) { result.append($0) }
+                try rows(of: entity, keys: part, through: connection) { result.append($0) }
             }
         }
         return result
@@ -36,6 +38,7 @@ extension AttachedStore {
     private func rows(
         of entity: StoreLayout.Entity,
         keys: ArraySlice<Int64>,
+        through writing: StoreConnection?,
         _ body: (RowSnapshot) -> Void
     ) throws {
         let time = ContinuousClock.now
@@ -45,10 +48,15 @@ extension AttachedStore {
             let arguments: [SQLValue] = keys.count == 1 ? keys.map(SQLValue.integer) : []
             let sql =
                 "SELECT \(plan.selection(alias: "t")) FROM \(SQLName.quoted(plan.table)) t WHERE t.Z_PK IN (\(list))"
-            try connection.forEachRow(sql, arguments) { row in
-                if let snapshot = try plan.snapshot(row, time: time) { body(snapshot) }
-            }
+            try (writing ?? connection)
+                .forEachRow(sql, arguments) { row in
+                    if let snapshot = try plan.snapshot(row, time: time) { body(snapshot) }
+                }
         }
+    }
+
+    func row(of id: ManagedObjectID, through connection: StoreConnection) throws -> RowSnapshot? {
+        try rows(of: [id], through: connection).first
     }
 
     /// The destinations of a to-many relationship of several objects, in the order that the store keeps.

@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import SafeFiles
 internal import StoreFormat
 internal import StoreStrategies
+internal import StoreWriting
 internal import Synchronization
 
 /// A store that a coordinator holds open: one connection to read, one to write, and the rows that contexts share.
@@ -14,6 +15,7 @@ final class AttachedStore: Sendable {
 
     struct Writing {
         var connection: StoreConnection?
+        var writer: RowWriter?
     }
 
     let location: StoreLocation
@@ -24,8 +26,8 @@ final class AttachedStore: Sendable {
     let reading = Mutex(Reading())
     let writing = Mutex(Writing())
     let cache = Mutex(RowCache())
-    /// The metadata as it was last read or written.
-    let metadata: Mutex<StoreMetadata>
+    /// Metadata that was set and is to be written with the next save.
+    let pendingMetadata = Mutex<[String: PropertyListValue?]>([:])
 
     var uuid: String { contents.metadata.uuid }
     var lockTimeout: Duration { .milliseconds(Int64(max(0, min(description.timeout, 86_400)) * 1000)) }
@@ -36,7 +38,6 @@ final class AttachedStore: Sendable {
         let connection = try StoreConnection(location, access: .liveReading, lockTimeout: .seconds(20))
         defer { try? connection.close() }
         contents = try StoreContents(reading: connection, givenModel: model, givenHashes: hashes)
-        metadata = Mutex(contents.metadata)
         readOnlyReason =
             if description.isReadOnly {
                 "it was opened read-only"
@@ -71,6 +72,7 @@ final class AttachedStore: Sendable {
             state.connection = nil
         }
         writing.withLock { state in
+            state.writer = nil
             try? state.connection?.close()
             state.connection = nil
         }

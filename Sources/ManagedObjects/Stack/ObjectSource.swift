@@ -20,6 +20,7 @@ protocol ObjectSource: Sendable {
     func destinations(of owners: [ManagedObjectID], _ relationship: String) throws -> [ManagedObjectID:
         [ManagedObjectID]]
     func externalData(_ name: String, of id: ManagedObjectID) throws -> Data
+    func save(_ request: SaveRequest) throws -> SaveOutcome
     /// Counts a context as a user of cached rows, and no longer.
     func retain(_ rows: [RowSnapshot])
     func release(_ ids: [ManagedObjectID])

@@ -37,10 +37,11 @@ public final class PersistentStoreCoordinator: Sendable {
     /// The stores in the order in which they were added.
     public var persistentStores: [PersistentStore] { stores.map(\.summary) }
 
-    /// Opens a store that is there, as its description says.
+    /// Opens a store as its description says; with a model, one that is not there is made.
     @discardableResult
     public func addPersistentStore(with description: PersistentStoreDescription) throws -> PersistentStore {
         let known = state.withLock { $0.model?.model }
+        if let known { try AttachedStore.createIfMissing(description, model: known) }
         let store = try AttachedStore(description, model: known, hashes: isModelGiven ? versionHashes : nil)
         try store.applyOptions()
         try state.withLock { state in
@@ -65,9 +66,22 @@ public final class PersistentStoreCoordinator: Sendable {
         removed?.close()
     }
 
-    /// The metadata of a store, as it was last read or saved.
-    public func metadata(for store: PersistentStore) -> StoreMetadata? {
-        self.store(uuid: store.identifier)?.metadata.withLock { $0 }
+    /// The metadata of a store as it was opened, with what was set and not yet saved.
+    public func metadata(for store: PersistentStore) -> [String: PropertyListValue] {
+        guard let store = self.store(uuid: store.identifier) else { return [:] }
+        var values = store.contents.metadata.values
+        for (key, value) in store.pendingMetadata.withLock({ $0 }) { values[key] = value }
+        return values
+    }
+
+    /// Sets keys of an application in the metadata of a store, or removes those without a value.
+    ///
+    /// The next save writes them in its transaction. Keys that are Core Data's own make that save fail.
+    public func setMetadata(_ changes: [String: PropertyListValue?], for store: PersistentStore) throws {
+        guard let store = self.store(uuid: store.identifier) else {
+            throw ManagedObjectError(.foreignObject, "the store is not open in this coordinator")
+        }
+        store.pendingMetadata.withLock { $0.merge(changes) { $1 } }
     }
 
     /// The id that a URI stands for, without reading; nil when no store of that UUID is open or the model lacks the entity.

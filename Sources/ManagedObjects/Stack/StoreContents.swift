@@ -58,7 +58,7 @@ struct StoreContents: Sendable {
             differing = Set(hashes.keys).union(known.keys).filter { hashes[$0] != known[$0] }
         } else if let cached {
             differing = Set(model.entities.keys).union(cached.entities.keys)
-                .filter { model.entities[$0] != cached.entities[$0] }
+                .filter { model.entities[$0]?.versionedForm != cached.entities[$0]?.versionedForm }
         } else {
             differing = Array(Set(model.entities.keys).symmetricDifference(numbers.modelEntries.map(\.name)))
         }

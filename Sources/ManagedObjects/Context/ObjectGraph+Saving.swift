@@ -1,0 +1,171 @@
+internal import StoreFormat
+
+/// From changed objects to a request to save them, and back from what came of it.
+extension ObjectGraph {
+    /// All that is to be saved, in the order in which it was changed.
+    func saveRequest() throws -> SaveRequest {
+        var request = SaveRequest()
+        var joined: Set<JoinedPair> = []
+        let model = try source.shape()
+        for object in inserted.sorted(by: { $0.order < $1.order }) {
+            request.insertions.append(insertion(object))
+            request.links += try links(of: object, model, &joined)
+        }
+        for object in updated.sorted(by: { $0.order < $1.order }) {
+            if let update = try update(object) { request.updates.append(update) }
+            request.links += try links(of: object, model, &joined)
+        }
+        for object in deleted.sorted(by: { $0.order < $1.order }) {
+            request.deletions.append(SaveRequest.Deletion(id: object.objectID, base: object.base))
+        }
+        return request
+    }
+
+    private func insertion(_ object: ManagedObject) -> SaveRequest.Insertion {
+        var values: [String: PropertyValue] = [:]
+        for (attribute, value) in zip(object.shape.attributes, object.attributes)
+        where !attribute.isTransient && !attribute.isDerived {
+            values[attribute.name] = .attribute(value)
+        }
+        for (relationship, id) in zip(object.shape.toOnes, object.toOnes) where !relationship.isTransient {
+            if let id { values[relationship.name] = .object(id) }
+        }
+        return SaveRequest.Insertion(
+            id: object.objectID,
+            values: values,
+            given: Set(object.changed.map(object.shape.name(of:)))
+        )
+    }
+
+    private func update(_ object: ManagedObject) throws -> SaveRequest.Update? {
+        guard let base = object.base else { return nil }
+        var values: [String: PropertyValue] = [:]
+        for property in object.changedProperties() {
+            switch property {
+            case .attribute(let index):
+                values[object.shape.attributes[index].name] = .attribute(object.attributes[index])
+            case .toOne(let index):
+                guard !object.shape.toOnes[index].isTransient else { continue }
+                values[object.shape.toOnes[index].name] = .object(object.toOnes[index])
+            case .toMany: break
+            }
+        }
+        return values.isEmpty ? nil : SaveRequest.Update(id: object.objectID, base: base, values: values)
+    }
+
+    /// One pair of a many-to-many relationship, seen from one side.
+    private struct JoinedPair: Hashable {
+        let owner: ManagedObjectID
+        let relationship: String
+        let member: ManagedObjectID
+    }
+
+    private func links(
+        of object: ManagedObject,
+        _ model: ModelShape,
+        _ joined: inout Set<JoinedPair>
+    ) throws -> [SaveRequest.Link] {
+        var result: [SaveRequest.Link] = []
+        for (index, value) in object.toManys.sorted(by: { $0.key < $1.key }) where value.hasChanges {
+            let relationship = object.shape.toManys[index]
+            guard !relationship.isTransient else { continue }
+            var link = SaveRequest.Link(owner: object.objectID, relationship: relationship.name, added: [], removed: [])
+            let inverse = relationship.inverse.flatMap { name in
+                model.entities[relationship.destination]?.property(name).map { (name, $0) }
+            }
+            if case .toOne? = inverse?.1 {
+                // The to-one on the other side is saved, and says it all.
+            } else {
+                // Of the two sides of a pair, the first to come tells.
+                func isFirst(_ member: ManagedObjectID) -> Bool {
+                    if let (name, _) = inverse,
+                        joined.contains(JoinedPair(owner: member, relationship: name, member: object.objectID))
+                    {
+                        return false
+                    }
+                    joined.insert(
+                        JoinedPair(owner: object.objectID, relationship: relationship.name, member: member)
+                    )
+                    return true
+                }
+                link.added = value.added.filter(isFirst)
+                link.removed = value.removed.sorted().filter(isFirst)
+            }
+            if relationship.isOrdered { link.order = try members(of: object, index) }
+            if !link.added.isEmpty || !link.removed.isEmpty || link.order != nil { result.append(link) }
+        }
+        return result
+    }
+
+    // MARK: After the save
+
+    /// Makes the objects what the save has made of their rows.
+    func adopt(_ outcome: SaveOutcome) {
+        func renamed(_ id: ManagedObjectID) -> ManagedObjectID { outcome.permanentIDs[id] ?? id }
+        permanentIDs.merge(outcome.permanentIDs) { $1 }
+        let rows = Dictionary(outcome.rows.map { ($0.id, $0) }) { $1 }
+        let (new, changed, gone) = (inserted, updated, deleted)
+        clearChanges()
+        for object in new {
+            object.status.remove(.inserted)
+            let id = renamed(object.objectID)
+            if id != object.objectID, registered(id).map({ $0 !== object }) ?? false, !outcome.inserted.contains(id) {
+                // Another object has the unique values, and stands for this one.
+                news.deleted.insert(object)
+                dismiss(object)
+                continue
+            }
+            if id != object.objectID { rename(object, to: id) }
+            settle(object, rows[id], renamed)
+        }
+        for object in changed {
+            object.status.remove(.updated)
+            if outcome.kept.contains(object.objectID) {
+                turnIntoFault(object)
+                news.refreshed.insert(object)
+            } else if !outcome.deleted.contains(object.objectID) {
+                settle(object, rows[object.objectID], renamed)
+            }
+        }
+        for object in gone {
+            object.status.remove(.deleted)
+            if outcome.kept.contains(object.objectID) {
+                turnIntoFault(object)
+                news.refreshed.insert(object)
+            } else {
+                dismiss(object)
+                object.status.insert(.deleted)
+            }
+        }
+        for id in outcome.deleted { if let object = registered(id) { forgetRow(of: object) } }
+        // What the writer had to touch besides: the other sides of relationships.
+        for row in outcome.rows {
+            guard let object = registered(row.id), !object.isFault, object.base !== row else { continue }
+            for index in object.toManys.keys { object.toManys[index]?.base = nil }
+            fill(object, from: row)
+            news.refreshed.insert(object)
+        }
+    }
+
+    /// An object that was saved: its values are the store's, and nothing is changed.
+    private func settle(
+        _ object: ManagedObject,
+        _ row: RowSnapshot?,
+        _ renamed: (ManagedObjectID) -> ManagedObjectID
+    ) {
+        for index in object.toManys.keys { object.toManys[index]?.commit(renamed) }
+        object.changed = []
+        object.order = 0
+        guard let row else {
+            object.toOnes = object.toOnes.map { $0.map(renamed) }
+            return
+        }
+        let (attributes, toManys) = (object.attributes, object.toManys)
+        fill(object, from: row)
+        object.toManys = toManys
+        for (index, attribute) in object.shape.attributes.enumerated()
+        where attribute.isTransient && attributes.indices.contains(index) {
+            object.attributes[index] = attributes[index]
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import FoundationEssentials
+import ManagedObjects
+import StoreFormat
+import StoreStrategies
+import TestSupport
+
+/// The stack of the fetched-results investigation: a main context that shows, and a background context that writes.
+struct SiblingStack {
+    static let model = ManagedObjectModel(entities: [
+        EntityDescription(
+            name: "TestDummy",
+            attributes: [
+                AttributeDescription(name: "id", type: .integer64),
+                AttributeDescription(name: "name", type: .string),
+                AttributeDescription(name: "isEven", type: .boolean),
+            ]
+        )
+    ])
+
+    let scratch: ScratchFolder
+    let container: PersistentContainer
+    let main: ManagedObjectContext
+    let background: ManagedObjectContext
+
+    init(_ model: ManagedObjectModel = Self.model, tracksHistory: Bool = false) throws {
+        scratch = try ScratchFolder()
+        var description = PersistentStoreDescription(url: scratch.location("TestDummy.sqlite").url)
+        description.isHistoryTrackingEnabled = tracksHistory
+        container = PersistentContainer(
+            name: "TestDummy",
+            managedObjectModel: model,
+            descriptions: [description],
+            viewContextOn: .privateQueue
+        )
+        try container.loadPersistentStores()
+        main = container.viewContext
+        background = container.newBackgroundContext()
+    }
+
+    var location: StoreLocation { scratch.location("TestDummy.sqlite") }
+
+    /// Merges every save of the background context into the main one, as it happens.
+    func mergeIntoMain() -> ChangeObservation {
+        background.onDidSave { [main] notice in
+            main.performAndWait { main in
+                main.retainsRegisteredObjects = true
+                _ = try? main.mergeChanges(fromContextDidSave: notice)
+            }
+        }
+    }
+}
+
+extension ManagedObjectContext {
+    /// Makes the dummies of the investigation, numbered from 0.
+    @discardableResult
+    func insertDummies(_ count: Int) throws -> [ManagedObject] {
+        try (0..<count)
+            .map { number in
+                let dummy = try insertNewObject(forEntityName: "TestDummy")
+                try dummy.setValue(number, forKey: "id")
+                try dummy.setValue("dummy \(number)", forKey: "name")
+                return dummy
+            }
+    }
+
+    /// Every object of an entity, in the order of the store's keys.
+    func all(_ entity: String) throws -> [ManagedObject] { try objects(RowQuery(entity: entity)) }
+}
