@@ -4,13 +4,17 @@ package import StoreFormat
 /// Makes a new Core Data store from a model: header, tables, indexes, entity numbers, metadata and model cache.
 ///
 /// The shape is that of COREDATA §1.1–1.8, compared with genuine stores in the tests. What Core Data alone could make,
-/// the version hashes, are stand-ins and marked as such (``SyntheticVersionHash``).
+/// the version hashes, are stand-ins and marked as such (``SyntheticVersionHash``), unless the caller has the genuine ones.
 package struct StoreBuilder: Sendable {
     /// The choices that a persistent store description would make.
     package struct Options: Sendable {
         package var journalMode = StoreHeader.JournalMode.wal
         package var pageSize = 4096
         package var tracksHistory = false
+        /// The genuine version hash of each entity, as a compiled model's folder tells them (``ModelFile``).
+        ///
+        /// With them an app that has this model takes the store for its own.
+        package var versionHashes: [String: [UInt8]] = [:]
         /// Metadata that an application set; these keys win over the ones that the builder writes.
         package var metadata: [String: PropertyListValue] = [:]
 
@@ -26,7 +30,12 @@ package struct StoreBuilder: Sendable {
     package init(_ model: ManagedObjectModel, uuid: String, options: Options = Options()) throws(StoreError) {
         shape = try StoreShape(model)
         modelCache = try ModelCacheWriter.bytes(of: model)
-        metadata = MetadataWriter.metadata(for: model, uuid: uuid, additional: options.metadata)
+        metadata = MetadataWriter.metadata(
+            for: model,
+            uuid: uuid,
+            versionHashes: options.versionHashes,
+            additional: options.metadata
+        )
         self.options = options
     }
 

@@ -11,13 +11,17 @@ package enum MetadataWriter {
     package static let frameworkVersion: Int64 = 1344
 
     /// Returns the metadata of a new store of `model`; keys of `additional` are added and win over ours.
+    ///
+    /// Without the genuine version hashes of all its entities the store gets stand-ins, and says so.
     package static func metadata(
         for model: ManagedObjectModel,
         uuid: String,
+        versionHashes: [String: [UInt8]] = [:],
         additional: [String: PropertyListValue] = [:]
     ) -> StoreMetadata {
-        let hashes = SyntheticVersionHash.hashes(of: model)
-        let values: [String: PropertyListValue] = [
+        let isGenuine = !versionHashes.isEmpty && Set(versionHashes.keys) == Set(model.entities.keys)
+        let hashes = isGenuine ? versionHashes : SyntheticVersionHash.hashes(of: model)
+        var values: [String: PropertyListValue] = [
             "NSStoreType": .string("SQLite"),
             "NSStoreModelVersionHashes": .dictionary(hashes.mapValues { .data($0) }),
             "NSStoreModelVersionHashesVersion": .integer(3),
@@ -26,8 +30,8 @@ package enum MetadataWriter {
             "NSStoreModelVersionChecksumKey": .string(versionChecksum(hashes)),
             "NSPersistenceFrameworkVersion": .integer(frameworkVersion),
             "_NSAutoVacuumLevel": .string("2"),
-            syntheticHashesKey: .boolean(true),
         ]
+        if !isGenuine { values[syntheticHashesKey] = .boolean(true) }
         return StoreMetadata(uuid: uuid, values: values.merging(additional) { _, added in added })
     }
 

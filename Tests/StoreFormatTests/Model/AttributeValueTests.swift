@@ -75,7 +75,8 @@ struct AttributeValueTests {
     @Test("is taken for another kind only where nothing is lost")
     func conversion() {
         let cases: [(AttributeValue, AttributeType, AttributeValue?)] = [
-            (40_000, .integer16, nil), (40_000, .integer32, 40_000), (1_099_511_627_776, .integer32, nil), (2.0, .integer16, 2),
+            (40_000, .integer16, nil), (40_000, .integer32, 40_000), (1_099_511_627_776, .integer32, nil),
+            (2.0, .integer16, 2),
             (2.5, .integer16, nil), (true, .integer16, 1), (1, .boolean, true), (0, .boolean, false),
             (2, .boolean, nil), (3, .double, 3.0), (0.1, .float, .real(Double(Float(0.1)))), ("3", .integer16, nil),
             (3, .decimal, .decimal(3)), (.decimal(3), .integer64, 3), (.decimal(.nan), .integer64, nil),

@@ -1,0 +1,39 @@
+import SafeFiles
+import SystemPackage
+
+/// A managed object model that lies in a file or folder of its own, compiled or as a model editor keeps it.
+///
+/// Four forms are understood: a compiled model (`.mom`), the folder of its versions (`.momd`), a model document
+/// (`.xcdatamodel`, or its `contents`), and the folder of its versions (`.xcdatamodeld`). What lies there decides, not
+/// the name.
+public struct ModelFile: Hashable, Sendable {
+    public let model: ManagedObjectModel
+    /// The version's name; nil for a model that lies alone.
+    public let versionName: String?
+    /// The version hash of each entity, which only a folder of compiled versions tells; empty for every other form.
+    ///
+    /// They are the ones that an app with this model expects of a store, and cannot be computed here.
+    public let entityVersionHashes: [String: [UInt8]]
+
+    public init(model: ManagedObjectModel, versionName: String? = nil, entityVersionHashes: [String: [UInt8]] = [:]) {
+        self.model = model
+        self.versionName = versionName
+        self.entityVersionHashes = entityVersionHashes
+    }
+
+    /// Reads the model at a path; of a folder of versions the current one, unless another is named.
+    public init(path: String, version: String? = nil) throws(StoreError) {
+        do {
+            self = try ModelFileReader(path: path).read(version: version)
+        } catch let error as StoreError {
+            throw error
+        } catch let error as UndecodableData {
+            throw StoreError(.incompatible, path: path, "the model cannot be read: \(error)")
+        } catch let error as FileError {
+            let code: StoreError.Code = error.errno == .noSuchFileOrDirectory ? .notFound : .unreadable
+            throw StoreError(code, path: error.path, "the model cannot be read (\(error))")
+        } catch {
+            throw StoreError(.failed, path: path, "the model cannot be read: \(error)")
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import SafeFiles
+import SystemPackage
+
+/// Finds out which form of model lies at a path, and reads it.
+struct ModelFileReader {
+    /// The greatest file that is read; the compiled model of Photos has 300 kB.
+    private static let sizeLimit = 64 << 20
+    private static let versionInfo = "VersionInfo.plist"
+    private static let currentVersion = ".xccurrentversion"
+    private static let contents = "contents"
+
+    private let path: String
+    private let parent: Directory
+    private let name: String
+
+    init(path: String) throws {
+        let filePath = FilePath(path).lexicallyNormalized()
+        guard let name = filePath.lastComponent?.string else {
+            throw StoreError(.notFound, path: path, "this is not the path of a model")
+        }
+        self.path = path
+        self.name = name
+        let folder = filePath.removingLastComponent().string
+        parent = try Directory.open(path: folder.isEmpty ? "." : folder)
+    }
+
+    func read(version: String?) throws -> ModelFile {
+        guard let status = try parent.status(of: name) else {
+            throw StoreError(.notFound, path: path, "there is no model")
+        }
+        guard status.kind == .directory else {
+            guard version == nil else {
+                throw StoreError(.incompatible, path: path, "the model lies alone and has no versions")
+            }
+            return ModelFile(model: try Self.model(from: parent.contents(of: name, limit: Self.sizeLimit)))
+        }
+        let folder = try parent.openDirectory(name)
+        if try folder.status(of: Self.versionInfo) != nil { return try compiledVersion(version, in: folder) }
+        if try folder.status(of: Self.contents) != nil {
+            return ModelFile(model: try Self.model(from: folder.contents(of: Self.contents, limit: Self.sizeLimit)))
+        }
+        return try documentVersion(version, in: folder)
+    }
+
+    /// A compiled model, or the document of one.
+    private static func model(from bytes: [UInt8]) throws -> ManagedObjectModel {
+        if bytes.starts(with: BinaryPropertyListReader.signature) { return try ManagedObjectModel(archive: bytes) }
+        guard bytes.contains(UInt8(ascii: "<")) else { throw UndecodableData("it is neither compiled nor a document") }
+        return try ModelDocumentDecoder(bytes).model()
+    }
+
+    // MARK: Folders of versions
+
+    private func compiledVersion(_ version: String?, in folder: Directory) throws -> ModelFile {
+        let info = try PropertyListReader.value(from: folder.contents(of: Self.versionInfo, limit: Self.sizeLimit))
+        guard case .dictionary(let values) = info,
+            case .dictionary(let hashes)? = values["NSManagedObjectModel_VersionHashes"]
+        else { throw UndecodableData("\(Self.versionInfo) lists no versions") }
+        let current: String? =
+            if case .string(let name)? = values["NSManagedObjectModel_CurrentVersionName"] { name } else { nil }
+        let chosen = try choose(version, current: current, from: Array(hashes.keys))
+        let bytes = try folder.contents(of: try Self.fileName(chosen, ".mom"), limit: Self.sizeLimit)
+        var entityHashes: [String: [UInt8]] = [:]
+        if case .dictionary(let list)? = hashes[chosen] {
+            for (entity, hash) in list { if case .data(let bytes) = hash { entityHashes[entity] = bytes } }
+        }
+        return ModelFile(
+            model: try ManagedObjectModel(archive: bytes),
+            versionName: chosen,
+            entityVersionHashes: entityHashes
+        )
+    }
+
+    private func documentVersion(_ version: String?, in folder: Directory) throws -> ModelFile {
+        let suffix = ".xcdatamodel"
+        let versions = try folder.entries().filter { $0.hasSuffix(suffix) }.map { String($0.dropLast(suffix.count)) }
+        var current: String?
+        if try folder.status(of: Self.currentVersion) != nil,
+            case .dictionary(let values) = try PropertyListReader.value(
+                from: folder.contents(of: Self.currentVersion, limit: Self.sizeLimit)
+            ),
+            case .string(let name)? = values["_XCCurrentVersionName"]
+        {
+            current = name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : name
+        }
+        let chosen = try choose(version, current: current, from: versions)
+        let document = try folder.openDirectory(try Self.fileName(chosen, suffix))
+        let bytes = try document.contents(of: Self.contents, limit: Self.sizeLimit)
+        return ModelFile(model: try ModelDocumentDecoder(bytes).model(), versionName: chosen)
+    }
+
+    /// The version asked for, else the current one, else the only one.
+    private func choose(_ version: String?, current: String?, from versions: [String]) throws -> String {
+        guard !versions.isEmpty else {
+            throw StoreError(.incompatible, path: path, "the folder holds no model")
+        }
+        let list = versions.sorted().joined(separator: ", ")
+        if let chosen = version ?? current {
+            guard versions.contains(chosen) else {
+                throw StoreError(.incompatible, path: path, "there is no version \(chosen) of the model, but \(list)")
+            }
+            return chosen
+        }
+        guard versions.count == 1 else {
+            throw StoreError(
+                .incompatible,
+                path: path,
+                "no version of the model is the current one: name one of \(list)"
+            )
+        }
+        return versions[0]
+    }
+
+    private static func fileName(_ version: String, _ suffix: String) throws -> String {
+        guard !version.contains("/"), !version.isEmpty else { throw UndecodableData("a version has no usable name") }
+        return version + suffix
+    }
+}
