@@ -18,6 +18,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         public static let notADatabase = Code(rawValue: "notADatabase")
         /// Pages are damaged, or the file is shorter than its header says.
         public static let damaged = Code(rawValue: "damaged")
+        /// A row is larger than may be read at once.
+        public static let valueTooLarge = Code(rawValue: "valueTooLarge")
         /// It cannot be written.
         public static let notWritable = Code(rawValue: "notWritable")
         /// The disk or the quota is full.

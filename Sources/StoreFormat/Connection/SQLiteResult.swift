@@ -35,7 +35,7 @@ struct SQLiteResult {
         case SQLITE_CANTOPEN: StoreError(.unreadable, path: path, "the store cannot be opened (\(detail))")
         case SQLITE_IOERR: StoreError(.inputOutput, path: path, "input or output failed (\(detail), code \(code))")
         case SQLITE_NOMEM: StoreError(.failed, path: path, "out of memory")
-        case SQLITE_TOOBIG: StoreError(.damaged, path: path, "a value or statement is larger than SQLite allows")
+        case SQLITE_TOOBIG: StoreError(.valueTooLarge, path: path, "a row is larger than may be read at once")
         case SQLITE_INTERRUPT:
             StoreError(
                 .damaged,

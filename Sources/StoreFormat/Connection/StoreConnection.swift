@@ -141,6 +141,14 @@ package final class StoreConnection {
         }
     }
 
+    /// Runs `body` while no row larger than `bytes` can be read: reading one throws `valueTooLarge`.
+    func withValueLimit<R>(_ bytes: Int, _ body: () throws -> R) throws -> R {
+        let handle = try openHandle()
+        let former = sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(clamping: bytes))
+        defer { sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, former) }
+        return try body()
+    }
+
     // MARK: Transactions
 
     /// Begins a transaction and takes the read lock, so that all that follows sees one state.

@@ -45,7 +45,7 @@ extension UnreadableStore {
         case .busy: reason = .locked
         case .unreadable: reason = .permission
         case .notADatabase: reason = .notADatabase
-        case .damaged: reason = .damaged
+        case .damaged, .valueTooLarge: reason = .damaged
         case .inputOutput: reason = .inputOutput
         case .changedMeanwhile: reason = .changing
         default: return nil

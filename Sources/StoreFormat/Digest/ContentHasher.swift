@@ -54,6 +54,12 @@ struct ContentHasher: ~Copyable {
         appendPlain(bytes)
     }
 
+    /// Begins a value of so many bytes, which follow by ``appendPlain(_:)``.
+    mutating func beginBytes(count: Int, _ storageClass: StorageClass) {
+        makeRoom()
+        header(length: count, storageClass)
+    }
+
     /// Adds bytes without a header, for content that is read in pieces; the caller adds the length.
     mutating func appendPlain(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress else { return }

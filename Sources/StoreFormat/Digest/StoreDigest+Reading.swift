@@ -43,20 +43,44 @@ extension StoreDigest {
     }
 
     /// Takes the digest of one table: its name, the names of its columns, and every row in key order.
+    ///
+    /// A table with rows larger than `greatestRow` is read value by value in pieces; the digest is the same.
     package static func digest(
         of table: StoreSchema.Table,
         in connection: StoreConnection,
         rowsBefore: Int64 = 0,
+        greatestRow: Int = 8 << 20,
         monitor: WorkMonitor = .silent
+    ) throws -> Table {
+        // SQLite opens no single value of a table with generated columns, or without a row number.
+        guard let rowID = table.rowIDName, !table.columns.contains(where: { $0.generation != .none }) else {
+            return try digest(wholeRowsOf: table, in: connection, rowsBefore: rowsBefore, monitor: monitor)
+        }
+        do {
+            return try connection.withValueLimit(greatestRow) {
+                try digest(wholeRowsOf: table, in: connection, rowsBefore: rowsBefore, monitor: monitor)
+            }
+        } catch let error as StoreError where error.code == .valueTooLarge {
+            return try digest(
+                valuesOf: table,
+                rowID: rowID,
+                in: connection,
+                rowsBefore: rowsBefore,
+                monitor: monitor
+            )
+        }
+    }
+
+    private static func digest(
+        wholeRowsOf table: StoreSchema.Table,
+        in connection: StoreConnection,
+        rowsBefore: Int64,
+        monitor: WorkMonitor
     ) throws -> Table {
         // Scanned without an index, a table gives its rows in the order of its key.
         let columns = contentColumns(of: table)
         let list = columns.isEmpty ? "NULL" : columns.map(SQLName.quoted).joined(separator: ", ")
-        var hasher = ContentHasher()
-        hasher.append(table.name)
-        hasher.append(Int64(columns.count))
-        for column in columns { hasher.append(column) }
-
+        var hasher = head(of: table, columns)
         var rows: Int64 = 0
         let count = columns.count
         try connection.forEachRow("SELECT \(list) FROM \(SQLName.quoted(table.name)) NOT INDEXED") { row in
@@ -69,6 +93,55 @@ extension StoreDigest {
         }
         hasher.append(rows)
         return Table(name: table.name, rows: rows, digest: hasher.finish())
+    }
+
+    /// The same digest, without ever holding a whole text or blob.
+    private static func digest(
+        valuesOf table: StoreSchema.Table,
+        rowID: String,
+        in connection: StoreConnection,
+        rowsBefore: Int64,
+        monitor: WorkMonitor
+    ) throws -> Table {
+        let columns = contentColumns(of: table)
+        let names = columns.dropFirst().map(SQLName.quoted)
+        // What `typeof` and the condition ask is in the row's header; the value itself is not fetched.
+        let list =
+            [SQLName.quoted(rowID)] + names.map { "typeof(\($0))" }
+            + names.map { "CASE WHEN typeof(\($0)) IN ('text', 'blob') THEN NULL ELSE \($0) END" }
+        let readers = columns.dropFirst().map { ValueReader(connection, table: table.name, column: $0) }
+        var hasher = head(of: table, columns)
+        var rows: Int64 = 0
+        let query = "SELECT \(list.joined(separator: ", ")) FROM \(SQLName.quoted(table.name)) NOT INDEXED"
+        try connection.forEachRow(query) { row in
+            hasher.append(row, 0)
+            for (index, reader) in readers.enumerated() {
+                let type = row.text(1 + index)
+                guard type == "text" || type == "blob" else {
+                    hasher.append(row, 1 + readers.count + index)
+                    continue
+                }
+                var isBegun = false
+                try reader.read(row: row.integer(0)) { size, piece in
+                    if !isBegun { hasher.beginBytes(count: size, type == "text" ? .text : .blob) }
+                    isBegun = true
+                    hasher.appendPlain(piece)
+                }
+            }
+            rows &+= 1
+            try monitor.checkCancellation()
+            if rows & 0x3ff == 0 { monitor.report(.proving, rowsBefore + rows, of: 0) }
+        }
+        hasher.append(rows)
+        return Table(name: table.name, rows: rows, digest: hasher.finish())
+    }
+
+    private static func head(of table: StoreSchema.Table, _ columns: [String]) -> ContentHasher {
+        var hasher = ContentHasher()
+        hasher.append(table.name)
+        hasher.append(Int64(columns.count))
+        for column in columns { hasher.append(column) }
+        return hasher
     }
 
     /// The rowid by whichever name reaches it, then every column that stores something.

@@ -76,7 +76,7 @@ extension StoreError.Code {
         switch self {
         case .busy: .busy
         case .notFound: .nothingFound
-        case .unreadable, .notADatabase, .damaged: .foundButUnreadable
+        case .unreadable, .notADatabase, .damaged, .valueTooLarge: .foundButUnreadable
         case .notWritable: .notWritable
         case .noSpace: .noSpace
         case .incompatible: .incompatible

@@ -98,6 +98,33 @@ struct StoreDigestTests {
         #expect(try scratch.directory.entries() == [])
     }
 
+    @Test(
+        "Large values are read in pieces, to the same digest",
+        arguments: [
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b)", "CREATE TABLE t(a, b, rowid)",
+            "CREATE TABLE t(a PRIMARY KEY, b) WITHOUT ROWID", "CREATE TABLE t(a, b, c AS (a || 'x') STORED)",
+        ],
+        ["UTF-8", "UTF-16le"]
+    )
+    func largeValues(_ table: String, _ encoding: String) throws {
+        let scratch = try ScratchFolder()
+        let location = try scratch.makeStore(
+            """
+            PRAGMA encoding='\(encoding)'; \(table);
+            INSERT INTO t(a, b) VALUES (1, NULL), ('text', 2.5), (zeroblob(70000), x''), ('', 'ü' || hex(zeroblob(90000))),
+            (-7, randomblob(200000)), ('last', 1)
+            """
+        )
+        let connection = try StoreConnection(location, access: .immutable)
+        let schema = try StoreSchema(reading: connection)
+        let table = try #require(schema.table(named: "t"))
+        let whole = try StoreDigest.digest(of: table, in: connection)
+        #expect(try StoreDigest.digest(of: table, in: connection, greatestRow: 1000) == whole)
+        #expect(whole.rows == 6)
+        // The limit held for that table only.
+        #expect(try connection.value("SELECT length(zeroblob(5000))")?.integer == 5000)
+    }
+
     @Test("Cancellation stops a long digest")
     func cancellation() throws {
         let scratch = try ScratchFolder()
