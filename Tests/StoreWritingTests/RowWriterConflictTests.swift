@@ -113,6 +113,57 @@ struct RowWriterConflictTests {
         #expect(try store.connection.value("SELECT count(*) FROM ATRANSACTION") == .integer(2))
     }
 
+    @Test("An object that comes back under its key is not taken for the one that was known")
+    func restored() throws {
+        let store = try store()
+        let key = try store.insert("Account")
+        try store.save { try store.writer.delete(key, expecting: 1) }
+        try store.save { try store.writer.insert(key, ["login": .text("a")], version: 2) }
+        #expect(try store.writer.conflict(over: key, expecting: 1)?.found == 2)
+        #expect(try store.writer.allocateKeys(for: "Account", count: 1) == key.primaryKey + 1)
+    }
+
+    @Test("Nothing is written once somebody changed the tables")
+    func migratedMeanwhile() throws {
+        let store = try store()
+        let key = try store.insert("Account")
+        try store.connection.execute("ALTER TABLE ZACCOUNT ADD COLUMN ZNEW INTEGER")
+        let error = #expect(throws: StoreError.self) { try store.save { try store.writer.delete(key) } }
+        #expect(error?.code == .changedMeanwhile)
+        #expect(try store.writer.version(of: key) == 1)
+    }
+
+    @Test("Two writers of one store take turns, and neither gives out a key of the other's")
+    func twoWriters() throws {
+        let store = try store()
+        try store.insert("Account")
+        try NewStoreFile.checkpoint(store.connection)
+        try NewStoreFile.closeClean(store.connection)
+        let writers = try (0..<2)
+            .map { _ in
+                let connection = try StoreConnection(store.location, access: .liveWriting)
+                return try RowWriter(connection, layout: #require(try StoreLayout(reading: connection)))
+            }
+        for round in 0..<6 {
+            let writer = writers[round % 2]
+            let origin = HistoryWriter.Origin(author: "writer \(round % 2)", timestamp: Double(round))
+            _ = try writer.save(from: origin, deadline: Deadline(after: .seconds(5))) {
+                let first = try writer.allocateKeys(for: "Account", count: 1)
+                try writer.insert(ObjectKey(entity: "Account", primaryKey: first), [:])
+            }
+        }
+        let connection = writers[0].connection
+        #expect(try connection.value("SELECT group_concat(Z_PK) FROM ZACCOUNT") == .text("1,2,3,4,5,6,7"))
+        #expect(
+            try connection.value("SELECT group_concat(Z_PK) FROM (SELECT Z_PK FROM ATRANSACTION ORDER BY Z_PK)")
+                == .text("1,2,3,4,5,6,7")
+        )
+        #expect(
+            try connection.value("SELECT group_concat(ZNAME) FROM ATRANSACTIONSTRING")
+                == .text("tests,writer 0,writer 1")
+        )
+    }
+
     @Test("Both sides of a one-to-one may be new, in either order")
     func newPair() throws {
         let store = try store()

@@ -120,7 +120,9 @@ extension RowWriter {
 
     /// The attribute of that name, unless others determine its value.
     func settable(_ name: String, in entity: StoreLayout.Entity) throws(StoreError) -> StoreLayout.Attribute {
-        guard let attribute = entity.attribute(name) else { throw unfit("\(entity.name) has no attribute \(name)") }
+        guard let attribute = attribute(name, of: entity) else {
+            throw unfit("\(entity.name) has no attribute \(name)")
+        }
         guard !attribute.description.isDerived else {
             throw unfit("\(entity.name).\(name) is derived: its value follows from others")
         }

@@ -14,16 +14,19 @@ extension RowWriter {
     /// Carries out one save in a transaction of its own: what `body` writes, its history, and the files of large values.
     ///
     /// Files are durable before the commit, and those of values that are gone are removed after it. When `body` or the
-    /// commit fails, nothing of the save is left. The write lock is waited for until the deadline.
+    /// commit fails, nothing of the save is left. The write lock is waited for until the deadline. ``changes`` is empty
+    /// afterwards: the result has them.
     package func save(
         from origin: HistoryWriter.Origin,
         deadline: Deadline,
         _ body: () throws -> Void
     ) throws -> SaveResult {
         beginSave()
+        defer { beginSave() }
         try connection.beginWriting(deadline: deadline)
         let transaction: Int64?
         do {
+            try requireSchema()
             try body()
             transaction = try finishSave(from: origin)
         } catch {

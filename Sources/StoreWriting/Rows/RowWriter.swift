@@ -6,7 +6,7 @@ package import StoreFormat
 /// It goes by where the store really keeps things (``StoreLayout``), so it writes genuine stores and our own alike. All
 /// calls between two of ``beginSave()`` belong to one transaction; ``save(from:deadline:_:)`` opens and ends one.
 package final class RowWriter {
-    let connection: StoreConnection
+    package let connection: StoreConnection
     package let layout: StoreLayout
     let external: ExternalDataWriter?
     let history: HistoryWriter?
@@ -19,6 +19,10 @@ package final class RowWriter {
     /// What a one-to-one of an object that is yet to be inserted leads to, because the other side came first.
     private var promises: [ObjectKey: [String: ObjectKey]] = [:]
     private var insertions: [String: String] = [:]
+    /// The attributes of each entity by name, for they are asked for with every value.
+    private var attributes: [String: [String: StoreLayout.Attribute]] = [:]
+    /// The version of the schema that the layout was read from.
+    private var schemaVersion: SQLValue?
 
     /// Takes a store that may be written; `external` is where its large values go.
     package init(
@@ -32,6 +36,7 @@ package final class RowWriter {
         let schema = try StoreSchema(reading: connection)
         history = try HistoryWriter(connection, layout: layout, schema: schema)
         triggers = try TriggerFunctions(on: connection, schema: schema)
+        schemaVersion = try currentSchemaVersion()
     }
 
     /// True when the store keeps persistent history, which every save then adds to.
@@ -45,6 +50,32 @@ package final class RowWriter {
         promises = [:]
         _ = triggers.take()
         external?.beginSave()
+    }
+
+    /// Throws when tables were changed since the writer was made: a migration moves columns and numbers entities anew.
+    ///
+    /// The write lock must be held, or the answer may be overtaken.
+    func requireSchema() throws {
+        guard try currentSchemaVersion() == schemaVersion else {
+            throw StoreError(
+                .changedMeanwhile,
+                path: connection.location.path,
+                "somebody changed the store's tables, as a migration does; open the store again"
+            )
+        }
+    }
+
+    private func currentSchemaVersion() throws -> SQLValue? { try connection.value("PRAGMA main.schema_version") }
+
+    /// The attribute of that name; nil when the entity has none.
+    func attribute(_ name: String, of entity: StoreLayout.Entity) -> StoreLayout.Attribute? {
+        if let known = attributes[entity.name] { return known[name] }
+        let all = Dictionary(
+            entity.attributes.map { ($0.description.name, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        attributes[entity.name] = all
+        return all[name]
     }
 
     // MARK: Insertion
@@ -71,15 +102,17 @@ package final class RowWriter {
 
     /// Inserts the row of an object whose key was taken before, with its attributes and its to-one relationships.
     ///
-    /// A destination that is new too may be inserted later in the save. To-many relationships are set afterwards.
+    /// A destination that is new too may be inserted later in the save. To-many relationships are set afterwards. An object
+    /// that comes back under a key it had before continues its versions, so that nobody takes it for the one he knew.
     package func insert(
         _ key: ObjectKey,
         _ values: [String: SQLValue],
-        toOne destinations: [String: ObjectKey] = [:]
+        toOne destinations: [String: ObjectKey] = [:],
+        version: Int64 = 1
     ) throws {
         let entity = try self.entity(key.entity)
         guard !entity.isAbstract else { throw unfit("\(key.entity) is abstract and has no objects of its own") }
-        for name in values.keys.sorted() { _ = try settable(name, in: entity) }
+        for name in values.keys { _ = try settable(name, in: entity) }
         let destinations = destinations.merging(promises.removeValue(forKey: key) ?? [:]) { given, _ in given }
         var row: [String: SQLValue] = [:]
         for (name, destination) in destinations {
@@ -88,7 +121,7 @@ package final class RowWriter {
             try release(destination, from: place.description, before: key)
             row.merge(try columns(of: place, leadingTo: destination, in: entity)) { $1 }
         }
-        var arguments: [SQLValue] = [.integer(key.primaryKey), .integer(entity.number), .integer(1)]
+        var arguments: [SQLValue] = [.integer(key.primaryKey), .integer(entity.number), .integer(version)]
         for attribute in entity.attributes where !attribute.description.isDerived {
             arguments.append(try encoded(values[attribute.description.name] ?? .null, for: attribute, of: key))
         }
@@ -179,6 +212,7 @@ package final class RowWriter {
     ///
     /// Nil where the store keeps no history. A save that changed nothing is recorded too, without changes.
     package func finishSave(from origin: HistoryWriter.Origin) throws -> Int64? {
+        try requireSchema()
         if let (key, _) = promises.first {
             throw unfit("an object of \(key.entity) that a relationship leads to was not inserted")
         }
@@ -191,6 +225,9 @@ package final class RowWriter {
             let key = ObjectKey(entity: entity.name, primaryKey: affected.primaryKey)
             if try version(of: key) != nil { try touch(key, [.property(name)]) }
         }
-        return try history?.write(changes, from: origin)
+        let number = try history?.write(changes, from: origin)
+        // History may have added columns of its own.
+        schemaVersion = try currentSchemaVersion()
+        return number
     }
 }
