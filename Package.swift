@@ -136,7 +136,8 @@ let package = Package(
         .tests(
             "ManagedObjectsTests",
             [
-                "TestSupport", "ManagedObjects", "StoreWriting", "StoreFixtures", "StoreFormat", "StoreStrategies",
+                "store-writer", "TestSupport", "ManagedObjects", "StoreVerification", "StoreWriting", "StoreFixtures",
+                "StoreFormat", "StoreStrategies",
                 "SafeFiles", .systemPackage,
             ]
         ),

@@ -16,7 +16,10 @@ extension ManagedObjectContext {
 
     /// Refreshes all objects: what was changed here survives, everything else is read again when it is next asked for.
     public func refreshAllObjects() throws {
-        for object in graph.registeredObjects {
+        let objects = graph.registeredObjects
+        // Faults are filled later, when the interval may be another one: what is too old now goes now.
+        if let age = graph.maximumAge { graph.source.forget(objects.map(\.objectID), olderThan: age) }
+        for object in objects {
             if object.hasChanges {
                 try graph.refresh(object, mergeChanges: true)
             } else if !object.isFault {
@@ -57,6 +60,7 @@ extension ManagedObjectContext {
 extension ObjectGraph {
     func refresh(_ object: ManagedObject, mergeChanges: Bool) throws {
         guard object.status.isDisjoint(with: [.inserted, .gone]) else { return }
+        if let age = maximumAge { source.forget([object.objectID], olderThan: age) }
         guard mergeChanges else {
             turnIntoFault(object)
             news.refreshed.insert(object)

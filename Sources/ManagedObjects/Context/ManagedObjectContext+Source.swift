@@ -36,7 +36,9 @@ extension ManagedObjectContext: ObjectSource {
 
     nonisolated func retain(_ rows: [RowSnapshot]) {}
     nonisolated func release(_ ids: [ManagedObjectID]) {}
-    nonisolated func forget(_ ids: [ManagedObjectID]) { persistentStoreCoordinator.forget(ids) }
+    nonisolated func forget(_ ids: [ManagedObjectID], olderThan age: Duration?) {
+        persistentStoreCoordinator.forget(ids, olderThan: age)
+    }
     nonisolated func prepare(_ ids: [ManagedObjectID]) throws {}
     nonisolated func canRead(_ id: ManagedObjectID) -> Bool {
         id.isTemporaryID || persistentStoreCoordinator.canRead(id)

@@ -24,3 +24,15 @@ extension ObjectGraph {
         return result
     }
 }
+
+extension ObjectGraph {
+    /// Reads the rows of faults, as many as possible at once, so that none has to be read when one is looked into.
+    func holdRows(of faults: [ManagedObject]) throws {
+        let missing = faults.filter { !$0.status.contains(.holdsRow) && !$0.objectID.isTemporaryID }
+        let rows = try source.rows(of: missing.map(\.objectID))
+        let present = Set(rows.map(\.id))
+        source.retain(rows)
+        for object in missing where present.contains(object.objectID) { object.status.insert(.holdsRow) }
+        try source.prepare(faults.filter { $0.status.contains(.holdsRow) && $0.isFault }.map(\.objectID))
+    }
+}

@@ -16,6 +16,9 @@ final class ObjectGraph {
         didSet { retained = retainsRegisteredObjects ? registeredObjects : [] }
     }
 
+    /// The versions of the stores when everything was last refreshed for what other processes saved.
+    var externalVersions: [String: Int64]?
+
     private(set) var inserted: Set<ManagedObject> = []
     var updated: Set<ManagedObject> = []
     var deleted: Set<ManagedObject> = []

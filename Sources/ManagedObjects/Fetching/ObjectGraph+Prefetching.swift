@@ -18,7 +18,7 @@ extension ObjectGraph {
                     next.append(destination)
                 }
             }
-            try source.prepare(next.filter { $0.isFault && !$0.objectID.isTemporaryID }.map(\.objectID))
+            try holdRows(of: next.filter(\.isFault))
             owners = next
         }
     }

@@ -26,6 +26,8 @@ final class AttachedStore: Sendable {
     let reading = Mutex(Reading())
     let writing = Mutex(Writing())
     let cache = Mutex(RowCache())
+    /// What ``externalVersion()`` was when the store was opened.
+    let openingVersion = Mutex<Int64>(0)
     /// Metadata that was set and is to be written with the next save.
     let pendingMetadata = Mutex<[String: PropertyListValue?]>([:])
 

@@ -68,9 +68,10 @@ extension PersistentStoreCoordinator: ObjectSource {
         }
     }
 
-    func forget(_ ids: [ManagedObjectID]) {
+    func forget(_ ids: [ManagedObjectID], olderThan age: Duration? = nil) {
+        let time = age.map { ContinuousClock.now - $0 }
         for (uuid, group) in grouped(ids, by: \.storeUUID) {
-            store(uuid: uuid)?.cache.withLock { cache in for id in group { cache.forget(id) } }
+            store(uuid: uuid)?.cache.withLock { cache in for id in group { cache.forget(id, olderThan: time) } }
         }
     }
 

@@ -44,6 +44,8 @@ public final class PersistentStoreCoordinator: Sendable {
         if let known { try AttachedStore.createIfMissing(description, model: known) }
         let store = try AttachedStore(description, model: known, hashes: isModelGiven ? versionHashes : nil)
         try store.applyOptions()
+        let version = try store.externalVersion()
+        store.openingVersion.withLock { $0 = version }
         try state.withLock { state in
             guard !state.stores.contains(where: { $0.uuid == store.uuid }) else {
                 throw ManagedObjectError(

@@ -59,9 +59,10 @@ struct RowCache {
         }
     }
 
-    /// Forgets what a row held, whoever counts on it: the next to ask reads the store.
-    mutating func forget(_ id: ManagedObjectID) {
-        guard let key = id.primaryKey else { return }
+    /// Forgets what a row held, whoever counts on it, unless it is younger than that: the next to ask reads the store.
+    mutating func forget(_ id: ManagedObjectID, olderThan time: ContinuousClock.Instant? = nil) {
+        guard let key = id.primaryKey, let row = tables[id.rootName]?[key]?.row else { return }
+        if let time, row.time > time { return }
         tables[id.rootName]?[key]?.row = nil
     }
 }

@@ -8,8 +8,11 @@ struct StoreContents: Sendable {
     /// True when the tables alone told of the model: reading works, writing would be guessing.
     let isModelInferred: Bool
     let layout: StoreLayout
-    let hasHistory: Bool
+    /// Nil for a store that keeps none.
+    let history: PersistentHistory?
     let journalMode: String
+
+    var hasHistory: Bool { history != nil }
 
     /// Reads a store; a given model must be the one that the store was made with, as far as hashes tell.
     init(reading connection: StoreConnection, givenModel: ManagedObjectModel?, givenHashes: [String: [UInt8]]?) throws {
@@ -32,7 +35,8 @@ struct StoreContents: Sendable {
         self.model = ModelShape(model)
         isModelInferred = givenModel == nil && own == nil
         layout = StoreLayout(model: model, schema: schema, entityNumbers: numbers)
-        hasHistory = PersistentHistory(schema: schema) != nil
+        // Where it was never switched on, its tables may be there, and its entities are not numbered.
+        history = numbers.number(of: "TRANSACTION") == nil ? nil : PersistentHistory(schema: schema)
         journalMode = try connection.value("PRAGMA journal_mode")?.text ?? ""
     }
 

@@ -1,0 +1,123 @@
+public import FoundationEssentials
+internal import SafeFiles
+internal import StoreFormat
+internal import StoreWriting
+
+/// Purges the history that every registered consumer has dealt with, and never more.
+///
+/// Consumers register before they first read. As long as nobody is registered, nothing is purged: nobody knows who would
+/// miss it.
+public struct HistoryPruner: Sendable {
+    /// What was purged.
+    public struct Result: Hashable, Sendable {
+        public let transactions: Int
+        public let changes: Int
+        /// The consumer that stood in the way of more; nil when none did.
+        public let slowestConsumer: String?
+    }
+
+    private let coordinator: PersistentStoreCoordinator
+
+    public init(_ coordinator: PersistentStoreCoordinator) {
+        self.coordinator = coordinator
+    }
+
+    /// The consumers of a store with the number of the last transaction that each has dealt with.
+    public func consumers(of store: PersistentStore) throws -> [String: Int64] {
+        try attached(store).read { _, connection in try HistoryConsumers(reading: connection).transactionNumbers }
+    }
+
+    /// Adds a consumer, which has dealt with everything up to now; one that is known stays where it is.
+    public func register(_ consumer: String, for store: PersistentStore) throws {
+        let attached = try attached(store)
+        try change(attached) { consumers, connection in
+            guard consumers.transactionNumbers[consumer] == nil else { return }
+            consumers.transactionNumbers[consumer] = try attached.lastTransaction(connection)
+        }
+    }
+
+    /// Notes how far a consumer has come; it never goes back.
+    public func acknowledge(_ token: PersistentHistoryToken, by consumer: String, for store: PersistentStore) throws {
+        guard let number = token.transactionNumbers[store.identifier] else { return }
+        try change(attached(store)) { consumers, _ in
+            guard let known = consumers.transactionNumbers[consumer] else {
+                throw ManagedObjectError(.foreignObject, "no consumer of that name is registered; register it first")
+            }
+            consumers.transactionNumbers[consumer] = max(known, number)
+        }
+    }
+
+    /// Drops a consumer for good; should it come back, it must read everything anew.
+    public func drop(_ consumer: String, for store: PersistentStore) throws {
+        try change(attached(store)) { consumers, _ in consumers.transactionNumbers[consumer] = nil }
+    }
+
+    /// Purges transactions that are older than `date` and that every consumer has dealt with.
+    public func prune(_ store: PersistentStore, olderThan date: Date) throws -> Result {
+        try transaction(attached(store)) { connection in
+            let consumers = try HistoryConsumers(reading: connection).transactionNumbers
+            guard let slowest = consumers.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }) else {
+                return Result(transactions: 0, changes: 0, slowestConsumer: nil)
+            }
+            // Times need not ascend with numbers: the first that is young enough ends what may go.
+            let young = try connection.value(
+                "SELECT min(Z_PK) FROM ATRANSACTION WHERE ZTIMESTAMP >= ? OR ZTIMESTAMP IS NULL",
+                [.real(date.timeIntervalSinceReferenceDate)]
+            )?
+            .integer
+            let byAge = try young.map { $0 - 1 } ?? connection.value("SELECT max(Z_PK) FROM ATRANSACTION")?.integer ?? 0
+            let last = SQLValue.integer(min(slowest.value, byAge))
+            let changes = try Self.delete("FROM ACHANGE WHERE ZTRANSACTIONID <= ?", last, connection)
+            let transactions = try Self.delete("FROM ATRANSACTION WHERE Z_PK <= ?", last, connection)
+            return Result(
+                transactions: transactions,
+                changes: changes,
+                slowestConsumer: slowest.value < byAge ? slowest.key : nil
+            )
+        }
+    }
+
+    private static func delete(_ rows: String, _ last: SQLValue, _ connection: StoreConnection) throws -> Int {
+        let count = try connection.value("SELECT count(*) " + rows, [last])?.integer ?? 0
+        try connection.run("DELETE " + rows, [last])
+        return Int(clamping: count)
+    }
+
+    private func attached(_ store: PersistentStore) throws -> AttachedStore {
+        guard let attached = coordinator.store(uuid: store.identifier) else {
+            throw ManagedObjectError(.foreignObject, "the store is not open in this coordinator")
+        }
+        guard attached.contents.hasHistory else {
+            throw ManagedObjectError(.foreignObject, "the store keeps no history: \(attached.location.path)")
+        }
+        return attached
+    }
+
+    private func change(
+        _ store: AttachedStore,
+        _ body: (inout HistoryConsumers, StoreConnection) throws -> Void
+    ) throws {
+        try transaction(store) { connection in
+            var consumers = try HistoryConsumers(reading: connection)
+            let before = consumers.transactionNumbers
+            try body(&consumers, connection)
+            guard consumers.transactionNumbers != before else { return }
+            try MetadataWriter.update([HistoryConsumers.metadataKey: consumers.propertyList], in: connection)
+        }
+    }
+
+    private func transaction<R: Sendable>(_ store: AttachedStore, _ body: (StoreConnection) throws -> R) throws -> R {
+        try store.write { _, connection in
+            let deadline = Deadline(after: store.lockTimeout)
+            try connection.beginWriting(deadline: deadline)
+            do {
+                let result = try body(connection)
+                try connection.commit(deadline: deadline)
+                return result
+            } catch {
+                connection.rollback()
+                throw error
+            }
+        }
+    }
+}
