@@ -93,34 +93,42 @@ struct GenuineWritingTests {
 
     private static func changeAll(_ written: WrittenStore) throws {
         let writer = written.writer
-        for entity in written.concreteEntities {
-            guard let key = written.made[entity.name] else { continue }
-            let version = try #require(try writer.version(of: key))
-            let values = written.values(for: entity, round: 2)
-            try written.save { try writer.update(key, values, expecting: version) }
-            // A genuine object gets a new value in an attribute that nothing else depends on.
-            let plain = entity.attributes.first { attribute in
-                attribute.description.type == .string && !attribute.description.isDerived
-                    && !written.layout.model.lineage(of: entity.name).flatMap(\.uniquenessConstraints).joined()
-                        .contains(attribute.description.name)
+        let made = try written.save {
+            for entity in written.concreteEntities {
+                guard let key = written.made[entity.name], let version = try writer.version(of: key) else { continue }
+                try writer.update(key, written.values(for: entity, round: 2), expecting: version)
             }
-            guard let plain, let genuine = try written.genuine(entity) else { continue }
-            let result = try written.save {
-                try writer.update(genuine, [plain.description.name: .text("changed by the writer's tests")])
-            }
-            #expect(result.changes.updated == [genuine])
         }
+        #expect(Set(made.changes.updated).isSuperset(of: written.changeable.compactMap { written.made[$0.name] }))
+        // A genuine object gets a new value in an attribute that nothing else depends on.
+        var changed: Set<ObjectKey> = []
+        let genuine = try written.save {
+            for entity in written.concreteEntities {
+                let unique = written.layout.model.lineage(of: entity.name).flatMap(\.uniquenessConstraints).joined()
+                let plain = entity.attributes.map(\.description)
+                    .first {
+                        $0.type == .string && !$0.isDerived && !unique.contains($0.name)
+                    }
+                guard let plain, let key = try written.genuine(entity) else { continue }
+                try writer.update(key, [plain.name: .text("changed by the writer's tests")])
+                changed.insert(key)
+            }
+        }
+        #expect(Set(genuine.changes.updated) == changed)
     }
 
     /// Leads relationships of genuine objects to the objects that the test made.
     private static func repointAll(_ written: WrittenStore) throws {
         for entity in written.concreteEntities {
             guard let genuine = try written.genuine(entity) else { continue }
-            for relationship in entity.relationships {
-                let name = relationship.description.name
-                guard let destination = written.made(kindOf: relationship.description.destination) else { continue }
-                try written.save { try written.writer.connect(genuine, name, to: destination) }
-                #expect(try written.writer.destinations(of: genuine, name).contains(destination))
+            try written.save {
+                for relationship in entity.relationships {
+                    let name = relationship.description.name
+                    guard let destination = written.made(kindOf: relationship.description.destination) else { continue }
+                    try written.writer.connect(genuine, name, to: destination)
+                    let destinations = try written.writer.destinations(of: genuine, name)
+                    #expect(destinations.contains(destination))
+                }
             }
         }
     }

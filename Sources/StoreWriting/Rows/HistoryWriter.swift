@@ -29,7 +29,7 @@ package struct HistoryWriter {
     }
 
     /// The names under which history's own entities are numbered.
-    private enum Own: String {
+    private enum Own: String, CaseIterable {
         case change = "CHANGE"
         case transaction = "TRANSACTION"
         case string = "TRANSACTIONSTRING"
@@ -37,11 +37,11 @@ package struct HistoryWriter {
 
     private let connection: StoreConnection
     private let layout: StoreLayout
-    private let numbers: EntityNumbers
     private let transactionColumns: Set<String>
     /// True when names lie in a table of their own; the first generation keeps them in each transaction.
     private let hasStringTable: Bool
     private let tombstoneCount: Int
+    private let entityNumbers: [Own: SQLValue]
 
     /// Nil for a store that keeps no history.
     ///
@@ -54,7 +54,11 @@ package struct HistoryWriter {
         else { return nil }
         self.connection = connection
         self.layout = layout
-        self.numbers = own
+        entityNumbers = Dictionary(
+            uniqueKeysWithValues: Own.allCases.compactMap { entity in
+                own.number(of: entity.rawValue).map { (entity, .integer($0)) }
+            }
+        )
         transactionColumns = Set(transactions.columns.map { $0.name.uppercased() })
         hasStringTable = history.hasStringTable
         tombstoneCount = (0...changes.columns.count).first { changes.column(named: "ZTOMBSTONE\($0)") == nil } ?? 0
@@ -105,10 +109,9 @@ package struct HistoryWriter {
         transaction: Int64
     ) throws {
         guard let entity = layout.entities[object.entity] else { return }
-        var columns = ["Z_PK", "Z_ENT", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"]
         var arguments: [SQLValue] = [
             .integer(key), try entityNumber(.change), .integer(kind.rawValue), .integer(entity.number),
-            .integer(object.primaryKey), .integer(transaction),
+            .integer(object.primaryKey), .integer(transaction), .null,
         ]
         if kind == .update {
             guard entity.historySlots.isComplete else {
@@ -119,15 +122,19 @@ package struct HistoryWriter {
                         + "not all of its properties were found"
                 )
             }
-            columns.append("ZCOLUMNS")
-            arguments.append(.blob(entity.historySlots.bitmap(setting: changes.changedSlots(of: object))))
+            arguments[6] = .blob(entity.historySlots.bitmap(setting: changes.changedSlots(of: object)))
         }
-        for (index, value) in changes.tombstone(of: object).enumerated() where kind == .delete {
-            columns.append("ZTOMBSTONE\(index)")
-            arguments.append(value)
-        }
-        try insert(into: "ACHANGE", columns, arguments)
+        let tombstone = kind == .delete ? changes.tombstone(of: object) : []
+        guard !tombstone.isEmpty else { return try connection.run(Self.changeSQL, arguments) }
+        let columns = Self.changeColumns + tombstone.indices.map { "ZTOMBSTONE\($0)" }
+        try insert(into: "ACHANGE", columns, arguments + tombstone)
     }
+
+    private static let changeColumns = [
+        "Z_PK", "Z_ENT", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID", "ZCOLUMNS",
+    ]
+    private static let changeSQL =
+        "INSERT INTO ACHANGE (\(changeColumns.joined(separator: ", "))) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
     /// Core Data, too, adds columns for tombstones when it needs them.
     private func addTombstoneColumns(for changes: SaveChanges) throws {
@@ -159,10 +166,10 @@ package struct HistoryWriter {
     }
 
     private func entityNumber(_ entity: Own) throws(StoreError) -> SQLValue {
-        guard let number = numbers.number(of: entity.rawValue) else {
+        guard let number = entityNumbers[entity] else {
             throw StoreError(.damaged, path: connection.location.path, "Z_PRIMARYKEY has no row for history")
         }
-        return .integer(number)
+        return number
     }
 
     /// Takes keys for rows of history; where rows have overtaken the greatest key recorded, they begin after the rows.

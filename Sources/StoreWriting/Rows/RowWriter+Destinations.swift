@@ -55,7 +55,7 @@ extension RowWriter {
     }
 
     func relationship(_ name: String, of owner: ObjectKey) throws(StoreError) -> StoreLayout.Relationship {
-        guard let found = try entity(owner.entity).relationship(name) else {
+        guard let found = try plan(of: owner.entity).relationships[name] else {
             throw unfit("\(owner.entity) has no relationship \(name)")
         }
         return found
@@ -75,7 +75,7 @@ extension RowWriter {
         _ relationship: RelationshipDescription,
         of owner: ObjectKey
     ) throws(StoreError) {
-        guard layout.model.isEntity(destination.entity, kindOf: relationship.destination) else {
+        guard try plan(of: destination.entity).kinds.contains(relationship.destination) else {
             throw unfit(
                 "\(owner.entity).\(relationship.name) leads to \(relationship.destination), not to \(destination.entity)"
             )

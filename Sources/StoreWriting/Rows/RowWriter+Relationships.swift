@@ -76,7 +76,8 @@ extension RowWriter {
         before owner: ObjectKey
     ) throws {
         guard let inverse = relationship.inverse, !isNew(destination) || changes.hasInserted(destination),
-            let relation = try entity(destination.entity).relationship(inverse), case .toOne(let key) = relation.storage
+            let relation = try plan(of: destination.entity).relationships[inverse],
+            case .toOne(let key) = relation.storage
         else { return }
         let place = ToOne(description: relation.description, key: key)
         guard let former = try self.destination(of: destination, place), former != owner else { return }

@@ -109,22 +109,16 @@ extension RowWriter {
 
     /// The entity of that name; throws when the model or the store does not hold it.
     package func entity(_ name: String) throws(StoreError) -> StoreLayout.Entity {
-        guard let entity = layout.entities[name] else {
-            throw unfit(
-                layout.model.entities[name] == nil
-                    ? "the model has no entity \(name)" : "the store has no table for the entity \(name)"
-            )
-        }
-        return entity
+        try plan(of: name).entity
     }
 
     /// The attribute of that name, unless others determine its value.
-    func settable(_ name: String, in entity: StoreLayout.Entity) throws(StoreError) -> StoreLayout.Attribute {
-        guard let attribute = attribute(name, of: entity) else {
-            throw unfit("\(entity.name) has no attribute \(name)")
+    func settable(_ name: String, in plan: EntityPlan) throws(StoreError) -> StoreLayout.Attribute {
+        guard let attribute = plan.attributes[name] else {
+            throw unfit("\(plan.entity.name) has no attribute \(name)")
         }
         guard !attribute.description.isDerived else {
-            throw unfit("\(entity.name).\(name) is derived: its value follows from others")
+            throw unfit("\(plan.entity.name).\(name) is derived: its value follows from others")
         }
         return attribute
     }

@@ -18,11 +18,9 @@ package final class RowWriter {
     private var firstNewKeys: [String: Int64] = [:]
     /// What a one-to-one of an object that is yet to be inserted leads to, because the other side came first.
     private var promises: [ObjectKey: [String: ObjectKey]] = [:]
-    private var insertions: [String: String] = [:]
-    /// The attributes of each entity by name, for they are asked for with every value.
-    private var attributes: [String: [String: StoreLayout.Attribute]] = [:]
-    /// The version of the schema that the layout was read from.
-    private var schemaVersion: SQLValue?
+    private var plans: [String: EntityPlan] = [:]
+    /// What tells that the tables and entities are still those that the layout was read from.
+    private var fingerprint: [SQLValue?] = []
 
     /// Takes a store that may be written; `external` is where its large values go.
     package init(
@@ -36,7 +34,7 @@ package final class RowWriter {
         let schema = try StoreSchema(reading: connection)
         history = try HistoryWriter(connection, layout: layout, schema: schema)
         triggers = try TriggerFunctions(on: connection, schema: schema)
-        schemaVersion = try currentSchemaVersion()
+        fingerprint = try currentFingerprint()
     }
 
     /// True when the store keeps persistent history, which every save then adds to.
@@ -56,7 +54,7 @@ package final class RowWriter {
     ///
     /// The write lock must be held, or the answer may be overtaken.
     func requireSchema() throws {
-        guard try currentSchemaVersion() == schemaVersion else {
+        guard try currentFingerprint() == fingerprint else {
             throw StoreError(
                 .changedMeanwhile,
                 path: connection.location.path,
@@ -65,17 +63,26 @@ package final class RowWriter {
         }
     }
 
-    private func currentSchemaVersion() throws -> SQLValue? { try connection.value("PRAGMA main.schema_version") }
+    /// The version of the tables, and the last entity: history's are numbered when it is switched on.
+    private func currentFingerprint() throws -> [SQLValue?] {
+        [
+            try connection.value("PRAGMA main.schema_version"),
+            try connection.value("SELECT max(Z_ENT) FROM Z_PRIMARYKEY"),
+        ]
+    }
 
-    /// The attribute of that name; nil when the entity has none.
-    func attribute(_ name: String, of entity: StoreLayout.Entity) -> StoreLayout.Attribute? {
-        if let known = attributes[entity.name] { return known[name] }
-        let all = Dictionary(
-            entity.attributes.map { ($0.description.name, $0) },
-            uniquingKeysWith: { first, _ in first }
-        )
-        attributes[entity.name] = all
-        return all[name]
+    /// The plan for an entity; throws when the model or the store does not hold it.
+    func plan(of name: String) throws(StoreError) -> EntityPlan {
+        if let plan = plans[name] { return plan }
+        guard let entity = layout.entities[name] else {
+            throw unfit(
+                layout.model.entities[name] == nil
+                    ? "the model has no entity \(name)" : "the store has no table for the entity \(name)"
+            )
+        }
+        let plan = EntityPlan(entity, in: layout.model)
+        plans[name] = plan
+        return plan
     }
 
     // MARK: Insertion
@@ -110,44 +117,34 @@ package final class RowWriter {
         toOne destinations: [String: ObjectKey] = [:],
         version: Int64 = 1
     ) throws {
-        let entity = try self.entity(key.entity)
-        guard !entity.isAbstract else { throw unfit("\(key.entity) is abstract and has no objects of its own") }
-        for name in values.keys { _ = try settable(name, in: entity) }
+        let plan = try plan(of: key.entity)
+        guard !plan.entity.isAbstract else { throw unfit("\(key.entity) is abstract and has no objects of its own") }
+        for name in values.keys { _ = try settable(name, in: plan) }
         let destinations = destinations.merging(promises.removeValue(forKey: key) ?? [:]) { given, _ in given }
         var row: [String: SQLValue] = [:]
         for (name, destination) in destinations {
             let place = try toOne(name, of: key)
             try requireFit(destination, place.description, of: key)
             try release(destination, from: place.description, before: key)
-            row.merge(try columns(of: place, leadingTo: destination, in: entity)) { $1 }
+            row.merge(try columns(of: place, leadingTo: destination, in: plan.entity)) { $1 }
         }
-        var arguments: [SQLValue] = [.integer(key.primaryKey), .integer(entity.number), .integer(version)]
-        for attribute in entity.attributes where !attribute.description.isDerived {
+        var arguments: [SQLValue] = [.integer(key.primaryKey), .integer(plan.entity.number), .integer(version)]
+        for attribute in plan.inserted {
             arguments.append(try encoded(values[attribute.description.name] ?? .null, for: attribute, of: key))
         }
         let keyColumns = row.keys.sorted()
-        try write(insertion(into: entity, keyColumns), arguments + keyColumns.compactMap { row[$0] }, of: key)
+        try write(plan.insertion(keyColumns), arguments + keyColumns.compactMap { row[$0] }, of: key)
         changes.insert(key)
         for (name, destination) in destinations.sorted(by: { $0.key < $1.key }) {
             try follow(key, try toOne(name, of: key).description, to: destination)
         }
     }
 
-    private func insertion(into entity: StoreLayout.Entity, _ keyColumns: [String]) -> String {
-        let cacheKey = ([entity.name] + keyColumns).joined(separator: " ")
-        if let sql = insertions[cacheKey] { return sql }
-        let attributes = entity.attributes.filter { !$0.description.isDerived }.map(\.column)
-        let columns = ["Z_PK", "Z_ENT", "Z_OPT"] + attributes + keyColumns
-        let names = columns.map(SQLName.quoted).joined(separator: ", ")
-        let places = columns.map { _ in "?" }.joined(separator: ", ")
-        let sql = "INSERT INTO \(SQLName.quoted(entity.table)) (\(names)) VALUES (\(places))"
-        insertions[cacheKey] = sql
-        return sql
-    }
-
     /// True for an object whose key this save gave out, whether or not its row is there yet.
     func isNew(_ key: ObjectKey) -> Bool {
-        guard let root = layout.entities[key.entity]?.root, let first = firstNewKeys[root] else { return false }
+        guard !firstNewKeys.isEmpty, let root = plans[key.entity]?.entity.root ?? layout.entities[key.entity]?.root,
+            let first = firstNewKeys[root]
+        else { return false }
         return key.primaryKey >= first
     }
 
@@ -162,13 +159,15 @@ package final class RowWriter {
     ///
     /// With a version, throws ``VersionConflict`` when the object is not of that version, this save's own changes aside.
     package func update(_ key: ObjectKey, _ values: [String: SQLValue], expecting version: Int64? = nil) throws {
-        let entity = try self.entity(key.entity)
+        let plan = try plan(of: key.entity)
         if let version, let conflict = try conflict(over: key, expecting: version) { throw conflict }
         var assignments: [String] = []
         var arguments: [SQLValue] = []
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-            let attribute = try settable(name, in: entity)
-            if attribute.description.allowsExternalBinaryDataStorage { try abandonFile(of: key, entity, attribute) }
+            let attribute = try settable(name, in: plan)
+            if attribute.description.allowsExternalBinaryDataStorage {
+                try abandonFile(of: key, plan.entity, attribute)
+            }
             assignments.append("\(SQLName.quoted(attribute.column)) = ?")
             arguments.append(try encoded(value, for: attribute, of: key))
         }
@@ -227,7 +226,7 @@ package final class RowWriter {
         }
         let number = try history?.write(changes, from: origin)
         // History may have added columns of its own.
-        schemaVersion = try currentSchemaVersion()
+        if number != nil { fingerprint = try currentFingerprint() }
         return number
     }
 }

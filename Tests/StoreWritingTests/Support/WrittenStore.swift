@@ -32,6 +32,11 @@ final class WrittenStore {
         layout.entities.values.filter { !$0.isAbstract }.sorted { $0.number < $1.number }
     }
 
+    /// The concrete entities with an attribute that can be set.
+    var changeable: [StoreLayout.Entity] {
+        concreteEntities.filter { $0.attributes.contains { !$0.description.isDerived } }
+    }
+
     /// Saves, and checks that exactly the rows changed that the save says it changed.
     @discardableResult
     func save(_ body: () throws -> Void) throws -> SaveResult {
