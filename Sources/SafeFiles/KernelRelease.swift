@@ -29,4 +29,11 @@ package struct KernelRelease: Hashable, Sendable {
             KernelRelease(String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self))
         }
     }()
+
+    /// The seconds between two timestamps of the coarse clock, with which most kernels stamp files.
+    package static let timestampTick: Double? = {
+        var resolution = timespec()
+        guard clock_getres(CLOCK_REALTIME_COARSE, &resolution) == 0 else { return nil }
+        return Double(resolution.tv_sec) + Double(resolution.tv_nsec) / 1e9
+    }()
 }

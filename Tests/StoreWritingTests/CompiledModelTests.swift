@@ -35,7 +35,15 @@ struct CompiledModelTests {
         let scratch = try ScratchFolder()
         let hashes = try Self.writeModel(into: scratch)
         let file = try ModelFile(path: scratch.path + "/Habits.momd")
-        #expect(file == ModelFile(model: Self.model, versionName: "Habits 2", entityVersionHashes: hashes))
+        #expect(
+            file
+                == ModelFile(
+                    model: Self.model,
+                    versionName: "Habits 2",
+                    entityVersionHashes: hashes,
+                    otherVersions: ["Habits": [:]]
+                )
+        )
         let alone = try ModelFile(path: scratch.path + "/Habits.momd/Habits 2.mom")
         #expect(alone == ModelFile(model: Self.model))
         let error = #expect(throws: StoreError.self) {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SafeFiles
 import StoreFormat
 import SystemPackage
@@ -19,7 +20,8 @@ struct FactsGatherer {
             oldCondition: oldCondition,
             newCondition: newCondition,
             isMainFileAtNew: try status(of: new) != nil,
-            earlierRun: try earlierRun(state, oldCondition)
+            earlierRun: try earlierRun(state, oldCondition),
+            newerThanModel: try newerThanModel(oldCondition, newCondition)
         )
         guard facts.needsContentComparison else { return facts }
         return PlanningFacts(
@@ -29,7 +31,8 @@ struct FactsGatherer {
             newCondition: newCondition,
             isMainFileAtNew: facts.isMainFileAtNew,
             earlierRun: nil,
-            areContentsEqual: try digest(of: old) == digest(of: new)
+            areContentsEqual: try digest(of: old) == digest(of: new),
+            newerThanModel: facts.newerThanModel
         )
     }
 
@@ -81,6 +84,24 @@ struct FactsGatherer {
             monitor: monitor
         )
         .inspect(location)
+    }
+
+    /// The first of the two stores that the caller's model does not cover.
+    private func newerThanModel(_ conditions: StoreCondition...) throws -> StoreLocation? {
+        guard let path = options.modelFile?.path else { return nil }
+        let model: ModelFile
+        do {
+            model = try ModelFile(path: path)
+        } catch {
+            throw MigrationError(
+                .usage,
+                error.message,
+                path: error.path,
+                advice: "Name the model that your programs carry: a .momd, .mom, .xcdatamodeld or .xcdatamodel.",
+                underlyingError: error
+            )
+        }
+        return conditions.compactMap(\.inspection).first { !model.covers($0) }?.location
     }
 
     // MARK: An earlier run

@@ -47,6 +47,8 @@ package struct PlanningFacts: Sendable {
     package let earlierRun: EarlierRun?
     /// Whether both places hold the same content; nil when that was not looked at.
     package let areContentsEqual: Bool?
+    /// The store that was written with a model newer than the caller's; nil when neither was, or nobody asked.
+    package let newerThanModel: StoreLocation?
 
     package init(
         old: StoreLocation,
@@ -55,7 +57,8 @@ package struct PlanningFacts: Sendable {
         newCondition: StoreCondition,
         isMainFileAtNew: Bool = false,
         earlierRun: EarlierRun? = nil,
-        areContentsEqual: Bool? = nil
+        areContentsEqual: Bool? = nil,
+        newerThanModel: StoreLocation? = nil
     ) {
         self.old = old
         self.new = new
@@ -64,6 +67,7 @@ package struct PlanningFacts: Sendable {
         self.isMainFileAtNew = isMainFileAtNew
         self.earlierRun = earlierRun
         self.areContentsEqual = areContentsEqual
+        self.newerThanModel = newerThanModel
     }
 
     /// True when the decision hangs on whether both places hold the same content.

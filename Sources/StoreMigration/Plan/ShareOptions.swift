@@ -33,6 +33,8 @@ public struct ShareOptions: Sendable {
     public var oldStore: OldStorePolicy = .fence
     public var onBoth: BothPlacesPolicy = .fail
     public var ifBusy: BusyPolicy = .wait
+    /// The file of the model that the caller's programs carry; a store that was written with a newer one is refused.
+    public var modelFile: URL?
     /// How far the proof goes.
     public var level: VerificationLevel = .content
     /// How long to wait for each lock.

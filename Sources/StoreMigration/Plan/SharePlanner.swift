@@ -27,7 +27,7 @@ package struct SharePlanner: Sendable {
 
     /// The plan; its rules stand in the order in which they are asked.
     package func plan() -> SharePlan {
-        if let refusal = unreadable() ?? orphanSidecar() { return refusal }
+        if let refusal = unreadable() ?? orphanSidecar() ?? newerModel() { return refusal }
         guard let old = facts.oldCondition.inspection else { return withoutOldStore() }
         if let new = facts.newCondition.inspection, !old.fits(new) { return incompatible(old, new) }
         if let earlier = facts.earlierRun { return again(earlier, old) }
@@ -40,10 +40,7 @@ package struct SharePlanner: Sendable {
     private func unreadable() -> SharePlan? {
         for condition in [facts.oldCondition, facts.newCondition] {
             if case .unreadable(let store) = condition {
-                let outcome: MigrationOutcome =
-                    store.reason == .locked || store.reason == .openInThisProcess
-                    ? .busy : .foundButUnreadable
-                return plan(outcome, reason: store.description, next: nil)
+                return plan(MigrationError(store).outcome, reason: store.description, next: nil)
             }
         }
         return nil
@@ -55,6 +52,15 @@ package struct SharePlanner: Sendable {
             .orphanSidecar,
             reason: "there is no main file beside \(names.sorted().joined(separator: " and ")), which may hold rows",
             next: .inspect(path: facts.old.folder)
+        )
+    }
+
+    private func newerModel() -> SharePlan? {
+        guard let store = facts.newerThanModel else { return nil }
+        return plan(
+            .incompatible,
+            reason: "the store was written with a newer model than the one that is named: \(store.path)",
+            next: .inspect(path: store.path)
         )
     }
 

@@ -8,7 +8,7 @@ import StoreFormat
 /// that is read afterwards may cover a write that nobody saw.
 enum OldStateRecorder {
     /// A token that names a younger timestamp than this could have missed a write on a kernel with coarse timestamps.
-    private static let settlingTime: Double = 0.05
+    private static let settlingTime = 2 * KernelTimestamps.tick
 
     /// The token of the store at `location` as it is now.
     static func read(_ location: StoreLocation, in folder: Directory) throws -> TokenReading {

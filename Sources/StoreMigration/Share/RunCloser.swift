@@ -50,8 +50,6 @@ struct RunCloser {
         try journal.append(.proved(digest: digest))
         let bytes = try byteCount(copy)
         let externalFiles = copy.external.identities.count
-        let reading = try oldStore.youngestReading(of: context.old, in: context.oldFolder)
-        try progress.lock?.close()
         try copy.closeSource()
         let objects = oldStore.isAsInspected(inspection) ? inspection.objectCount : try countedObjects()
 
@@ -66,6 +64,9 @@ struct RunCloser {
         )
         .write(beside: context.new.name, in: context.container)
         try progress.nest?.remove()
+        // As late as can be: a token is trusted once its timestamps are older than the kernel's tick.
+        let reading = try oldStore.youngestReading(of: context.old, in: context.oldFolder)
+        try progress.lock?.close()
         try journal.append(
             .done(
                 JournalRecord.Completion(

@@ -13,6 +13,14 @@ struct PolicyOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How far the proof goes: files, sqlite, coredata or content.", valueName: "level"))
     var level: VerificationLevel = .content
 
+    @Option(
+        help: ArgumentHelp(
+            "The model your programs carry (.momd, .mom, .xcdatamodeld); a store of a newer one is refused.",
+            valueName: "file"
+        )
+    )
+    var model: PathArgument?
+
     @Option(help: ArgumentHelp("When there is no store: fail, or ignore and end with status 0.", valueName: "policy"))
     var ifMissing: MissingPolicy = .fail
 
@@ -22,6 +30,7 @@ struct PolicyOptions: ParsableArguments {
         options.oldStore = old
         options.onBoth = onBoth
         options.level = level
+        options.modelFile = model?.url
         return options
     }
 }

@@ -14,11 +14,19 @@ public struct ModelFile: Hashable, Sendable {
     ///
     /// They are the ones that an app with this model expects of a store, and cannot be computed here.
     public let entityVersionHashes: [String: [UInt8]]
+    /// The same of the other versions in the folder, by their names.
+    public let otherVersions: [String: [String: [UInt8]]]
 
-    public init(model: ManagedObjectModel, versionName: String? = nil, entityVersionHashes: [String: [UInt8]] = [:]) {
+    public init(
+        model: ManagedObjectModel,
+        versionName: String? = nil,
+        entityVersionHashes: [String: [UInt8]] = [:],
+        otherVersions: [String: [String: [UInt8]]] = [:]
+    ) {
         self.model = model
         self.versionName = versionName
         self.entityVersionHashes = entityVersionHashes
+        self.otherVersions = otherVersions
     }
 
     /// Reads the model at a path; of a folder of versions the current one, unless another is named.

@@ -60,15 +60,19 @@ struct ModelFileReader {
             if case .string(let name)? = values["NSManagedObjectModel_CurrentVersionName"] { name } else { nil }
         let chosen = try choose(version, current: current, from: Array(hashes.keys))
         let bytes = try folder.contents(of: try Self.fileName(chosen, ".mom"), limit: Self.sizeLimit)
-        var entityHashes: [String: [UInt8]] = [:]
-        if case .dictionary(let list)? = hashes[chosen] {
-            for (entity, hash) in list { if case .data(let bytes) = hash { entityHashes[entity] = bytes } }
-        }
+        var others = hashes.mapValues(Self.entityHashes)
+        let own = others.removeValue(forKey: chosen)
         return ModelFile(
             model: try ManagedObjectModel(archive: bytes),
             versionName: chosen,
-            entityVersionHashes: entityHashes
+            entityVersionHashes: own ?? [:],
+            otherVersions: others
         )
+    }
+
+    private static func entityHashes(_ list: PropertyListValue) -> [String: [UInt8]] {
+        guard case .dictionary(let hashes) = list else { return [:] }
+        return hashes.compactMapValues { if case .data(let bytes) = $0 { bytes } else { nil } }
     }
 
     private func documentVersion(_ version: String?, in folder: Directory) throws -> ModelFile {

@@ -1,0 +1,94 @@
+import FoundationEssentials
+import SafeFiles
+import StoreFixtures
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+@Suite("A store and the model that its programs carry")
+struct ModelFitTests {
+    private static let habitCalendar =
+        "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        + "/Fixtures/HabitCalendar/HabitCalendar.yaml"
+
+    private func inspection(_ places: Places) throws -> StoreInspection {
+        try RecipeBuilder.build(recipeFile: Self.habitCalendar, at: places.oldStore)
+        return try #require(try StoreInspector(depth: .layout).inspect(places.oldStore).inspection)
+    }
+
+    @Test("Version hashes decide where both tell them: the current version's, or an earlier one's")
+    func hashes() throws {
+        let inspection = try inspection(Places())
+        let model = try #require(inspection.model)
+        let hashes = try #require(inspection.metadata?.entityVersionHashes)
+        let others = hashes.mapValues { $0.reversed() as [UInt8] }
+        func file(_ current: [String: [UInt8]], _ former: [String: [UInt8]]) -> ModelFile {
+            ModelFile(model: model, entityVersionHashes: current, otherVersions: ["1": former])
+        }
+        #expect(file(hashes, others).covers(inspection))
+        #expect(file(others, hashes).covers(inspection))
+        #expect(!file(others, others).covers(inspection))
+    }
+
+    @Test("Without them every entity and property of the store has to be known")
+    func shape() throws {
+        let inspection = try inspection(Places())
+        let model = try #require(inspection.model)
+        let entities = model.entities.values.sorted { $0.name < $1.name }
+        #expect(ModelFile(model: model).covers(inspection))
+        for index in entities.indices {
+            var fewer = entities
+            fewer.remove(at: index)
+            #expect(!ModelFile(model: ManagedObjectModel(entities: fewer)).covers(inspection))
+            fewer.append(EntityDescription(name: entities[index].name))
+            #expect(!ModelFile(model: ManagedObjectModel(entities: fewer)).covers(inspection))
+        }
+        let more = ManagedObjectModel(entities: entities + [EntityDescription(name: "Later")])
+        #expect(ModelFile(model: more).covers(inspection))
+    }
+
+    @Test("A plain store fits any model")
+    func plainStore() throws {
+        let places = try Places()
+        try places.old.makeStore("CREATE TABLE t (x)")
+        let inspection = try #require(try StoreInspector(depth: .layout).inspect(places.oldStore).inspection)
+        #expect(ModelFile(model: ManagedObjectModel(entities: [])).covers(inspection))
+    }
+
+    @Test("A store of a newer model is refused at either place, and nothing is written")
+    func refused() throws {
+        let places = try Places()
+        _ = try inspection(places)
+        try places.old.write("contents", Array("<model><entity name='Habit'/></model>".utf8))
+        let model = places.old.location("contents").url
+        let before = try World(places)
+
+        for isAtNew in [false, true] {
+            let (old, new) = isAtNew ? (places.newStore, places.oldStore) : (places.oldStore, places.newStore)
+            var options = ShareOptions()
+            options.modelFile = model
+            let migrator = StoreMigrator(from: old.url, to: new.url, options: options)
+            let error = #expect(throws: MigrationError.self) {
+                try migrator.shareStoreIfNecessary(isCancelled: nil)
+            }
+            #expect(error?.outcome == .incompatible)
+            #expect(error?.message.contains(places.oldStore.path) == true)
+            #expect(try migrator.plan().outcome == .incompatible)
+        }
+        #expect(try World(places) == before)
+    }
+
+    @Test("A model that cannot be read is a mistake of the caller", arguments: ["nothing", "text"])
+    func unreadableModel(_ kind: String) throws {
+        let places = try Places()
+        _ = try inspection(places)
+        if kind == "text" { try places.old.write("text", [1, 2, 3]) }
+        let error = #expect(throws: MigrationError.self) {
+            try places.share { $0.modelFile = places.old.location(kind).url }
+        }
+        #expect(error?.outcome == .usage)
+        #expect(try places.container.directory.entries().isEmpty)
+    }
+}
