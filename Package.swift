@@ -136,7 +136,8 @@ let package = Package(
         .tests(
             "ManagedObjectsTests",
             [
-                "store-writer", "TestSupport", "ManagedObjects", "StoreVerification", "StoreWriting", "StoreFixtures",
+                "store-writer", "TestSupport", "ManagedObjects", "ChangeMerging", "StoreVerification", "StoreWriting",
+                "StoreFixtures",
                 "StoreFormat", "StoreStrategies",
                 "SafeFiles", .systemPackage,
             ]

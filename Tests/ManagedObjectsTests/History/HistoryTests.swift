@@ -1,0 +1,131 @@
+import FoundationEssentials
+import ManagedObjects
+import StoreFormat
+import TestSupport
+import Testing
+
+@Suite("Persistent history")
+struct HistoryTests {
+    private let stack: SiblingStack
+    private var coordinator: PersistentStoreCoordinator { stack.container.persistentStoreCoordinator }
+    private var store: PersistentStore { coordinator.persistentStores[0] }
+
+    init() throws { stack = try SiblingStack(tracksHistory: true) }
+
+    private func save(author: String?, _ count: Int = 1) throws {
+        try stack.background.performAndWait { context in
+            context.transactionAuthor = author
+            try context.insertDummies(count)
+            try context.save()
+        }
+    }
+
+    @Test("transactions are told after a token, with author, context and changes")
+    func transactions() throws {
+        try save(author: "app")
+        let token = try coordinator.currentPersistentHistoryToken()
+        try save(author: "widget", 2)
+        try stack.background.performAndWait { context in
+            context.name = "importer"
+            let dummies = try context.fetch(FetchRequest(entityName: "TestDummy"))
+            try dummies[0].setValue(true, forKey: "isEven")
+            try context.delete(dummies[1])
+            try context.save()
+        }
+        #expect(try coordinator.fetchHistory(after: nil).count == 3)
+        let history = try coordinator.fetchHistory(after: token)
+        #expect(history.map(\.author) == ["widget", "widget"])
+        #expect(history.map { $0.objectIDNotification().inserted.count } == [2, 0])
+        #expect(history[1].contextName == "importer")
+        #expect(history[1].changes.map(\.changeType) == [.update, .delete])
+        #expect(history[1].changes[0].updatedProperties == ["isEven"])
+        #expect(try coordinator.fetchHistory(after: history[1].token).isEmpty)
+        #expect(try coordinator.fetchHistory(after: nil, by: .allBut(["widget"])).map(\.author) == ["app"])
+        #expect(try coordinator.fetchHistory(after: nil, by: .only(["app", nil])).count == 1)
+    }
+
+    @Test("another process catches up by history, transaction by transaction")
+    func catchingUp() throws {
+        try save(author: "app", 3)
+        let other = PersistentStoreCoordinator()
+        try other.addPersistentStore(with: stack.container.persistentStoreDescriptions[0])
+        let context = ManagedObjectContext(.privateQueue, coordinator: other)
+        let token = try other.currentPersistentHistoryToken()
+        try context.performAndWait { context in
+            context.retainsRegisteredObjects = true
+            let dummies = try context.fetch(FetchRequest(entityName: "TestDummy"))
+            for dummy in dummies { try dummy.willAccessValue(forKey: nil) }
+            try stack.background.performAndWait { background in
+                background.transactionAuthor = "widget"
+                let theirs = try background.fetch(FetchRequest(entityName: "TestDummy"))
+                try theirs[0].setValue("theirs", forKey: "name")
+                try background.delete(theirs[2])
+                try background.insertDummies(1)
+                try background.save()
+            }
+            let next = try context.mergeHistory(after: token, by: .allBut(["app"]))
+            #expect(try dummies[0].value(forKey: "name") == "theirs")
+            #expect(dummies[2].isDeleted)
+            #expect(context.registeredObjects.count == 3)
+            #expect(try other.fetchHistory(after: next).isEmpty)
+        }
+    }
+
+    @Test("a token survives its archive, which is Core Data's own")
+    func token() throws {
+        try save(author: nil)
+        let token = try coordinator.currentPersistentHistoryToken()
+        #expect(token.transactionNumbers == [store.identifier: 1])
+        let archive = token.archive()
+        #expect(try PersistentHistoryToken(archive: archive) == token)
+        let reader = try KeyedArchiveReader(PropertyListReader.value(from: [UInt8](archive)))
+        #expect(reader.topObject()?.className == "_NSPersistentHistoryToken")
+        #expect(throws: (any Error).self) { try PersistentHistoryToken(archive: Data("no archive".utf8)) }
+    }
+
+    @Test("pruning never passes the slowest consumer, and nothing is purged while nobody is known")
+    func pruning() throws {
+        let pruner = HistoryPruner(coordinator)
+        for _ in 0..<3 { try save(author: "app") }
+        let future = Date(timeIntervalSinceReferenceDate: 1e12)
+        #expect(try pruner.prune(store, olderThan: future).transactions == 0)
+        try pruner.register("early", for: store)
+        for _ in 0..<2 { try save(author: "app") }
+        try pruner.register("late", for: store)
+        #expect(try pruner.consumers(of: store) == ["early": 3, "late": 5])
+        let old = Date(timeIntervalSinceReferenceDate: 0)
+        #expect(try pruner.prune(store, olderThan: old).transactions == 0)
+        let result = try pruner.prune(store, olderThan: future)
+        #expect(result.transactions == 3 && result.changes == 3)
+        #expect(result.slowestConsumer == "early")
+        #expect(try coordinator.fetchHistory(after: nil).map(\.transactionNumber) == [4, 5])
+        let kept = PersistentHistoryToken(transactionNumbers: [store.identifier: 3])
+        #expect(try coordinator.fetchHistory(after: kept).count == 2)
+        let expired = PersistentHistoryToken(transactionNumbers: [store.identifier: 2])
+        let error = #expect(throws: ManagedObjectError.self) { try coordinator.fetchHistory(after: expired) }
+        #expect(error?.code == .historyTokenExpired)
+        try pruner.acknowledge(
+            PersistentHistoryToken(transactionNumbers: [store.identifier: 1]),
+            by: "early",
+            for: store
+        )
+        #expect(try pruner.consumers(of: store)["early"] == 3)
+        try pruner.drop("early", for: store)
+        #expect(try pruner.prune(store, olderThan: future).transactions == 2)
+        // Numbers go on where they were.
+        try save(author: "app")
+        #expect(try coordinator.fetchHistory(after: nil).map(\.transactionNumber) == [6])
+        #expect(throws: ManagedObjectError.self) { try pruner.acknowledge(kept, by: "nobody", for: store) }
+    }
+
+    @Test("a store without history has none to tell")
+    func withoutHistory() throws {
+        let plain = try SiblingStack()
+        let coordinator = plain.container.persistentStoreCoordinator
+        #expect(try coordinator.currentPersistentHistoryToken().transactionNumbers.isEmpty)
+        #expect(try coordinator.fetchHistory(after: nil).isEmpty)
+        #expect(throws: ManagedObjectError.self) {
+            try HistoryPruner(coordinator).register("app", for: coordinator.persistentStores[0])
+        }
+    }
+}

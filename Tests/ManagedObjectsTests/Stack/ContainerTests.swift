@@ -1,0 +1,180 @@
+import FoundationEssentials
+import ManagedObjects
+import SafeFiles
+import StoreFormat
+import StoreStrategies
+import TestSupport
+import Testing
+
+@Suite("Opening stores")
+struct ContainerTests {
+    @Test("a store of another model is refused with the entities that differ")
+    func otherModel() throws {
+        let stack = try SiblingStack()
+        let other = PersistentStoreCoordinator(managedObjectModel: Library.model)
+        let error = #expect(throws: ManagedObjectError.self) {
+            try other.addPersistentStore(with: stack.container.persistentStoreDescriptions[0])
+        }
+        #expect(error?.code == .incompatibleModel)
+        #expect(error?.message.contains("TestDummy") == true)
+        #expect(other.persistentStores.isEmpty)
+    }
+
+    @Test("version hashes decide where both are known")
+    func hashes() throws {
+        let stack = try SiblingStack()
+        let description = stack.container.persistentStoreDescriptions[0]
+        let metadata = stack.container.persistentStoreCoordinator
+            .metadata(for: stack.container.persistentStoreCoordinator.persistentStores[0])
+        guard case .dictionary(let values)? = metadata["NSStoreModelVersionHashes"] else {
+            Issue.record("the store has no version hashes")
+            return
+        }
+        let hashes = values.compactMapValues { if case .data(let bytes) = $0 { bytes } else { nil } }
+        let same = PersistentStoreCoordinator(managedObjectModel: SiblingStack.model, versionHashes: hashes)
+        try same.addPersistentStore(with: description)
+        let changed = hashes.mapValues { _ in [UInt8](repeating: 7, count: 32) }
+        let other = PersistentStoreCoordinator(managedObjectModel: SiblingStack.model, versionHashes: changed)
+        #expect(throws: ManagedObjectError.self) { try other.addPersistentStore(with: description) }
+    }
+
+    @Test("a store that is not there is an error without a model, and made with one")
+    func missing() throws {
+        let scratch = try ScratchFolder()
+        let description = PersistentStoreDescription(url: scratch.location("new.sqlite").url)
+        #expect(throws: (any Error).self) { try PersistentStoreCoordinator().addPersistentStore(with: description) }
+        #expect(try scratch.directory.status(of: "new.sqlite") == nil)
+        let store = try PersistentStoreCoordinator(managedObjectModel: Library.model)
+            .addPersistentStore(with: description)
+        #expect(store.journalMode == "wal")
+        #expect(try scratch.directory.status(of: "new.sqlite") != nil)
+    }
+
+    @Test("effective options are read back")
+    func options() throws {
+        let scratch = try ScratchFolder()
+        var description = PersistentStoreDescription(url: scratch.location("new.sqlite").url)
+        description.isHistoryTrackingEnabled = true
+        description.sqlitePragmas = ["journal_mode": "DELETE", "cache_size": "-64"]
+        let store = try PersistentStoreCoordinator(managedObjectModel: Library.model)
+            .addPersistentStore(with: description)
+        #expect(store.journalMode == "delete")
+        #expect(store.sqlitePragmas["cache_size"] == "-64")
+        #expect(store.isHistoryTrackingEnabled)
+        #expect(!store.isReadOnly)
+        description.sqlitePragmas = ["cache_size": "1; DROP TABLE ZTAG"]
+        #expect(throws: ManagedObjectError.self) {
+            try PersistentStoreCoordinator().addPersistentStore(with: description)
+        }
+    }
+
+    @Test("a store that keeps a history is read-only without history tracking, and says why")
+    func historyOff() throws {
+        let stack = try SiblingStack(tracksHistory: true)
+        var description = stack.container.persistentStoreDescriptions[0]
+        description.isHistoryTrackingEnabled = false
+        let coordinator = PersistentStoreCoordinator()
+        let store = try coordinator.addPersistentStore(with: description)
+        #expect(store.isReadOnly)
+        #expect(store.readOnlyReason?.contains("history") == true)
+        let context = ManagedObjectContext(.privateQueue, coordinator: coordinator)
+        try context.performAndWait { context in
+            try context.insertDummies(1)
+            let error = #expect(throws: ManagedObjectError.self) { try context.save() }
+            #expect(error?.code == .readOnlyStore)
+            #expect(context.insertedObjects.count == 1)
+        }
+    }
+
+    @Test("an app's metadata is written with the next save, and what is Core Data's own is refused")
+    func metadata() throws {
+        let stack = try SiblingStack()
+        let coordinator = stack.container.persistentStoreCoordinator
+        let store = coordinator.persistentStores[0]
+        try coordinator.setMetadata(["LastSync": .integer(7)], for: store)
+        try stack.background.performAndWait { context in
+            try context.insertDummies(1)
+            try context.save()
+        }
+        let connection = try StoreConnection(stack.location, access: .liveReading)
+        #expect(try StoreMetadata(reading: connection)?.values["LastSync"] == .integer(7))
+        try coordinator.setMetadata(["NSStoreType": .string("Binary")], for: store)
+        try stack.background.performAndWait { context in
+            try context.insertDummies(1)
+            #expect(throws: StoreError.self) { try context.save() }
+        }
+        #expect(try connection.value("SELECT count(*) FROM ZTESTDUMMY") == .integer(1))
+    }
+
+    @Test("two stores of one UUID cannot be open at once; URIs of other stores mean nothing")
+    func identity() throws {
+        let stack = try SiblingStack()
+        let coordinator = stack.container.persistentStoreCoordinator
+        #expect(throws: ManagedObjectError.self) {
+            try coordinator.addPersistentStore(with: stack.container.persistentStoreDescriptions[0])
+        }
+        let id = try stack.background.performAndWait { context in
+            let dummy = try context.insertDummies(1)[0]
+            #expect(dummy.objectID.isTemporaryID)
+            try context.save()
+            return dummy.objectID
+        }
+        #expect(coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()) == id)
+        let foreign = ObjectURI(storeUUID: UUID().uuidString, entity: "TestDummy", primaryKey: 1).description
+        #expect(coordinator.managedObjectID(forURIRepresentation: foreign) == nil)
+        #expect(coordinator.managedObjectID(forURIRepresentation: "x-coredata:///TestDummy/t1") == nil)
+    }
+
+    @Test("objects of an entity are of the class that was registered for it")
+    func classes() throws {
+        let stack = try SiblingStack(Library.model)
+        stack.container.persistentStoreCoordinator.register(Book.self, forEntityName: "Book")
+        try stack.background.performAndWait { context in
+            let comic = try context.insertNewObject(Book.self, forEntityName: "Comic")
+            comic.title = "Tintin"
+            try context.save()
+            #expect(comic.title == "Tintin")
+            #expect(throws: ManagedObjectError.self) {
+                try context.insertNewObject(Book.self, forEntityName: "Author")
+            }
+        }
+    }
+
+    @Test("a large value lies in a file of its own, and a missing file is a clear error")
+    func externalData() throws {
+        let model = ManagedObjectModel(entities: [
+            EntityDescription(
+                name: "Picture",
+                attributes: [
+                    AttributeDescription(name: "bytes", type: .binaryData, allowsExternalBinaryDataStorage: true)
+                ]
+            )
+        ])
+        let stack = try SiblingStack(model)
+        let bytes = Data(repeating: 9, count: 200_000)
+        let id = try stack.background.performAndWait { context in
+            let picture = try context.insertNewObject(forEntityName: "Picture")
+            try picture.setValue(bytes, forKey: "bytes")
+            try context.save()
+            #expect(try picture.value(Data.self, forKey: "bytes") == bytes)
+            return picture.objectID
+        }
+        let support = try stack.scratch.directory.openDirectory(".TestDummy_SUPPORT").openDirectory("_EXTERNAL_DATA")
+        let file = try #require(support.entries().first)
+        try stack.main.performAndWait { context in
+            let picture = try context.existingObject(with: id)
+            #expect(try picture.value(Data.self, forKey: "bytes") == bytes)
+            try support.removeFile(file)
+            let error = #expect(throws: ManagedObjectError.self) { try picture.value(forKey: "bytes") }
+            #expect(error?.code == .missingExternalData)
+        }
+    }
+}
+
+/// A class of an app's own.
+private final class Book: ManagedObject {
+    var title: String? {
+        get { try? value(forKey: "title") }
+        set { try? setValue(newValue, forKey: "title") }
+    }
+}
