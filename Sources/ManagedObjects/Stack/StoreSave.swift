@@ -180,6 +180,7 @@ struct StoreSave {
         var toOnes: [String: ObjectKey] = [:]
         for (name, value) in insertion.values {
             switch value {
+            case .attribute(.null): break
             case .attribute(let value): attributes[name] = try readable(value)
             case .object(let id?): toOnes[name] = try destination(id, insertion.id, name)
             case .object(nil): break

@@ -26,7 +26,9 @@ struct SwiftCompiler {
         let process = Process()
         // Who may touch an object is decided after type-checking, on the way to machine code.
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["swiftc", "-emit-sil", "-o", "/dev/null", "-swift-version", "6"] + searchPaths + [file.path]
+        process.arguments =
+            ["swiftc", "-emit-sil", "-o", "/dev/null", "-swift-version", "6"]
+            + searchPaths + [file.path]
         let output = Pipe()
         process.standardError = output
         process.standardOutput = output
