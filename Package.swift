@@ -96,8 +96,8 @@ let package = Package(
         .executableTarget(
             name: "store-migrate",
             dependencies: [
-                "StoreMigration", "StoreVerification", "StoreFixtures", "StoreFormat", "StoreStrategies",
-                "SafeFiles", .arguments, .logging, .systemPackage,
+                "StoreMigration", "StoreVerification", "ManagedObjects", "StoreFixtures", "StoreFormat",
+                "StoreStrategies", "SafeFiles", .arguments, .logging, .systemPackage,
             ],
             packageAccess: false,
             swiftSettings: strict

@@ -59,11 +59,15 @@ package struct FetchCompiler {
         guard let entity = layout.entities[name] else {
             throw FetchError(entity: name, keyPath: "", message: "the store has no table for this entity")
         }
-        let entities =
-            fetch.request.includesSubentities
-            ? layout.entities(inTable: entity.table).filter { layout.model.isEntity($0.name, kindOf: name) } : [entity]
-        let numbers = entities.map { String($0.number) }.joined(separator: ",")
-        var source: SQLFragment = "FROM \(name: entity.table) t WHERE t.Z_ENT IN (\(plain: numbers))"
+        let all = layout.entities(inTable: entity.table)
+        let wanted =
+            fetch.request.includesSubentities ? all.filter { layout.model.isEntity($0.name, kindOf: name) } : [entity]
+        let numbers = wanted.map { String($0.number) }.joined(separator: ",")
+        // Where a table holds one entity only, its rows are of that entity, even if they bear another's number.
+        var source: SQLFragment =
+            all.count == 1
+            ? "FROM \(name: entity.table) t WHERE 1"
+            : "FROM \(name: entity.table) t WHERE t.Z_ENT IN (\(plain: numbers))"
         if let condition = try condition(fetch) { source = "\(source) AND (\(condition))" }
         return source
     }

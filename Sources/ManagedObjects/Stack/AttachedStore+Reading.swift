@@ -9,7 +9,7 @@ extension AttachedStore {
         let time = ContinuousClock.now
         try withPlan(of: entity, includingSubentities: query.includesSubentities) { plan, connection in
             var sql = "SELECT \(plan.selection(alias: "t")) FROM \(SQLName.quoted(plan.table)) t"
-            sql += " WHERE t.Z_ENT IN (\(plan.entityNumbers.map(String.init).joined(separator: ",")))"
+            sql += " WHERE \(plan.condition(alias: "t"))"
             if let condition = query.condition { sql += " AND (\(condition))" }
             sql += " ORDER BY " + (query.order.map { $0 + ", " } ?? "") + "t.Z_PK"
             sql += Self.window(query)

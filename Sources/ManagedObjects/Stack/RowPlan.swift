@@ -20,6 +20,8 @@ struct RowPlan: Sendable {
     /// The columns, quoted and in order, after key, entity number and version.
     let columns: [String]
     private let decoders: [Int64: Decoder]
+    /// The decoder of the one entity whose objects lie in the table, whatever number a row bears: some bear a wrong one.
+    private let only: Decoder?
     private let layout: StoreLayout
     private let model: ModelShape
     private let storeUUID: String
@@ -65,10 +67,13 @@ struct RowPlan: Sendable {
         }
         self.columns = columns
         self.decoders = decoders
+        only = layout.entities(inTable: entity.table).count == 1 ? decoders[entity.number] : nil
     }
 
-    /// The numbers of the entities whose rows it reads, in order.
-    var entityNumbers: [Int64] { decoders.keys.sorted() }
+    /// What holds for the rows that it reads, and for no others of the table.
+    func condition(alias: String) -> String {
+        only != nil ? "1" : "\(alias).Z_ENT IN (\(decoders.keys.sorted().map(String.init).joined(separator: ",")))"
+    }
 
     /// The list of a SELECT, each column qualified by the table's alias.
     func selection(alias: String) -> String {
@@ -77,7 +82,7 @@ struct RowPlan: Sendable {
 
     /// Decodes a row; nil for one of an entity that was not asked for.
     func snapshot(_ row: borrowing StoreRow, time: ContinuousClock.Instant) throws -> RowSnapshot? {
-        guard let decoder = decoders[row.integer(1)] else { return nil }
+        guard let decoder = only ?? decoders[row.integer(1)] else { return nil }
         let shape = decoder.shape
         var attributes: [AttributeValue] = []
         attributes.reserveCapacity(decoder.attributes.count)

@@ -5,6 +5,9 @@ enum JSONValue: Equatable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
+    case real(Double)
+    /// A number whose digits are told as they are.
+    case number(String)
     /// A number of seconds, told to the millisecond.
     case seconds(Duration)
     case string(String)
@@ -37,6 +40,10 @@ enum JSONValue: Equatable, Sendable {
         case .null: text += "null"
         case .bool(let value): text += value ? "true" : "false"
         case .integer(let value): text += String(value)
+        // JSON has no words for what is no finite number.
+        case .real(let value):
+            if value.isFinite { text += "\(value)" } else { Self.write("\(value)", into: &text) }
+        case .number(let digits): text += digits
         case .seconds(let value): text += Figures.milliseconds(value)
         case .string(let value): Self.write(value, into: &text)
         case .array(let values):

@@ -68,6 +68,12 @@ final class Reporter: Sendable {
         }
     }
 
+    /// Prints one line of a result that comes line by line, as text or as JSON.
+    func line(_ text: String) {
+        progress.clear()
+        write(text)
+    }
+
     /// Reports findings that are not the result itself: objects, or lines on standard error for those that matter.
     func report(_ findings: [Finding]) {
         progress.clear()

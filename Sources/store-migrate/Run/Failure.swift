@@ -1,3 +1,4 @@
+import ManagedObjects
 import StoreFixtures
 import StoreFormat
 import StoreMigration
@@ -29,6 +30,12 @@ extension Failure {
                 message: error.description,
                 path: error.path,
                 advice: error.position == nil ? "Check the path." : "Mend the recipe; nothing was built."
+            )
+        case let error as FetchError:
+            self.init(
+                outcome: .usage,
+                message: error.description,
+                advice: "Compare the names and types with those of the store's model."
             )
         default: self.init(migration: MigrationError(error))
         }

@@ -41,9 +41,10 @@ struct TableReading {
         return result
     }
 
-    /// The keys of the objects of exactly this entity.
+    /// The keys of the objects of exactly this entity; where a table has one entity only, all its rows are of that.
     func keys(of entity: StoreLayout.Entity) -> Set<Int64> {
-        Set((rows[entity.table] ?? [:]).filter { $0.value["Z_ENT"] == .integer(entity.number) }.keys)
+        let isAlone = layout.entities.values.count { $0.table == entity.table } == 1
+        return Set((rows[entity.table] ?? [:]).filter { isAlone || $0.value["Z_ENT"] == .integer(entity.number) }.keys)
     }
 
     func value(_ column: String, of key: Int64, in table: String) -> SQLValue {

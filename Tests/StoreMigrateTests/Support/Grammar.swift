@@ -17,7 +17,7 @@ struct Grammar {
     let objects: [String: [Member]]
     /// The objects that are lines; the others are parts of them.
     private let lines: Set<String>
-    private static let lineCount = 11
+    private static let lineCount = 12
 
     /// Reads the README's block.
     init() throws {
@@ -94,8 +94,8 @@ struct Grammar {
     private func matches(_ value: JSONTree, _ type: String) throws -> Bool {
         switch (type, value) {
         case ("null", .null), ("boolean", .bool), ("string", .string), ("integer", .integer): return true
-        case ("number", .integer), ("number", .number): return true
-        case ("null", _), ("boolean", _), ("string", _), ("integer", _), ("number", _): return false
+        case ("number", .integer), ("number", .number), ("map", .object): return true
+        case ("null", _), ("boolean", _), ("string", _), ("integer", _), ("number", _), ("map", _): return false
         case (_, .array(let values)) where type.hasPrefix("["):
             let element = String(type.dropFirst().dropLast())
             return try values.allSatisfy { try matches($0, element) }

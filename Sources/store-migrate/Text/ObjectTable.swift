@@ -1,0 +1,88 @@
+import FoundationEssentials
+import ManagedObjects
+import StoreFormat
+
+/// Objects as rows of a table, line by line: the first rows decide how wide the columns are.
+struct ObjectTable {
+    private static let rowsThatDecide = 100
+    private static let widestCell = 40
+    private static let cellEnd: Character = "\u{1F}"
+
+    private var waiting: [[String]] = []
+    private var columns: [String] = []
+    private var widths: [Int] = []
+
+    /// An object as one text: names and values in turn, in which nothing unsafe is left.
+    static func row(_ object: FetchedObject) -> String {
+        let cells = ["object", "\(object.objectID.entityName)/p\(object.objectID.uriRepresentation().keyText)"]
+        return (cells + object.properties.flatMap { [$0.name, $0.value.text] }).map(Escaped.text)
+            .joined(separator: String(cellEnd))
+    }
+
+    /// Takes a row in, and returns the lines that are ready to be printed.
+    mutating func lines(adding row: String) -> [String] {
+        let cells = row.split(separator: Self.cellEnd, omittingEmptySubsequences: false).map(String.init)
+        guard columns.isEmpty else { return [line(cells)] }
+        waiting.append(cells)
+        return waiting.count < Self.rowsThatDecide ? [] : remainingLines()
+    }
+
+    /// The lines that waited for the widths of their columns.
+    mutating func remainingLines() -> [String] {
+        guard !waiting.isEmpty else { return [] }
+        for cells in waiting {
+            for index in stride(from: 0, to: cells.count - 1, by: 2) {
+                let column = columns.firstIndex(of: cells[index]) ?? columns.endIndex
+                if column == columns.endIndex {
+                    columns.append(cells[index])
+                    widths.append(cells[index].count)
+                }
+                widths[column] = max(widths[column], Self.shortened(cells[index + 1]).count)
+            }
+        }
+        let lines = [line(columns.flatMap { [$0, $0] })] + waiting.map(line)
+        waiting = []
+        return lines
+    }
+
+    private func line(_ cells: [String]) -> String {
+        var row = columns.map { _ in "" }
+        var rest = ""
+        for index in stride(from: 0, to: cells.count - 1, by: 2) {
+            if let column = columns.firstIndex(of: cells[index]) {
+                row[column] = Self.shortened(cells[index + 1])
+            } else {
+                rest += "  \(cells[index]): \(Self.shortened(cells[index + 1]))"
+            }
+        }
+        var text = zip(row, widths).map { Figures.padded($0, to: $1) }.joined(separator: "  ") + rest
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+
+    private static func shortened(_ text: String) -> String {
+        text.count <= widestCell ? text : text.prefix(widestCell - 1) + "…"
+    }
+}
+
+extension String {
+    /// The key at the end of an object's URI.
+    fileprivate var keyText: Substring { self[(lastIndex(of: "p").map(index(after:)) ?? startIndex)...] }
+}
+
+extension PredicateConstant {
+    /// A value as a person reads it; nothing for nil.
+    fileprivate var text: String {
+        switch self {
+        case .object(let id): "\(id.entityName)/p\(id.uriRepresentation().keyText)"
+        case .value(.null): ""
+        case .value(.data(let data)): Figures.bytes(Int64(data.count))
+        case .value(.externalData): "(in a file)"
+        default:
+            switch record {
+            case .string(let text): text
+            case let value: value.text
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+import ManagedObjects
+import StoreFormat
+import StoreMigration
+
+/// `fetch STORE ENTITY`: the objects of a Core Data store.
+struct FetchVerb: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "fetch",
+        abstract: "Shows the objects of an entity in a Core Data store; writes nothing.",
+        discussion: """
+            A predicate is written as for NSPredicate: "name BEGINSWITH[cd] 'a' AND ANY days.wasExecuted == YES". A date is \
+            written as '2026-01-31' or '2026-01-31T12:00:00Z'.
+            """
+    )
+    static let words = ["fetch"]
+    static let outcomes: [MigrationOutcome] = [
+        .done, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible,
+    ]
+
+    @Argument(help: "A store's main file.")
+    var store: PathArgument
+
+    @Argument(help: "The name of an entity.")
+    var entity: String
+
+    @OptionGroup var options: FetchOptions
+    @OptionGroup var access: AccessOptions
+    @OptionGroup var reporting: ReportingOptions
+
+    func perform(_ reporter: Reporter) throws -> Ending {
+        let inspector = StoreInspector(
+            depth: .layout,
+            lockTimeout: access.lockTimeout.duration,
+            allowsNetworkFileSystem: access.allowsNetworkFileSystem,
+            onProgress: nil,
+            isCancelled: reporter.isCancelled
+        )
+        _ = try inspector.inspect(store.location).requireStore(at: store.location)
+        let reader = ObjectReader(
+            lockTimeout: access.lockTimeout.duration,
+            allowsNetworkFileSystem: access.allowsNetworkFileSystem,
+            isCancelled: reporter.isCancelled
+        )
+        var table = ObjectTable()
+        try reader.forEachObject(
+            options.request(for: entity),
+            in: store.location,
+            describedBy: { reporter.isJSON ? $0.record.text : ObjectTable.row($0) },
+            { text in
+                for line in reporter.isJSON ? [text] : table.lines(adding: text) { reporter.line(line) }
+            }
+        )
+        for line in table.remainingLines() { reporter.line(line) }
+        return Ending(.done)
+    }
+}
