@@ -7,7 +7,7 @@ public struct ObjectsDidChange {
     public var refreshed: Set<ManagedObject> = []
     /// The ids of all objects that the context let go; observers start anew.
     public var invalidatedAll: [ManagedObjectID] = []
-    /// Every object that a merge said was inserted or updated elsewhere, whether or not this context knew it.
+    /// Every object that a merge said was inserted, updated or deleted elsewhere, whether or not this context knew it.
     public var mergedIDs: Set<ManagedObjectID> = []
 
     public var isEmpty: Bool {

@@ -84,6 +84,7 @@ extension ObjectGraph {
         }
         news.mergedIDs.formUnion(changes.inserted)
         news.mergedIDs.formUnion(stale)
+        news.mergedIDs.formUnion(changes.deleted)
         postNews()
         withExtendedLifetime(held) {}
     }

@@ -30,6 +30,8 @@ public actor ManagedObjectContext {
     public var transactionAuthor: String?
     /// How conflicts with what others saved are settled.
     public var mergePolicy = MergePolicy.error
+    /// A place for what belongs to the context and cannot leave it, such as a ``FetchedResultsController``.
+    public var userInfo: [String: Any] = [:]
     /// True to take in what others save through the same parent or coordinator.
     public var automaticallyMergesChangesFromParent = false {
         didSet { automaticMerging = automaticallyMergesChangesFromParent ? mergingObservation() : nil }

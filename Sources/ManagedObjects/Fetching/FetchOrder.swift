@@ -6,10 +6,12 @@ package struct FetchOrder {
     package struct Key: Hashable, Sendable {
         let values: [SQLValue]
         package let objectID: ManagedObjectID
+        /// The place among objects that are not saved yet.
+        let creation: Int
     }
 
     private let sortKeys: [ResolvedFetch.SortKey]
-    private let evaluator: PredicateEvaluator
+    let evaluator: PredicateEvaluator
 
     package init(_ fetch: ResolvedFetch) {
         sortKeys = fetch.sortKeys
@@ -20,16 +22,21 @@ package struct FetchOrder {
     package func key(of object: some PredicateSubject) throws -> Key {
         Key(
             values: try sortKeys.map { try evaluator.value(of: $0.operand, $0.options, [object]) },
-            objectID: object.objectID
+            objectID: object.objectID,
+            creation: object.predicateOrder
         )
     }
 
-    /// True when the first comes before the second; objects that are not saved yet come last among equal ones.
+    /// True when the first comes before the second.
+    ///
+    /// Among equal ones, objects that are not saved yet come last, in the order in which they will get their keys.
     package func precedes(_ first: Key, _ second: Key) -> Bool {
         for (index, sortKey) in sortKeys.enumerated() {
             let result = first.values[index].compared(to: second.values[index])
             if result != 0 { return (result < 0) == sortKey.ascending }
         }
-        return first.objectID < second.objectID
+        let areNew = first.objectID.isTemporaryID && second.objectID.isTemporaryID
+        guard areNew, first.creation != second.creation else { return first.objectID < second.objectID }
+        return first.creation < second.creation
     }
 }

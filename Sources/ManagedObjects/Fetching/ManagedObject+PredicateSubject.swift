@@ -1,6 +1,8 @@
 package import StoreFormat
 
 extension ManagedObject: PredicateSubject {
+    package var predicateOrder: Int { order }
+
     package func predicateValue(of attribute: String) throws -> AttributeValue { try rawValue(forKey: attribute) }
 
     package func predicateDestinationID(of relationship: String) throws -> ManagedObjectID? {

@@ -9,6 +9,19 @@ extension ResolvedFetch {
         return result
     }
 
+    /// The same fetch of those that match among some objects, in no order.
+    func among(_ ids: [ManagedObjectID]) -> ResolvedFetch {
+        let entity = request.entityName
+        let these = ResolvedNode.object(ResolvedSubject(scope: 0, entity: entity), ids, orNil: false)
+        let fetch = windowless(withPredicate: true)
+        return ResolvedFetch(
+            request: fetch.request,
+            predicate: ResolvedPredicate(entity: entity, node: .all([these] + (predicate.map { [$0.node] } ?? []))),
+            sortKeys: [],
+            properties: []
+        )
+    }
+
     /// The same fetch of all objects that match, or of all objects, without limit and offset.
     func windowless(withPredicate: Bool) -> ResolvedFetch {
         var request = request
@@ -48,6 +61,13 @@ extension ResolvedNode {
 }
 
 extension ResolvedOperand {
+    /// The entities on whose objects the value depends, beside the object itself.
+    var dependencies: Set<String> {
+        var result: Set<String> = []
+        collectDependencies(into: &result)
+        return result
+    }
+
     fileprivate func collectDependencies(into result: inout Set<String>) {
         switch self {
         case .constant: break

@@ -57,11 +57,21 @@ package struct ResolvedFetch: Sendable {
         of entity: String,
         in model: ManagedObjectModel
     ) throws(FetchError) -> SortKey {
-        guard case .value(let operand) = try property(descriptor.keyPath, of: entity, in: model) else {
+        let operand = try operand(descriptor.keyPath, of: entity, in: model)
+        return SortKey(operand: operand, options: descriptor.comparison.options, ascending: descriptor.ascending)
+    }
+
+    /// A key path to something that has an order.
+    static func operand(
+        _ keyPath: String,
+        of entity: String,
+        in model: ManagedObjectModel
+    ) throws(FetchError) -> ResolvedOperand {
+        guard case .value(let operand) = try property(keyPath, of: entity, in: model) else {
             throw FetchError(
                 entity: entity,
-                keyPath: descriptor.keyPath,
-                message: "objects have no order: sort by one of their attributes"
+                keyPath: keyPath,
+                message: "objects have no order: name one of their attributes"
             )
         }
         if case .attribute(_, let attribute) = operand,
@@ -69,11 +79,11 @@ package struct ResolvedFetch: Sendable {
         {
             throw FetchError(
                 entity: entity,
-                keyPath: descriptor.keyPath,
+                keyPath: keyPath,
                 message: "values that only a transformer or a file knows have no order"
             )
         }
-        return SortKey(operand: operand, options: descriptor.comparison.options, ascending: descriptor.ascending)
+        return operand
     }
 
     private static func property(

@@ -1,0 +1,120 @@
+/// What leads from one list of results to another.
+struct FetchedResultsChanges {
+    struct Change {
+        let object: ManagedObject
+        let type: FetchedResultsController.ChangeType
+        /// The number of its entry in the old list.
+        let old: Int?
+        /// The number of its entry in the new list.
+        let new: Int?
+    }
+
+    let deletedSections: [Int]
+    let insertedSections: [Int]
+    /// Deletions, then insertions, then moves, then updates; each in the order of places.
+    let objects: [Change]
+
+    var isEmpty: Bool { deletedSections.isEmpty && insertedSections.isEmpty && objects.isEmpty }
+
+    /// Compares two lists; `changed` are the objects that are told as updated when they keep their place.
+    init(from old: FetchedResultsList, to new: FetchedResultsList, changed: Set<ManagedObject>) {
+        let oldNames = Set(old.sections.map(\.name))
+        let newNames = Set(new.sections.map(\.name))
+        deletedSections = old.sections.indices.filter { !newNames.contains(old.sections[$0].name) }
+        insertedSections = new.sections.indices.filter { !oldNames.contains(new.sections[$0].name) }
+
+        var places: [ObjectIdentifier: Int] = [:]
+        for (index, entry) in new.entries.enumerated() { places[ObjectIdentifier(entry.object)] = index }
+        var deletions: [Change] = []
+        // The objects in both lists: old place, new place.
+        var common: [(old: Int, new: Int)] = []
+        for (index, entry) in old.entries.enumerated() {
+            if let place = places.removeValue(forKey: ObjectIdentifier(entry.object)) {
+                common.append((index, place))
+            } else {
+                deletions.append(Change(object: entry.object, type: .delete, old: index, new: nil))
+            }
+        }
+        let insertions = places.values.sorted()
+            .map { Change(object: new.entries[$0].object, type: .insert, old: nil, new: $0) }
+
+        let staying = Self.staying(common.map(\.new)) { changed.contains(old.entries[common[$0].old].object) }
+        var moves: [Change] = []
+        var updates: [Change] = []
+        for (index, place) in common.enumerated() {
+            let object = old.entries[place.old].object
+            let isSameSection = old.entries[place.old].section == new.entries[place.new].section
+            if !staying[index] || !isSameSection {
+                moves.append(Change(object: object, type: .move, old: place.old, new: place.new))
+            } else if changed.contains(object) {
+                updates.append(Change(object: object, type: .update, old: place.old, new: place.new))
+            }
+        }
+        objects = deletions + insertions + moves + updates
+    }
+
+    /// Which of the elements stay while the others move, so that the numbers ascend: as few as possible move, and those
+    /// that did not change move only if there is no other way.
+    private static func staying(_ numbers: [Int], isChanged: (Int) -> Bool) -> [Bool] {
+        if zip(numbers, numbers.dropFirst()).allSatisfy(<) { return [Bool](repeating: true, count: numbers.count) }
+        // The heaviest ascending subsequence, with a tree of maxima over the numbers' ranks.
+        let ranks = Dictionary(uniqueKeysWithValues: numbers.sorted().enumerated().map { ($0.element, $0.offset + 1) })
+        let unchangedWeight = numbers.count + 1
+        var best = [(weight: Int, index: Int?)](repeating: (0, nil), count: numbers.count + 1)
+        var weights = [Int](repeating: 0, count: numbers.count)
+        var previous = [Int?](repeating: nil, count: numbers.count)
+        for (index, number) in numbers.enumerated() {
+            let rank = ranks[number] ?? 1
+            var found: (weight: Int, index: Int?) = (0, nil)
+            var node = rank - 1
+            while node > 0 {
+                if best[node].weight > found.weight { found = best[node] }
+                node -= node & -node
+            }
+            weights[index] = found.weight + (isChanged(index) ? 1 : unchangedWeight)
+            previous[index] = found.index
+            node = rank
+            while node <= numbers.count {
+                if weights[index] > best[node].weight { best[node] = (weights[index], index) }
+                node += node & -node
+            }
+        }
+        var result = [Bool](repeating: false, count: numbers.count)
+        var next = weights.indices.max { weights[$0] < weights[$1] }
+        while let index = next {
+            result[index] = true
+            next = previous[index]
+        }
+        return result
+    }
+
+    /// The same as removals and insertions of ids; nil when nothing came, went or moved.
+    func difference(
+        from old: FetchedResultsList,
+        to new: FetchedResultsList
+    ) -> CollectionDifference<ManagedObjectID>? {
+        var changes: [CollectionDifference<ManagedObjectID>.Change] = []
+        for change in objects where change.type != .update {
+            let isMove = change.type == .move
+            if let offset = change.old {
+                changes.append(
+                    .remove(
+                        offset: offset,
+                        element: change.object.objectID,
+                        associatedWith: isMove ? change.new : nil
+                    )
+                )
+            }
+            if let offset = change.new {
+                changes.append(
+                    .insert(
+                        offset: offset,
+                        element: change.object.objectID,
+                        associatedWith: isMove ? change.old : nil
+                    )
+                )
+            }
+        }
+        return changes.isEmpty ? nil : CollectionDifference(changes)
+    }
+}

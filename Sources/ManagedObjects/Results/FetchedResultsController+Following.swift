@@ -1,0 +1,132 @@
+internal import StoreFormat
+
+extension FetchedResultsController {
+    /// Follows what happened in the context.
+    func follow(_ news: ObjectsDidChange) {
+        guard let query, let old = list, delegate != nil || differenceHandler != nil else { return }
+        guard news.invalidatedAll.isEmpty else {
+            // Nothing of it is left; the app is to fetch again.
+            list = FetchedResultsList([], hasSections: query.hasSections)
+            return
+        }
+        var changed = news.updated.union(news.refreshed)
+        // What was a fault when it changed elsewhere was not refreshed, and is not what it was.
+        if behaviour == .complete { changed.formUnion(news.mergedIDs.compactMap(graph.registered)) }
+        do {
+            guard let new = try list(after: news, changed, old, query) else { return }
+            updateError = nil
+            // Delegates may change objects, and so come back here.
+            list = new
+            report(FetchedResultsChanges(from: old, to: new, changed: changed), old, new)
+        } catch {
+            updateError = error
+        }
+    }
+
+    /// The list after a change; nil when the change has nothing to do with it.
+    private func list(
+        after news: ObjectsDidChange,
+        _ changed: Set<ManagedObject>,
+        _ old: FetchedResultsList,
+        _ query: FetchedResultsQuery
+    ) throws -> FetchedResultsList? {
+        if behaviour == .complete, query.hasWindow || !query.dependencies.isEmpty {
+            guard try concerns(news, query) else { return nil }
+            return try query.list(of: graph.fetch(query.fetch))
+        }
+        var candidates = news.inserted.union(changed)
+        if behaviour == .complete {
+            let unknown = news.mergedIDs.filter { graph.registered($0) == nil }
+            candidates.formUnion(try matching(Array(unknown), query))
+        }
+        candidates = candidates.filter { query.fetch.includes($0) }
+        let hasStale = old.entries.contains {
+            candidates.contains($0.object) || news.deleted.contains($0.object) || $0.key.objectID !== $0.object.objectID
+        }
+        guard hasStale || !candidates.isEmpty else { return nil }
+
+        var kept: [FetchedResultsList.Entry] = []
+        var moving: [FetchedResultsList.Entry] = []
+        for entry in old.entries where !candidates.contains(entry.object) && !news.deleted.contains(entry.object) {
+            // A new object got its permanent id, by which equal ones are ordered.
+            if entry.key.objectID === entry.object.objectID {
+                kept.append(entry)
+            } else {
+                moving.append(try query.entry(entry.object))
+            }
+        }
+        for object in candidates where try query.matches(object) { moving.append(try query.entry(object)) }
+        return FetchedResultsList(
+            merged(kept, moving.sorted(by: query.precedes), query),
+            hasSections: query.hasSections
+        )
+    }
+
+    private func merged(
+        _ first: [FetchedResultsList.Entry],
+        _ second: [FetchedResultsList.Entry],
+        _ query: FetchedResultsQuery
+    ) -> [FetchedResultsList.Entry] {
+        var result: [FetchedResultsList.Entry] = []
+        result.reserveCapacity(first.count + second.count)
+        var index = 0
+        for entry in second {
+            while index < first.count, query.precedes(first[index], entry) {
+                result.append(first[index])
+                index += 1
+            }
+            result.append(entry)
+        }
+        return result + first[index...]
+    }
+
+    /// True when a change is one of objects on which the result depends.
+    private func concerns(_ news: ObjectsDidChange, _ query: FetchedResultsQuery) throws -> Bool {
+        let entities = query.dependencies.union([query.fetch.request.entityName])
+        let objects = [news.inserted, news.updated, news.refreshed, news.deleted]
+        if objects.contains(where: { $0.contains { !$0.shape.lineage.isDisjoint(with: entities) } }) { return true }
+        let model = try graph.source.shape()
+        return try news.mergedIDs.contains { try !model.entity($0.entityName).lineage.isDisjoint(with: entities) }
+    }
+
+    /// The objects among these, which the context does not have, that belong to the result now.
+    private func matching(_ ids: [ManagedObjectID], _ query: FetchedResultsQuery) throws -> [ManagedObject] {
+        let model = try graph.source.shape()
+        let name = query.fetch.request.entityName
+        let wanted = try ids.filter { try !$0.isTemporaryID && model.entity($0.entityName).lineage.contains(name) }
+        guard !wanted.isEmpty else { return [] }
+        return try graph.objects(for: graph.source.rows(query.fetch.among(wanted)))
+    }
+
+    // MARK: Telling
+
+    private func report(_ changes: FetchedResultsChanges, _ old: FetchedResultsList, _ new: FetchedResultsList) {
+        guard !changes.isEmpty else { return }
+        if let differenceHandler {
+            if let difference = changes.difference(from: old, to: new) { differenceHandler(difference) }
+            return
+        }
+        guard let delegate else { return }
+        delegate.controllerWillChangeContent(self)
+        for index in changes.deletedSections {
+            delegate.controller(self, didChange: section(index, of: old), atSectionIndex: index, for: .delete)
+        }
+        for index in changes.insertedSections {
+            delegate.controller(self, didChange: section(index, of: new), atSectionIndex: index, for: .insert)
+        }
+        for change in changes.objects {
+            delegate.controller(
+                self,
+                didChange: change.object,
+                at: change.old.map(old.indexPath),
+                for: change.type,
+                newIndexPath: change.new.map(new.indexPath)
+            )
+        }
+        delegate.controllerDidChangeContent(self)
+    }
+
+    private func section(_ index: Int, of list: FetchedResultsList) -> Section {
+        Section(name: list.sections[index].name, objects: list.entries[list.sections[index].range].map(\.object))
+    }
+}

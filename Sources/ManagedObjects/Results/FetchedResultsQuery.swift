@@ -1,0 +1,77 @@
+internal import StoreFormat
+
+/// A controller's request, looked up in the model: what decides whether an object belongs to the result, and where.
+struct FetchedResultsQuery {
+    let fetch: ResolvedFetch
+    /// The entities other than the one asked for on which the result depends.
+    let dependencies: Set<String>
+    private let order: FetchOrder
+    private let evaluator: PredicateEvaluator?
+    private let section: ResolvedOperand?
+
+    init(_ request: FetchRequest, _ sectionNameKeyPath: String?, model: ManagedObjectModel) throws {
+        var request = request
+        request.resultType = .managedObjects
+        guard !request.sortDescriptors.isEmpty else {
+            throw FetchError(
+                entity: request.entityName,
+                keyPath: "",
+                message: "a fetched results controller needs a sort descriptor"
+            )
+        }
+        fetch = try request.resolved(in: model)
+        order = FetchOrder(fetch)
+        evaluator = fetch.predicate.map(PredicateEvaluator.init)
+        section = try sectionNameKeyPath.map { keyPath throws(FetchError) in
+            try ResolvedFetch.operand(keyPath, of: request.entityName, in: model)
+        }
+        dependencies = fetch.dependencies.union(section?.dependencies ?? [])
+    }
+
+    var hasSections: Bool { section != nil }
+    /// True when which objects are in the result depends on others in it.
+    var hasWindow: Bool { fetch.request.fetchLimit > 0 || fetch.request.fetchOffset > 0 }
+
+    /// True for an object that belongs to the result, as far as it alone says.
+    func matches(_ object: ManagedObject) throws -> Bool {
+        try fetch.includes(object) && object.status.isDisjoint(with: [.deleted, .gone])
+            && (evaluator?.matches(object) ?? true)
+    }
+
+    func entry(_ object: ManagedObject) throws -> FetchedResultsList.Entry {
+        FetchedResultsList.Entry(
+            object: object,
+            key: try order.key(of: object),
+            section: try section.map { try name($0, of: object) } ?? ""
+        )
+    }
+
+    /// The list of objects that are in order; throws when the order tears sections apart.
+    func list(of objects: [ManagedObject]) throws -> FetchedResultsList {
+        let list = FetchedResultsList(try objects.map(entry), hasSections: hasSections)
+        guard Set(list.sections.map(\.name)).count == list.sections.count else {
+            throw FetchError(
+                entity: fetch.request.entityName,
+                keyPath: "",
+                message:
+                    "the objects of a section do not follow each other: the first sort descriptor must agree with the sections"
+            )
+        }
+        return list
+    }
+
+    func precedes(_ first: FetchedResultsList.Entry, _ second: FetchedResultsList.Entry) -> Bool {
+        order.precedes(first.key, second.key)
+    }
+
+    /// A section's name is the value as text; nil has the empty one.
+    private func name(_ operand: ResolvedOperand, of object: ManagedObject) throws -> String {
+        switch try order.evaluator.value(of: operand, [], [object]) {
+        case .null: ""
+        case .integer(let value): String(value)
+        case .real(let value): value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : "\(value)"
+        case .text(let value): value
+        case .blob(let bytes): bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        }
+    }
+}

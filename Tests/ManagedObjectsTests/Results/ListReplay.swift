@@ -1,0 +1,63 @@
+import ManagedObjects
+
+/// Replays on an old list what a controller tells, as a table view would.
+final class ListReplay: FetchedResultsControllerDelegate {
+    private struct Change {
+        let id: ManagedObjectID
+        let old: FetchedResultsController.IndexPath?
+        let new: FetchedResultsController.IndexPath?
+    }
+
+    private(set) var sections: [[ManagedObjectID]]
+    private(set) var updated: Set<ManagedObjectID> = []
+    private(set) var rounds = 0
+    private var deletedSections: [Int] = []
+    private var insertedSections: [Int] = []
+    private var changes: [Change] = []
+
+    init(_ controller: FetchedResultsController) {
+        sections = Self.sections(of: controller)
+    }
+
+    static func sections(of controller: FetchedResultsController) -> [[ManagedObjectID]] {
+        (controller.sections ?? []).map { $0.objects.map(\.objectID) }
+    }
+
+    func controllerWillChangeContent(_ controller: FetchedResultsController) { rounds += 1 }
+
+    func controller(
+        _ controller: FetchedResultsController,
+        didChange section: FetchedResultsController.Section,
+        atSectionIndex index: Int,
+        for type: FetchedResultsController.ChangeType
+    ) {
+        if type == .insert { insertedSections.append(index) } else { deletedSections.append(index) }
+    }
+
+    func controller(
+        _ controller: FetchedResultsController,
+        didChange object: ManagedObject,
+        at indexPath: FetchedResultsController.IndexPath?,
+        for type: FetchedResultsController.ChangeType,
+        newIndexPath: FetchedResultsController.IndexPath?
+    ) {
+        if type == .update {
+            updated.insert(object.objectID)
+        } else {
+            changes.append(Change(id: object.objectID, old: indexPath, new: newIndexPath))
+        }
+    }
+
+    /// Takes out what goes, by the old places, then puts in what comes, by the new ones.
+    func controllerDidChangeContent(_ controller: FetchedResultsController) {
+        for place in changes.compactMap(\.old).sorted(by: >) { sections[place.section].remove(at: place.item) }
+        for index in deletedSections.sorted(by: >) { sections.remove(at: index) }
+        for index in insertedSections.sorted() { sections.insert([], at: index) }
+        for change in changes.sorted(by: { ($0.new ?? Self.first) < ($1.new ?? Self.first) }) {
+            if let place = change.new { sections[place.section].insert(change.id, at: place.item) }
+        }
+        (deletedSections, insertedSections, changes) = ([], [], [])
+    }
+
+    private static let first = FetchedResultsController.IndexPath(item: 0, section: 0)
+}
