@@ -79,6 +79,7 @@ extension ObjectGraph {
                 try refresh(object, mergeChanges: true)
             }
         }
+        try dropReferences(to: changes.deleted)
         for id in changes.deleted {
             if let object = self.registered(id) { forgetRow(of: object) }
         }
@@ -87,5 +88,24 @@ extension ObjectGraph {
         news.mergedIDs.formUnion(changes.deleted)
         postNews()
         withExtendedLifetime(held) {}
+    }
+
+    /// Takes objects that others deleted out of what is not saved here: else it would lead nowhere.
+    private func dropReferences(to gone: Set<ManagedObjectID>) throws {
+        guard !gone.isEmpty else { return }
+        for object in inserted.union(updated) where !gone.contains(object.objectID) {
+            for property in object.changed {
+                guard case .toOne(let index) = property, let id = object.toOnes[index], gone.contains(id) else {
+                    continue
+                }
+                try markChanged(object)
+                object.toOnes[index] = nil
+            }
+            for index in object.toManys.keys where object.toManys[index]?.leads(to: gone) == true {
+                try markChanged(object)
+                object.toManys[index]?.drop(gone)
+            }
+        }
+        try processPendingChanges()
     }
 }

@@ -38,6 +38,8 @@ extension ObjectGraph {
                 relationship.deleteRule != .noAction
             else { continue }
             for id in try destinations(of: object, property) {
+                // One that was never saved may have gone with its own deletion already.
+                guard !id.isTemporaryID || registered(id) != nil else { continue }
                 let destination = try self.object(id)
                 switch relationship.deleteRule {
                 case .cascade: delete(destination)

@@ -137,7 +137,7 @@ extension ObjectGraph {
                 object.status.insert(.deleted)
             }
         }
-        for id in outcome.deleted { if let object = registered(id) { forgetRow(of: object) } }
+        forget(outcome.deleted.subtracting(gone.map(\.objectID)))
         // What the writer had to touch besides: the other sides of relationships.
         for row in outcome.rows {
             guard let object = registered(row.id), !object.isFault, object.base !== row else { continue }
@@ -145,6 +145,17 @@ extension ObjectGraph {
             fill(object, from: row)
             news.refreshed.insert(object)
         }
+    }
+
+    /// Lets go what the store deleted along with what was asked for, for others had led it there.
+    private func forget(_ deleted: Set<ManagedObjectID>) {
+        guard !deleted.isEmpty else { return }
+        for object in registeredObjects {
+            for index in object.toManys.keys where object.toManys[index]?.leads(to: deleted) == true {
+                object.toManys[index]?.drop(deleted)
+            }
+        }
+        for id in deleted { if let object = registered(id) { forgetRow(of: object) } }
     }
 
     /// An object that was saved: its values are the store's, and nothing is changed.

@@ -41,6 +41,19 @@ struct ToManyValue {
         }
     }
 
+    func leads(to ids: Set<ManagedObjectID>) -> Bool {
+        added.contains(where: ids.contains) || !removed.isDisjoint(with: ids)
+            || arrangement?.contains(where: ids.contains) == true || base?.contains(where: ids.contains) == true
+    }
+
+    /// Forgets objects that are gone, on either side of the difference.
+    mutating func drop(_ ids: Set<ManagedObjectID>) {
+        base?.removeAll { ids.contains($0) }
+        added.removeAll { ids.contains($0) }
+        removed.subtract(ids)
+        arrangement?.removeAll { ids.contains($0) }
+    }
+
     mutating func arrange(_ ids: [ManagedObjectID]) { arrangement = ids }
 
     /// Takes over what was saved: the changes are now what the store holds.

@@ -13,6 +13,8 @@ struct StoreSave {
     private var outcome = SaveOutcome()
     /// The keys of new objects, by their temporary ids.
     private var newKeys: [ManagedObjectID: ObjectKey] = [:]
+    /// The versions of objects that come back, which go on where they were.
+    private var continuedVersions: [ManagedObjectID: Int64] = [:]
     /// The destinations that were looked up.
     private var known: [ManagedObjectID: ObjectKey] = [:]
 
@@ -72,6 +74,7 @@ struct StoreSave {
             case .delete: request.deletions.append(SaveRequest.Deletion(id: update.id, base: nil))
             case .restore(let values, _):
                 newKeys[update.id] = try objectKey(update.id)
+                continuedVersions[update.id] = update.base.version + 1
                 request.insertions.append(
                     SaveRequest.Insertion(id: update.id, values: values, given: Set(values.keys))
                 )
@@ -186,7 +189,12 @@ struct StoreSave {
             case .object(nil): break
             }
         }
-        try writer.insert(key, writer.stored(attributes, for: key.entity), toOne: toOnes)
+        try writer.insert(
+            key,
+            writer.stored(attributes, for: key.entity),
+            toOne: toOnes,
+            version: continuedVersions[insertion.id] ?? 1
+        )
     }
 
     private mutating func writeAttributes(_ update: SaveRequest.Update) throws {

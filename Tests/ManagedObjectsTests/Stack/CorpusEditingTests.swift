@@ -146,11 +146,11 @@ struct CorpusEditingTests {
     ) throws {
         let fresh = PersistentStoreCoordinator()
         try fresh.addPersistentStore(with: description(location, isReadOnly: true))
-        let here = try made.values.map { try Reading($0) }
+        let here = try made.values.map { try ObjectReading($0) }
         let ids = made.values.map(\.objectID)
         let other = ManagedObjectContext(.privateQueue, coordinator: fresh)
         let there = try other.performAndWait { other in
-            try ids.map { try Reading(other.existingObject(with: $0)) }
+            try ids.map { try ObjectReading(other.existingObject(with: $0)) }
         }
         for (one, another) in zip(here, there) { #expect(one == another, "\(one.entity)") }
     }
@@ -187,31 +187,5 @@ struct CorpusEditingTests {
             .reduce(into: 0) { count, table in
                 count += try connection.value("SELECT count(*) FROM \(SQLName.quoted(table))")?.integer ?? 0
             }
-    }
-}
-
-/// All that an object shows, in values that may be compared anywhere.
-private struct Reading: Equatable, Sendable {
-    let entity: String
-    let attributes: [String: AttributeValue]
-    let toOnes: [String: [ManagedObjectID]]
-    let toManys: [String: [ManagedObjectID]]
-
-    init(_ object: ManagedObject) throws {
-        entity = object.entity.name
-        var (attributes, toOnes, toManys):
-            ([String: AttributeValue], [String: [ManagedObjectID]], [String: [ManagedObjectID]])
-        (attributes, toOnes, toManys) = ([:], [:], [:])
-        for attribute in object.shape.attributes where !attribute.isTransient {
-            attributes[attribute.name] = try object.value(forKey: attribute.name)
-        }
-        for relationship in object.shape.toOnes where !relationship.isTransient {
-            toOnes[relationship.name] = try object.objectIDs(forRelationshipNamed: relationship.name)
-        }
-        for relationship in object.shape.toManys where !relationship.isTransient {
-            let ids = try object.objectIDs(forRelationshipNamed: relationship.name)
-            toManys[relationship.name] = relationship.isOrdered ? ids : ids.sorted()
-        }
-        (self.attributes, self.toOnes, self.toManys) = (attributes, toOnes, toManys)
     }
 }
