@@ -21,12 +21,7 @@ extension AttachedStore {
     }
 
     private func attempt(_ request: SaveRequest, model: ModelShape) throws -> SaveOutcome {
-        let origin = HistoryWriter.Origin(
-            author: request.author,
-            context: request.contextName,
-            process: CommandLine.arguments.first?.split(separator: "/").last.map(String.init),
-            timestamp: (Date().timeIntervalSinceReferenceDate * 1_000_000).rounded() / 1_000_000
-        )
+        let origin = Self.origin(author: request.author, contextName: request.contextName)
         return try withWriter { writer, connection in
             var save = StoreSave(request, store: self, writer: writer, connection: connection, model: model)
             var outcome = SaveOutcome()
@@ -57,6 +52,16 @@ extension AttachedStore {
             }
             return outcome
         }
+    }
+
+    /// What history is told of who saves.
+    static func origin(author: String?, contextName: String?) -> HistoryWriter.Origin {
+        HistoryWriter.Origin(
+            author: author,
+            context: contextName,
+            process: CommandLine.arguments.first?.split(separator: "/").last.map(String.init),
+            timestamp: (Date().timeIntervalSinceReferenceDate * 1_000_000).rounded() / 1_000_000
+        )
     }
 
     /// The id of an object that the writer names.

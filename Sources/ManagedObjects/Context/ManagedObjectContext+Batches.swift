@@ -1,0 +1,77 @@
+internal import SafeFiles
+public import StoreFormat
+internal import StoreWriting
+
+/// Changes that go straight to the store, past every context.
+///
+/// No object changes by them, no cached row and no notice tells of them: only history does, and the ids returned. Give
+/// these to `mergeChanges(fromRemoteContextSave:into:)` to show what was done.
+extension ManagedObjectContext {
+    /// Inserts rows of one entity with the attributes given; the others are as in a new object.
+    public func batchInsert(
+        entityName: String,
+        objects: [[String: AttributeValue]]
+    ) throws -> [ManagedObjectID] {
+        let coordinator = persistentStoreCoordinator
+        let shape = try coordinator.shape().entity(entityName)
+        var defaults: [String: AttributeValue] = [:]
+        for attribute in shape.attributes where !attribute.isTransient && !attribute.isDerived {
+            let value = attribute.initialValue
+            if !value.isNull { defaults[attribute.name] = value }
+        }
+        let store = try coordinator.storeForNewObjects(of: entityName)
+        return try batch(store) { writer in
+            let rows = try objects.map { try writer.stored(defaults.merging($0) { $1 }, for: entityName) }
+            return try writer.batchInsert(entityName, rows)
+        }
+    }
+
+    /// Gives the same values to all objects that a request asks for, as the store has them.
+    public func batchUpdate(_ request: FetchRequest, values: [String: AttributeValue]) throws -> [ManagedObjectID] {
+        try batch(request) { writer, keys in
+            var changed: [ObjectKey] = []
+            for (entity, group) in Dictionary(grouping: keys, by: \.entity).sorted(by: { $0.key < $1.key }) {
+                changed += try writer.batchUpdate(group, writer.stored(values, for: entity))
+            }
+            return changed
+        }
+    }
+
+    /// Deletes all objects that a request asks for, and what their delete rules take along.
+    public func batchDelete(_ request: FetchRequest) throws -> [ManagedObjectID] {
+        try batch(request) { writer, keys in try writer.batchDelete(keys) }
+    }
+
+    private func batch(
+        _ request: FetchRequest,
+        _ body: (RowWriter, [ObjectKey]) throws -> [ObjectKey]
+    ) throws -> [ManagedObjectID] {
+        var request = request
+        request.includesPendingChanges = false
+        let ids = try persistentStoreCoordinator.rows(request.resolved(in: persistentStoreCoordinator.shape().model))
+            .map(\.id)
+        var result: [ManagedObjectID] = []
+        for (uuid, group) in Dictionary(grouping: ids, by: \.storeUUID) {
+            guard let uuid, let store = persistentStoreCoordinator.store(uuid: uuid) else { continue }
+            let keys = group.compactMap { id in
+                id.primaryKey.map { ObjectKey(entity: id.entityName, primaryKey: $0) }
+            }
+            result += try batch(store) { try body($0, keys) }
+        }
+        return result
+    }
+
+    private func batch(
+        _ store: AttachedStore,
+        _ body: (RowWriter) throws -> [ObjectKey]
+    ) throws -> [ManagedObjectID] {
+        let origin = AttachedStore.origin(author: transactionAuthor, contextName: name)
+        return try store.withWriter { writer, _ in
+            var keys: [ObjectKey] = []
+            _ = try writer.save(from: origin, deadline: Deadline(after: store.lockTimeout)) {
+                keys = try body(writer)
+            }
+            return keys.map(store.id)
+        }
+    }
+}
