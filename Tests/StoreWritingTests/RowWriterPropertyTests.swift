@@ -33,6 +33,7 @@ struct RowWriterPropertyTests {
                 relationship("spouse", "Person", "spouseOf"),
                 relationship("spouseOf", "Person", "spouse"),
                 relationship("friends", "Person", "friends", many: true),
+                relationship("fancies", "Pet", nil),
                 relationship("pets", "Pet", "keeper", many: true, ordered: true, .cascade),
                 relationship("clubs", "Club", "members", many: true, ordered: true),
                 relationship("debts", "Debt", "debtor", many: true, .deny),

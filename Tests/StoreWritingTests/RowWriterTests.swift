@@ -29,6 +29,7 @@ struct RowWriterTests {
             attributes: [
                 AttributeDescription(name: "name", type: .string, isOptional: false),
                 AttributeDescription(name: "age", type: .integer16),
+                AttributeDescription(name: "height", type: .double, isOptional: false),
                 AttributeDescription(name: "photo", type: .binaryData, allowsExternalBinaryDataStorage: true),
             ],
             relationships: [
@@ -75,7 +76,8 @@ struct RowWriterTests {
             let key = ObjectKey(entity: entity, primaryKey: try writer.allocateKeys(for: entity, count: 1))
             try writer.insert(
                 key,
-                entity == "Person" || entity == "Child" ? ["name": .text("N")].merging(values) { $1 } : values
+                entity == "Person" || entity == "Child"
+                    ? ["name": .text("N"), "height": .real(1.5)].merging(values) { $1 } : values
             )
             return key
         }
@@ -228,6 +230,12 @@ struct RowWriterTests {
             words: "Person.name must have a value"
         ),
         WrongValue(
+            testDescription: "a required number that is none",
+            entity: "Person",
+            values: ["height": .real(.nan)],
+            words: "Person.height must have a value"
+        ),
+        WrongValue(
             testDescription: "a number beyond 16 bits",
             entity: "Person",
             values: ["age": .integer(32_768)],
@@ -236,8 +244,8 @@ struct RowWriterTests {
         WrongValue(
             testDescription: "an unknown attribute",
             entity: "Child",
-            values: ["height": .integer(1)],
-            words: "Child has no attribute height"
+            values: ["weight": .integer(1)],
+            words: "Child has no attribute weight"
         ),
     ]
 
@@ -254,12 +262,12 @@ struct RowWriterTests {
         let slots = try Store().writer.entity("Person").historySlots
         #expect(
             slots.slots == [
-                .property("passport"), .property("age"), .property("name"), .property("photo"),
+                .property("passport"), .property("age"), .property("height"), .property("name"), .property("photo"),
                 .oneToMany, .oneToMany, .manyToMany, .manyToMany,
             ]
         )
-        #expect(slots.bitmap(setting: [.property("passport"), .manyToMany]) == [0x83])
-        #expect(slots.bitmap(setting: []) == [0])
-        #expect(slots.bitmap(of: ["age", "pets"]) == [0x4C])
+        #expect(slots.bitmap(setting: [.property("passport"), .manyToMany]) == [0x81, 0x80])
+        #expect(slots.bitmap(setting: []) == [0, 0])
+        #expect(slots.bitmap(of: ["age", "pets"]) == [0x46, 0])
     }
 }

@@ -11,6 +11,8 @@ enum AttributeEncoding {
         of entity: String,
         external: ExternalDataWriter?
     ) throws -> SQLValue {
+        // SQLite has no NaN and would store NULL without saying so.
+        let value = value.number?.isNaN == true ? SQLValue.null : value
         switch (attribute.type, value) {
         case (_, .null):
             guard attribute.isOptional else {

@@ -9,9 +9,19 @@ final class EntityPlan {
     let kinds: Set<String>
     /// The attributes that an insertion writes; derived ones follow by themselves.
     let inserted: [StoreLayout.Attribute]
+    /// The to-one relationships without an inverse that may lead to objects of this entity.
+    let waysWithoutReturn: [WayWithoutReturn]
     private var insertions: [[String]: String] = [:]
 
-    init(_ entity: StoreLayout.Entity, in model: ManagedObjectModel) {
+    /// A to-one relationship without an inverse, and where its keys are.
+    struct WayWithoutReturn {
+        let declaredBy: String
+        let relationship: String
+        let table: String
+        let column: String
+    }
+
+    init(_ entity: StoreLayout.Entity, in layout: StoreLayout) {
         self.entity = entity
         attributes = Dictionary(
             entity.attributes.map { ($0.description.name, $0) },
@@ -21,7 +31,23 @@ final class EntityPlan {
             entity.relationships.map { ($0.description.name, $0) },
             uniquingKeysWith: { first, _ in first }
         )
-        kinds = Set(model.lineage(of: entity.name).map(\.name))
+        let kinds = Set(layout.model.lineage(of: entity.name).map(\.name))
+        self.kinds = kinds
+        waysWithoutReturn = layout.entities.values.sorted { $0.number < $1.number }
+            .flatMap { owner in
+                owner.relationships.compactMap { relationship in
+                    guard relationship.declaredBy == owner.name, relationship.description.inverse == nil,
+                        kinds.contains(relationship.description.destination),
+                        case .toOne(let key) = relationship.storage
+                    else { return nil }
+                    return WayWithoutReturn(
+                        declaredBy: owner.name,
+                        relationship: relationship.description.name,
+                        table: owner.table,
+                        column: key.column
+                    )
+                }
+            }
         inserted = entity.attributes.filter { !$0.description.isDerived }
     }
 

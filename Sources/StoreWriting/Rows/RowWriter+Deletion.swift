@@ -17,7 +17,10 @@ extension RowWriter {
     package func delete(_ keys: [ObjectKey]) throws {
         let doomed = try followingCascades(from: keys)
         let isDoomed = Set(doomed)
-        for key in doomed { try release(key, goingWith: isDoomed) }
+        for key in doomed {
+            try release(key, goingWith: isDoomed)
+            try emptyWaysTo(key, goingWith: isDoomed)
+        }
         for key in doomed { try removeRow(of: key) }
     }
 
@@ -68,6 +71,23 @@ extension RowWriter {
                     "DELETE FROM \(SQLName.quoted(table)) WHERE \(condition)",
                     [.integer(owner.primaryKey)]
                 )
+            }
+        }
+    }
+
+    /// Empties the to-one relationships without an inverse that lead to an object.
+    ///
+    /// Core Data leaves their keys, and takes them for nil when it finds nothing there; ours lead nowhere no longer.
+    private func emptyWaysTo(_ key: ObjectKey, goingWith doomed: Set<ObjectKey>) throws {
+        for way in try plan(of: key.entity).waysWithoutReturn {
+            let owners = try keys(
+                "SELECT Z_PK, Z_ENT FROM \(SQLName.quoted(way.table)) WHERE \(SQLName.quoted(way.column)) = ?",
+                [.integer(key.primaryKey)]
+            )
+            for owner in owners where !doomed.contains(owner) {
+                // A column may hold what a migration left in rows of entities that do not have the relationship.
+                guard try plan(of: owner.entity).kinds.contains(way.declaredBy) else { continue }
+                try clear(owner, toOne(way.relationship, of: owner))
             }
         }
     }

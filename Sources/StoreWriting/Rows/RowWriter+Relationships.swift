@@ -147,7 +147,7 @@ extension RowWriter {
         )
     }
 
-    private func clear(_ owner: ObjectKey, _ place: ToOne) throws {
+    func clear(_ owner: ObjectKey, _ place: ToOne) throws {
         let entity = try self.entity(owner.entity)
         let isSet = try connection.value(
             "SELECT \(SQLName.quoted(place.key.column)) IS NOT NULL FROM \(SQLName.quoted(entity.table)) WHERE Z_PK = ?",

@@ -80,7 +80,7 @@ package final class RowWriter {
                     ? "the model has no entity \(name)" : "the store has no table for the entity \(name)"
             )
         }
-        let plan = EntityPlan(entity, in: layout.model)
+        let plan = EntityPlan(entity, in: layout)
         plans[name] = plan
         return plan
     }
