@@ -45,6 +45,7 @@ package struct StoreBuilder: Sendable {
         do throws(StoreError) {
             for table in shape.tables { try connection.execute(table.sql) }
             for index in shape.indexes { try connection.execute(index.sql) }
+            for trigger in shape.triggers { try connection.execute(trigger.sql) }
             try connection.execute(Self.bookkeepingSQL)
             try writeEntityNumbers(to: connection)
             try connection.run(

@@ -85,6 +85,14 @@ struct GenuineShapeTests {
         #expect(Set(mine.map(\.sql)) == Set(theirs))
     }
 
+    @Test("Triggers of derived attributes are made by the genuine statements", arguments: GenuineStores.names)
+    func triggers(_ store: String) throws {
+        guard let genuine = try Genuine.read(store) else { return }
+        let theirs = genuine.schema.triggers.filter { $0.name.hasPrefix("Z_DA_") }.map(\.sql)
+        #expect(Set(genuine.shape.triggers.map(\.sql)) == Set(theirs))
+        #expect(genuine.shape.unmaintained == [])
+    }
+
     @Test("A model written by us is read back as the genuine one was", arguments: GenuineStores.names)
     func modelCache(_ store: String) throws {
         guard let genuine = try Genuine.read(store) else { return }

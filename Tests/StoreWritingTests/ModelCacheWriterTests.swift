@@ -12,9 +12,26 @@ struct ModelCacheWriterTests {
                     name: "Habit",
                     isAbstract: true,
                     attributes: [
+                        AttributeDescription(
+                            name: "changed",
+                            type: .date,
+                            isDerived: true,
+                            derivationExpression: "now()"
+                        ),
                         AttributeDescription(name: "colour", type: .string, defaultValue: .string("red")),
-                        AttributeDescription(name: "count", type: .integer64, isDerived: true),
+                        AttributeDescription(
+                            name: "count",
+                            type: .integer64,
+                            isDerived: true,
+                            derivationExpression: "days.@count"
+                        ),
                         AttributeDescription(name: "createdAt", type: .date, defaultValue: .date(12.5)),
+                        AttributeDescription(
+                            name: "follower",
+                            type: .string,
+                            isDerived: true,
+                            derivationExpression: "next.colour"
+                        ),
                         AttributeDescription(
                             name: "id",
                             type: .uuid,
@@ -22,6 +39,12 @@ struct ModelCacheWriterTests {
                             preservesValueInHistoryOnDeletion: true
                         ),
                         AttributeDescription(name: "isOpen", type: .boolean, defaultValue: .integer(1)),
+                        AttributeDescription(
+                            name: "loud",
+                            type: .string,
+                            isDerived: true,
+                            derivationExpression: "uppercase:(colour)"
+                        ),
                         AttributeDescription(name: "picture", type: .binaryData, allowsExternalBinaryDataStorage: true),
                         AttributeDescription(name: "shown", type: .undefined, isTransient: true),
                         AttributeDescription(

@@ -26,6 +26,8 @@ public struct AttributeDescription: Hashable, Sendable {
     /// True for an attribute without a column.
     public let isTransient: Bool
     public let isDerived: Bool
+    /// How the value of a derived attribute follows from others, as a model editor writes it: `pages.@count`, `owner.name`.
+    public let derivationExpression: String?
     public let allowsExternalBinaryDataStorage: Bool
     /// True when history keeps the value of a deleted object.
     public let preservesValueInHistoryOnDeletion: Bool
@@ -42,7 +44,8 @@ public struct AttributeDescription: Hashable, Sendable {
         allowsExternalBinaryDataStorage: Bool = false,
         preservesValueInHistoryOnDeletion: Bool = false,
         valueTransformerName: String? = nil,
-        defaultValue: PropertyListValue? = nil
+        defaultValue: PropertyListValue? = nil,
+        derivationExpression: String? = nil
     ) {
         self.name = name
         self.type = type
@@ -53,5 +56,6 @@ public struct AttributeDescription: Hashable, Sendable {
         self.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
         self.valueTransformerName = valueTransformerName
         self.defaultValue = defaultValue
+        self.derivationExpression = derivationExpression
     }
 }

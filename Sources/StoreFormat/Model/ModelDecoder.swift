@@ -91,7 +91,8 @@ struct ModelDecoder {
             allowsExternalBinaryDataStorage: flags & 4 != 0,
             preservesValueInHistoryOnDeletion: flags & 16 != 0,
             valueTransformerName: reader.string(object.fields["NSValueTransformerName"]),
-            defaultValue: defaultValue(object.fields["NSDefaultValue"])
+            defaultValue: defaultValue(object.fields["NSDefaultValue"]),
+            derivationExpression: reader.object(object.fields["NSDerivationExpression"]).flatMap { expression($0) }
         )
     }
 

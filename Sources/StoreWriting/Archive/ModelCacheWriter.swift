@@ -153,7 +153,8 @@ package struct ModelCacheWriter {
             return archive.object(["NSAttributeDescription", "NSPropertyDescription", "NSObject"], fields)
         }
         fields["NSIsReadOnly"] = .boolean(true)
-        fields["NSDerivationExpression"] = KeyedArchiveWriter.null
+        fields["NSDerivationExpression"] =
+            attribute.derivationExpression.map { archive.expression($0) } ?? KeyedArchiveWriter.null
         fields["NSFilteringPredicate"] = KeyedArchiveWriter.null
         return archive.object(
             ["NSDerivedAttributeDescription", "NSAttributeDescription", "NSPropertyDescription", "NSObject"],

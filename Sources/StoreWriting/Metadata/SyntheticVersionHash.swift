@@ -26,6 +26,7 @@ package enum SyntheticVersionHash {
         "attribute \(attribute.name) \(attribute.type.rawValue) \(attribute.isOptional) \(attribute.isTransient) "
             + "\(attribute.isDerived) \(attribute.allowsExternalBinaryDataStorage) "
             + "\(attribute.preservesValueInHistoryOnDeletion) \(attribute.valueTransformerName ?? "")"
+            + (attribute.derivationExpression.map { " " + $0 } ?? "")
     }
 
     private static func text(of relationship: RelationshipDescription) -> String {

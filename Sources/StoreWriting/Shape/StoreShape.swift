@@ -30,6 +30,10 @@ package struct StoreShape: Sendable {
     package let numbering: EntityNumbering
     package internal(set) var tables: [Table] = []
     package internal(set) var indexes: [Index] = []
+    /// The triggers that keep derived attributes.
+    package internal(set) var triggers: [Trigger] = []
+    /// The derived attributes, as `Entity.attribute`, that no trigger keeps: they stay without a value.
+    package internal(set) var unmaintained: [String] = []
     /// The name of each column of an entity table, by what it is for.
     var columnNames: [ColumnPurpose: String] = [:]
 
@@ -42,6 +46,7 @@ package struct StoreShape: Sendable {
         try addJoinTables()
         try checkNames()
         addIndexes()
+        addTriggers()
     }
 
     func number(of entity: String) -> Int64 { numbering.number(of: entity) ?? 0 }

@@ -70,7 +70,7 @@ struct ModelFileTests {
                         isOptional: false,
                         defaultValue: .string("Tom & Jerry")
                     ),
-                    AttributeDescription(name: "nick", type: .string, isDerived: true),
+                    AttributeDescription(name: "nick", type: .string, isDerived: true, derivationExpression: "name"),
                     AttributeDescription(name: "photo", type: .binaryData, allowsExternalBinaryDataStorage: true),
                     AttributeDescription(
                         name: "shown",

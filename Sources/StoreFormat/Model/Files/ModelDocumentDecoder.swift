@@ -68,7 +68,8 @@ struct ModelDocumentDecoder {
             allowsExternalBinaryDataStorage: element.flag("allowsExternalBinaryDataStorage"),
             preservesValueInHistoryOnDeletion: element.flag("preserveAfterDeletion"),
             valueTransformerName: element.text("valueTransformerName"),
-            defaultValue: try defaultValue(element, type)
+            defaultValue: try defaultValue(element, type),
+            derivationExpression: element.flag("derived") ? element.text("derivationExpression") : nil
         )
     }
 
