@@ -10,9 +10,12 @@ public struct ObjectsDidChange {
     /// Every object that a merge said was inserted, updated or deleted elsewhere, whether or not this context knew it.
     public var mergedIDs: Set<ManagedObjectID> = []
 
+    /// Every object that a save of this context wrote; nothing else of it need be new.
+    public var savedIDs: Set<ManagedObjectID> = []
+
     public var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && invalidatedAll.isEmpty
-            && mergedIDs.isEmpty
+            && mergedIDs.isEmpty && savedIDs.isEmpty
     }
 
     /// The same as ids, which may leave the context.

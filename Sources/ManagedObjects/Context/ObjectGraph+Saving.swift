@@ -103,6 +103,7 @@ extension ObjectGraph {
     func adopt(_ outcome: SaveOutcome) {
         func renamed(_ id: ManagedObjectID) -> ManagedObjectID { outcome.permanentIDs[id] ?? id }
         permanentIDs.merge(outcome.permanentIDs) { $1 }
+        news.savedIDs = outcome.inserted.union(outcome.updated).union(outcome.deleted)
         let rows = Dictionary(outcome.rows.map { ($0.id, $0) }) { $1 }
         let (new, changed, gone) = (inserted, updated, deleted)
         clearChanges()

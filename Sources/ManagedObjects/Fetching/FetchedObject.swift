@@ -14,17 +14,31 @@ public struct FetchedObject: Sendable {
     /// The attributes that the store keeps, then the to-one relationships, each in the order of their names.
     public let properties: [Property]
 
-    init(_ row: RowSnapshot, _ shape: ObjectShape) {
+    init(_ row: RowSnapshot, _ layout: Layout) {
         objectID = row.id
-        var attributes: [Property] = []
-        for (attribute, value) in zip(shape.attributes, row.attributes) where !attribute.isTransient {
-            attributes.append(Property(name: attribute.name, value: .value(value)))
+        properties =
+            layout.attributes.map { Property(name: $0.name, value: .value(row.attributes[$0.index])) }
+            + layout.toOnes.map {
+                Property(name: $0.name, value: row.toOnes[$0.index].map(PredicateConstant.object) ?? .value(.null))
+            }
+    }
+
+    /// Where the properties of one entity's objects stand in their rows.
+    struct Layout {
+        let attributes: [(name: String, index: Int)]
+        let toOnes: [(name: String, index: Int)]
+
+        init(_ shape: ObjectShape) {
+            attributes = Self.sorted(shape.attributes.enumerated().filter { !$0.element.isTransient }) { $0.name }
+            toOnes = Self.sorted(shape.toOnes.enumerated().filter { !$0.element.isTransient }) { $0.name }
         }
-        var toOnes: [Property] = []
-        for (relationship, id) in zip(shape.toOnes, row.toOnes) where !relationship.isTransient {
-            toOnes.append(Property(name: relationship.name, value: id.map(PredicateConstant.object) ?? .value(.null)))
+
+        private static func sorted<Element>(
+            _ elements: [(offset: Int, element: Element)],
+            by name: (Element) -> String
+        ) -> [(name: String, index: Int)] {
+            elements.map { (name: name($0.element), index: $0.offset) }
+                .sorted { ManagedObjectModel.inByteOrder($0.name, $1.name) }
         }
-        properties = [attributes, toOnes]
-            .flatMap { $0.sorted { ManagedObjectModel.inByteOrder($0.name, $1.name) } }
     }
 }

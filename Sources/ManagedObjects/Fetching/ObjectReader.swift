@@ -77,10 +77,12 @@ public struct ObjectReader: Sendable {
         let columns = SQLFragment(plan.selection(alias: PredicateCompiler.alias))
         let statement = try compiler.statement(fetch, selecting: columns)
         let time = ContinuousClock.now
+        let layouts = shape.entities.mapValues(FetchedObject.Layout.init)
         try connection.forEachRow(statement.sql, statement.arguments) { row in
             try monitor.checkCancellation()
-            guard let snapshot = try plan.snapshot(row, time: time) else { return }
-            try body(FetchedObject(snapshot, shape.entity(snapshot.id.entityName)))
+            guard let snapshot = try plan.snapshot(row, time: time), let layout = layouts[snapshot.id.entityName]
+            else { return }
+            try body(FetchedObject(snapshot, layout))
         }
     }
 }

@@ -18,10 +18,9 @@ struct FetchedResultsChanges {
 
     /// Compares two lists; `changed` are the objects that are told as updated when they keep their place.
     init(from old: FetchedResultsList, to new: FetchedResultsList, changed: Set<ManagedObject>) {
-        let oldNames = Set(old.sections.map(\.name))
-        let newNames = Set(new.sections.map(\.name))
-        deletedSections = old.sections.indices.filter { !newNames.contains(old.sections[$0].name) }
-        insertedSections = new.sections.indices.filter { !oldNames.contains(new.sections[$0].name) }
+        let staying = Self.stayingSections(old, new)
+        deletedSections = old.sections.indices.filter { !staying.contains(old.sections[$0].name) }
+        insertedSections = new.sections.indices.filter { !staying.contains(new.sections[$0].name) }
 
         var places: [ObjectIdentifier: Int] = [:]
         for (index, entry) in new.entries.enumerated() { places[ObjectIdentifier(entry.object)] = index }
@@ -38,19 +37,27 @@ struct FetchedResultsChanges {
         let insertions = places.values.sorted()
             .map { Change(object: new.entries[$0].object, type: .insert, old: nil, new: $0) }
 
-        let staying = Self.staying(common.map(\.new)) { changed.contains(old.entries[common[$0].old].object) }
+        let isInPlace = Self.staying(common.map(\.new)) { changed.contains(old.entries[common[$0].old].object) }
         var moves: [Change] = []
         var updates: [Change] = []
         for (index, place) in common.enumerated() {
             let object = old.entries[place.old].object
-            let isSameSection = old.entries[place.old].section == new.entries[place.new].section
-            if !staying[index] || !isSameSection {
+            let section = new.entries[place.new].section
+            if !isInPlace[index] || old.entries[place.old].section != section || !staying.contains(section) {
                 moves.append(Change(object: object, type: .move, old: place.old, new: place.new))
             } else if changed.contains(object) {
                 updates.append(Change(object: object, type: .update, old: place.old, new: place.new))
             }
         }
         objects = deletions + insertions + moves + updates
+    }
+
+    /// The names of the sections that are in both lists and keep their order; others go, and come again elsewhere.
+    private static func stayingSections(_ old: FetchedResultsList, _ new: FetchedResultsList) -> Set<String> {
+        let places = Dictionary(new.sections.enumerated().map { ($0.element.name, $0.offset) }) { first, _ in first }
+        let common = old.sections.compactMap { section in places[section.name].map { (section.name, $0) } }
+        let isInPlace = staying(common.map(\.1)) { _ in false }
+        return Set(zip(common, isInPlace).filter(\.1).map(\.0.0))
     }
 
     /// Which of the elements stay while the others move, so that the numbers ascend: as few as possible move, and those

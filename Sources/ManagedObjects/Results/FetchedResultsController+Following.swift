@@ -1,8 +1,16 @@
 internal import StoreFormat
 
 extension FetchedResultsController {
-    /// Follows what happened in the context.
+    /// Follows what happened in the context; what happens meanwhile, in a delegate or a fetch, comes after it.
     func follow(_ news: ObjectsDidChange) {
+        waiting.append(news)
+        guard !isFollowing else { return }
+        isFollowing = true
+        while !waiting.isEmpty { followNext(waiting.removeFirst()) }
+        isFollowing = false
+    }
+
+    private func followNext(_ news: ObjectsDidChange) {
         guard let query, let old = list, delegate != nil || differenceHandler != nil else { return }
         guard news.invalidatedAll.isEmpty else {
             // Nothing of it is left; the app is to fetch again.
@@ -15,7 +23,6 @@ extension FetchedResultsController {
         do {
             guard let new = try list(after: news, changed, old, query) else { return }
             updateError = nil
-            // Delegates may change objects, and so come back here.
             list = new
             report(FetchedResultsChanges(from: old, to: new, changed: changed), old, new)
         } catch {
@@ -55,7 +62,11 @@ extension FetchedResultsController {
                 moving.append(try query.entry(entry.object))
             }
         }
-        for object in candidates where try query.matches(object) { moving.append(try query.entry(object)) }
+        for object in candidates {
+            // A fault may turn out to have no row any more: notices of others come in any order.
+            try graph.fire(object)
+            if try query.matches(object) { moving.append(try query.entry(object)) }
+        }
         return FetchedResultsList(
             merged(kept, moving.sorted(by: query.precedes), query),
             hasSections: query.hasSections
@@ -86,7 +97,8 @@ extension FetchedResultsController {
         let objects = [news.inserted, news.updated, news.refreshed, news.deleted]
         if objects.contains(where: { $0.contains { !$0.shape.lineage.isDisjoint(with: entities) } }) { return true }
         let model = try graph.source.shape()
-        return try news.mergedIDs.contains { try !model.entity($0.entityName).lineage.isDisjoint(with: entities) }
+        return try news.mergedIDs.union(news.savedIDs)
+            .contains { try !model.entity($0.entityName).lineage.isDisjoint(with: entities) }
     }
 
     /// The objects among these, which the context does not have, that belong to the result now.

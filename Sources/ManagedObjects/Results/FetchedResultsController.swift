@@ -59,6 +59,9 @@ public final class FetchedResultsController {
     let graph: ObjectGraph
     var list: FetchedResultsList?
     private(set) var query: FetchedResultsQuery?
+    /// What happened in the context and is not followed yet.
+    var waiting: [ObjectsDidChange] = []
+    var isFollowing = false
     private var observer: Int?
 
     /// Makes a controller for a request, which must have an order; with a section key path, sections follow it.

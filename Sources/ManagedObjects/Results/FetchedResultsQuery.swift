@@ -46,9 +46,12 @@ struct FetchedResultsQuery {
         )
     }
 
-    /// The list of objects that are in order; throws when the order tears sections apart.
+    /// The list of objects; throws when the order tears sections apart.
+    ///
+    /// They are ordered by the values they have here: while several notices wait to be merged, the store's are ahead.
     func list(of objects: [ManagedObject]) throws -> FetchedResultsList {
-        let list = FetchedResultsList(try objects.map(entry), hasSections: hasSections)
+        let entries = try objects.map(entry).sorted(by: precedes)
+        let list = FetchedResultsList(entries, hasSections: hasSections)
         guard Set(list.sections.map(\.name)).count == list.sections.count else {
             throw FetchError(
                 entity: fetch.request.entityName,

@@ -3,13 +3,13 @@ import ManagedObjects
 /// Replays on an old list what a controller tells, as a table view would.
 final class ListReplay: FetchedResultsControllerDelegate {
     private struct Change {
-        let id: ManagedObjectID
+        let object: ManagedObject
         let old: FetchedResultsController.IndexPath?
         let new: FetchedResultsController.IndexPath?
     }
 
-    private(set) var sections: [[ManagedObjectID]]
-    private(set) var updated: Set<ManagedObjectID> = []
+    /// The objects: their ids change when they are saved.
+    private(set) var sections: [[ManagedObject]]
     private(set) var rounds = 0
     private var deletedSections: [Int] = []
     private var insertedSections: [Int] = []
@@ -19,8 +19,8 @@ final class ListReplay: FetchedResultsControllerDelegate {
         sections = Self.sections(of: controller)
     }
 
-    static func sections(of controller: FetchedResultsController) -> [[ManagedObjectID]] {
-        (controller.sections ?? []).map { $0.objects.map(\.objectID) }
+    static func sections(of controller: FetchedResultsController) -> [[ManagedObject]] {
+        (controller.sections ?? []).map(\.objects)
     }
 
     func controllerWillChangeContent(_ controller: FetchedResultsController) { rounds += 1 }
@@ -41,11 +41,7 @@ final class ListReplay: FetchedResultsControllerDelegate {
         for type: FetchedResultsController.ChangeType,
         newIndexPath: FetchedResultsController.IndexPath?
     ) {
-        if type == .update {
-            updated.insert(object.objectID)
-        } else {
-            changes.append(Change(id: object.objectID, old: indexPath, new: newIndexPath))
-        }
+        if type != .update { changes.append(Change(object: object, old: indexPath, new: newIndexPath)) }
     }
 
     /// Takes out what goes, by the old places, then puts in what comes, by the new ones.
@@ -54,7 +50,7 @@ final class ListReplay: FetchedResultsControllerDelegate {
         for index in deletedSections.sorted(by: >) { sections.remove(at: index) }
         for index in insertedSections.sorted() { sections.insert([], at: index) }
         for change in changes.sorted(by: { ($0.new ?? Self.first) < ($1.new ?? Self.first) }) {
-            if let place = change.new { sections[place.section].insert(change.id, at: place.item) }
+            if let place = change.new { sections[place.section].insert(change.object, at: place.item) }
         }
         (deletedSections, insertedSections, changes) = ([], [], [])
     }
