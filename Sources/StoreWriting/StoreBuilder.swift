@@ -53,7 +53,7 @@ package struct StoreBuilder: Sendable {
                 [.text(metadata.uuid), .blob(PropertyListWriter.bytes(of: .dictionary(metadata.values)))]
             )
             try connection.run("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.blob(modelCache)])
-            if options.tracksHistory { try HistoryWriter.writeSchema(for: shape, to: connection) }
+            if options.tracksHistory { try HistoryWriter.writeSchema(for: shape.model, to: connection) }
             try connection.execute("COMMIT")
         } catch {
             connection.rollback()

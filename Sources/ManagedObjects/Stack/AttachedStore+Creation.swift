@@ -7,17 +7,46 @@ internal import StoreWriting
 extension AttachedStore {
     /// Makes an empty store where there is none, in Core Data's shape.
     ///
-    /// The version hashes of a store made here are stand-ins, and its metadata says so: Core Data's own cannot be computed.
-    static func createIfMissing(_ description: PersistentStoreDescription, model: ManagedObjectModel) throws {
+    /// Version hashes that are not known are stand-ins, and the metadata says so: Core Data's own cannot be computed.
+    static func createIfMissing(
+        _ description: PersistentStoreDescription,
+        model: ManagedObjectModel,
+        versionHashes: [String: [UInt8]]
+    ) throws {
         let location = StoreLocation(url: description.url)
         let directory = try Directory.open(path: location.folder)
         guard !description.isReadOnly, try directory.status(of: location.name) == nil else { return }
         var options = StoreBuilder.Options()
+        options.versionHashes = versionHashes
         options.tracksHistory = description.isHistoryTrackingEnabled
         let mode = description.sqlitePragmas.first { $0.key.lowercased() == "journal_mode" }?.value.lowercased()
         options.journalMode = mode == nil || mode == "wal" ? .wal : .rollback
         let builder = try StoreBuilder(model, uuid: UUID().uuidString, options: options)
         let connection = try builder.build(at: location, in: directory, mode: description.posixMode ?? 0o644)
         try NewStoreFile.closeClean(connection)
+    }
+
+    /// Makes the tables of a history where the description asks for one and the store keeps none; returns whether it did.
+    ///
+    /// The store's contents must then be read again.
+    func switchHistoryOn() throws -> Bool {
+        guard description.isHistoryTrackingEnabled, readOnlyReason == nil, !contents.hasHistory else { return false }
+        try write { _, connection in
+            let deadline = Deadline(after: lockTimeout)
+            try connection.beginWriting(deadline: deadline)
+            do {
+                // Another process may have been quicker.
+                let tables = "SELECT count(*) FROM sqlite_schema WHERE name IN ('ACHANGE', 'ATRANSACTION')"
+                if try connection.value(tables) == .integer(0) {
+                    try HistoryWriter.writeSchema(for: contents.model.model, to: connection)
+                }
+                try connection.commit(deadline: deadline)
+            } catch {
+                connection.rollback()
+                throw error
+            }
+        }
+        close()
+        return true
     }
 }

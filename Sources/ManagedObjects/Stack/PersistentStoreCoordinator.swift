@@ -40,9 +40,14 @@ public final class PersistentStoreCoordinator: Sendable {
     /// Opens a store as its description says; with a model, one that is not there is made.
     @discardableResult
     public func addPersistentStore(with description: PersistentStoreDescription) throws -> PersistentStore {
-        let known = state.withLock { $0.model?.model }
-        if let known { try AttachedStore.createIfMissing(description, model: known) }
-        let store = try AttachedStore(description, model: known, hashes: isModelGiven ? versionHashes : nil)
+        var (model, hashes) = (state.withLock { $0.model?.model }, isModelGiven ? versionHashes : nil)
+        if model == nil, let path = description.modelFile {
+            let file = try ModelFile(path: path)
+            (model, hashes) = (file.model, file.entityVersionHashes.isEmpty ? nil : file.entityVersionHashes)
+        }
+        if let model { try AttachedStore.createIfMissing(description, model: model, versionHashes: hashes ?? [:]) }
+        var store = try AttachedStore(description, model: model, hashes: hashes)
+        if try store.switchHistoryOn() { store = try AttachedStore(description, model: model, hashes: hashes) }
         try store.applyOptions()
         let version = try store.externalVersion()
         store.openingVersion.withLock { $0 = version }

@@ -186,9 +186,11 @@ package struct HistoryWriter {
 }
 
 extension HistoryWriter {
-    /// Writes the tables of history and their entity numbers into a new store.
-    static func writeSchema(for shape: StoreShape, to connection: StoreConnection) throws(StoreError) {
-        let model = shape.model
+    /// Writes the tables of history and their entity numbers into a store that has none, in the caller's transaction.
+    package static func writeSchema(
+        for model: ManagedObjectModel,
+        to connection: StoreConnection
+    ) throws(StoreError) {
         let count =
             model.entities.keys
             .map { name in

@@ -86,6 +86,56 @@ struct ContainerTests {
         }
     }
 
+    @Test("history is switched on where a description asks for it, and what was there before stays")
+    func historyOn() throws {
+        let stack = try SiblingStack()
+        try stack.background.performAndWait { context in
+            try context.insertDummies(2)
+            try context.save()
+        }
+        var description = stack.container.persistentStoreDescriptions[0]
+        description.isHistoryTrackingEnabled = true
+        let coordinator = PersistentStoreCoordinator()
+        let store = try coordinator.addPersistentStore(with: description)
+        #expect(store.isHistoryTrackingEnabled && !store.isReadOnly)
+        let context = ManagedObjectContext(.privateQueue, coordinator: coordinator)
+        let count = try context.performAndWait { context in
+            try context.insertDummies(1)
+            try context.save()
+            return try context.count(for: FetchRequest(entityName: "TestDummy"))
+        }
+        #expect(count == 3)
+        #expect(try coordinator.fetchHistory(after: nil).map { $0.changes.count } == [1])
+    }
+
+    @Test("a description's model file decides, where the coordinator was given no model", arguments: [true, false])
+    func modelFile(_ fits: Bool) throws {
+        let stack = try SiblingStack()
+        let document = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+                <entity name="TestDummy" syncable="YES">
+                    <attribute name="id" optional="YES" attributeType="\(fits ? "Integer 64" : "Integer 16")"/>
+                    <attribute name="name" optional="YES" attributeType="String"/>
+                    <attribute name="isEven" optional="YES" attributeType="Boolean"/>
+                </entity>
+            </model>
+            """
+        try stack.scratch.write("contents", Array(document.utf8))
+        var description = stack.container.persistentStoreDescriptions[0]
+        description.modelFile = stack.scratch.path + "/contents"
+        let coordinator = PersistentStoreCoordinator()
+        if fits {
+            try coordinator.addPersistentStore(with: description)
+            #expect(coordinator.managedObjectModel?.entities.keys.sorted() == ["TestDummy"])
+        } else {
+            let error = #expect(throws: ManagedObjectError.self) {
+                try coordinator.addPersistentStore(with: description)
+            }
+            #expect(error?.code == .incompatibleModel)
+        }
+    }
+
     @Test("an app's metadata is written with the next save, and what is Core Data's own is refused")
     func metadata() throws {
         let stack = try SiblingStack()
