@@ -106,6 +106,6 @@ extension ObjectGraph {
                 object.toManys[index]?.drop(gone)
             }
         }
-        try processPendingChanges()
+        try settlePendingChanges()
     }
 }

@@ -22,6 +22,12 @@ extension ObjectGraph {
 
     /// Follows the delete rules, settles which set each object is in, and tells the observers.
     func processPendingChanges() throws {
+        try settlePendingChanges()
+        postNews()
+    }
+
+    /// The same without a word to observers.
+    func settlePendingChanges() throws {
         while let object = undone.popLast() { try followDeleteRules(of: object) }
         for object in touched where object.status.isDisjoint(with: [.deleted, .gone]) {
             if !object.status.contains(.inserted) { updated.insert(object) }
@@ -29,7 +35,6 @@ extension ObjectGraph {
         }
         touched = []
         news.refreshed.subtract(news.updated)
-        postNews()
     }
 
     private func followDeleteRules(of object: ManagedObject) throws {

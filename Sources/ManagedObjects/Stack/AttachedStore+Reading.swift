@@ -49,7 +49,7 @@ extension AttachedStore {
             let sql =
                 "SELECT \(plan.selection(alias: "t")) FROM \(SQLName.quoted(plan.table)) t WHERE t.Z_PK IN (\(list))"
             try (writing ?? connection)
-                .forEachRow(sql, arguments) { row in
+                .forEachRow(sql, arguments, keepingStatement: keys.count == 1) { row in
                     if let snapshot = try plan.snapshot(row, time: time) { body(snapshot) }
                 }
         }

@@ -103,14 +103,19 @@ package final class StoreConnection {
     }
 
     /// Calls `body` with each row in turn; the rows are streamed, and a body that throws ends the loop.
+    ///
+    /// A statement that is run again and again is worth keeping.
     package func forEachRow(
         _ sql: String,
         _ arguments: [SQLValue] = [],
+        keepingStatement isKept: Bool = false,
         _ body: (borrowing StoreRow) throws -> Void
     ) throws {
         let handle = try beginStatement(until: Deadline(after: lockTimeout))
         defer { depth -= 1 }
-        let statement = try SQLStatement(sql, connection: handle, path: location.path, isKept: false)
+        let statement =
+            try isKept
+            ? keptStatement(sql) : SQLStatement(sql, connection: handle, path: location.path, isKept: false)
         try statement.run(arguments) {
             try body($0)
             return true

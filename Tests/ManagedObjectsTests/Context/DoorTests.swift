@@ -1,0 +1,94 @@
+import ManagedObjects
+import StoreFormat
+import StoreStrategies
+import TestSupport
+import Testing
+
+@Suite("The doors of a context", .timeLimit(.minutes(1)))
+struct DoorTests {
+    @Test("the view context is on the main queue, and can be entered from there and from elsewhere")
+    func mainQueue() async throws {
+        let scratch = try ScratchFolder()
+        let container = PersistentContainer(
+            name: "TestDummy",
+            managedObjectModel: SiblingStack.model,
+            descriptions: [PersistentStoreDescription(url: scratch.location("store.sqlite").url)]
+        )
+        try container.loadPersistentStores()
+        try await container.performBackgroundTask { context in
+            try context.insertDummies(2)
+            try context.save()
+        }
+        let fromElsewhere = try await container.viewContext.perform { try $0.all("TestDummy").count }
+        let waiting =
+            try await Task.detached {
+                try container.viewContext.performAndWait { try $0.all("TestDummy").count }
+            }
+            .value
+        let onMain = try await MainActor.run {
+            try container.viewContext.performAndWait { try $0.all("TestDummy").count }
+        }
+        #expect([fromElsewhere, waiting, onMain] == [2, 2, 2])
+    }
+
+    @Test("a context can be entered again from inside itself, and another from inside it")
+    func nesting() throws {
+        let stack = try SiblingStack()
+        let (main, background) = (stack.main, stack.background)
+        let count = try main.performAndWait { _ in
+            try main.performAndWait { _ in
+                try background.performAndWait { context in
+                    try context.insertDummies(3)
+                    try context.save()
+                }
+                return try main.performAndWait { try $0.all("TestDummy").count }
+            }
+        }
+        #expect(count == 3)
+    }
+
+    @Test("work is done in the order in which it came, and what it throws comes out")
+    func order() async throws {
+        let stack = try SiblingStack()
+        let numbers = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<20 {
+                group.addTask {
+                    try await stack.background.perform { context in
+                        try context.insertDummies(1)
+                        try context.save()
+                        return number
+                    }
+                }
+            }
+            var done: [Int] = []
+            for try await number in group { done.append(number) }
+            return done
+        }
+        #expect(numbers.sorted() == Array(0..<20))
+        let count = try await stack.main.perform { try $0.all("TestDummy").count }
+        #expect(count == 20)
+        await #expect(throws: ManagedObjectError.self) {
+            try await stack.main.perform { try $0.insertNewObject(forEntityName: "Nobody").isFault }
+        }
+    }
+
+    @Test("saves can be awaited as a stream, and an observation that is cancelled is told nothing")
+    func stream() async throws {
+        let stack = try SiblingStack()
+        var iterator = stack.background.didSaveNotices.makeAsyncIterator()
+        let notices = Notices()
+        let observation = stack.background.onDidSave { notices.append($0) }
+        for _ in 0..<2 {
+            try await stack.background.perform { context in
+                try context.insertDummies(1)
+                try context.save()
+            }
+            observation.cancel()
+        }
+        let first = await iterator.next()
+        let second = await iterator.next()
+        #expect(first?.insertedObjectIDs.count == 1)
+        #expect(second?.insertedObjectIDs.isDisjoint(with: first?.insertedObjectIDs ?? []) == true)
+        #expect(notices.all.count == 1)
+    }
+}
