@@ -36,28 +36,31 @@ enum HabitTemplate {
         )
     }
 
-    /// Makes a Core Data store with an external file and a history.
-    static func makeCoreData(journalMode: String) throws -> StoreTemplate {
-        try StoreTemplate.make(
-            "a Core Data store, \(journalMode)",
+    /// Makes a Core Data store with an external file and a history, or one without objects.
+    static func makeCoreData(journalMode: String, isEmpty: Bool = false) throws -> StoreTemplate {
+        let saves = """
+            saves:
+              - at: 2026-03-01T09:00:00Z
+                insert:
+                  - {entity: Habit, values: {name: Run, picture: {bytes: 120000, fill: "large "}}}
+                  - {entity: Habit, values: {name: Read}}
+            """
+        return try StoreTemplate.make(
+            "\(isEmpty ? "an empty" : "a") Core Data store, \(journalMode)",
             recipe: """
                 about: A store small enough to be shared a thousand times.
                 seed: faults
                 options:
                   journalMode: \(journalMode == "wal" ? "wal" : "rollback")
                   history: true
-                  leftInWriteAheadLog: \(journalMode == "wal" ? "rows" : "nothing")
+                  leftInWriteAheadLog: \(journalMode == "wal" && !isEmpty ? "rows" : "nothing")
                 model:
                   entities:
                     Habit:
                       attributes:
                         name: {type: string, optional: false}
                         picture: {type: binaryData, externalStorage: true}
-                saves:
-                  - at: 2026-03-01T09:00:00Z
-                    insert:
-                      - {entity: Habit, values: {name: Run, picture: {bytes: 120000, fill: "large "}}}
-                      - {entity: Habit, values: {name: Read}}
+                \(isEmpty ? "" : saves)
                 """
         )
     }

@@ -21,10 +21,16 @@ struct ShareFaultTests {
         try sweep("capture, \(template.testDescription)", judge, limit: 50)
     }
 
-    @Test("The same where a store at the new place is replaced", arguments: ["wal", "delete"])
-    func replace(_ journalMode: String) throws {
-        let template = try HabitTemplate.make(journalMode: journalMode)
-        let judge = try ShareJudge(template: template, displaced: HabitTemplate.makeOther(journalMode: journalMode))
+    @Test("The same where a store at the new place is replaced", arguments: ["wal", "delete"], [false, true])
+    func replace(_ journalMode: String, isCoreData: Bool) throws {
+        let template =
+            try isCoreData
+            ? HabitTemplate.makeCoreData(journalMode: journalMode) : HabitTemplate.make(journalMode: journalMode)
+        let displaced =
+            try isCoreData
+            ? HabitTemplate.makeCoreData(journalMode: journalMode, isEmpty: true)
+            : HabitTemplate.makeOther(journalMode: journalMode)
+        let judge = ShareJudge(template: template, displaced: displaced)
         try sweep("replace, \(template.testDescription)", judge, limit: 50)
     }
 

@@ -6,20 +6,21 @@ internal import Synchronization
 ///
 /// The jitter keeps several waiting processes from asking at the same instants, which starved one of them in trials.
 final class BusyWait: Sendable {
-    private let deadline: Mutex<Deadline>
+    private let limits: Mutex<(deadline: Deadline, monitor: WorkMonitor)>
 
     init(deadline: Deadline) {
-        self.deadline = Mutex(deadline)
+        limits = Mutex((deadline, .silent))
     }
 
-    /// Sets the instant at which the waits that follow give up.
-    func begin(until newDeadline: Deadline) {
-        deadline.withLock { $0 = newDeadline }
+    /// Sets the instant at which the waits that follow give up; they end early when the monitor is asked to stop.
+    func begin(until deadline: Deadline, _ monitor: WorkMonitor = .silent) {
+        limits.withLock { $0 = (deadline, monitor) }
     }
 
-    /// Waits for one step; returns false, at once, when the deadline has passed.
+    /// Waits for one step; returns false, at once, when the deadline has passed or the caller asked to stop.
     func step() -> Bool {
-        guard !deadline.withLock({ $0.hasPassed }) else { return false }
+        let (deadline, monitor) = limits.withLock { $0 }
+        guard !deadline.hasPassed, (try? monitor.checkCancellation()) != nil else { return false }
         var pause = timespec(tv_sec: 0, tv_nsec: Int.random(in: 500_000...1_500_000))
         _ = pselect(0, nil, nil, nil, &pause, nil)
         return true

@@ -168,8 +168,12 @@ package final class StoreConnection {
     }
 
     /// Begins a transaction that holds the write lock; throws `busy` when it was not to be had before the deadline.
-    package func beginWriting(deadline: Deadline) throws {
-        try insist("BEGIN IMMEDIATE", until: deadline)
+    package func beginWriting(deadline: Deadline, monitor: WorkMonitor = .silent) throws {
+        // SQLite opens what it may not write for reading, and begins a read transaction there without a word.
+        guard try sqlite3_db_readonly(openHandle(), "main") == 0 else {
+            throw StoreError(.notWritable, path: location.path, "this user may not write to the store")
+        }
+        try insist("BEGIN IMMEDIATE", until: deadline, monitor)
     }
 
     /// Commits; waits for readers that stand in the way until the deadline, and leaves the transaction open after it.
@@ -184,10 +188,15 @@ package final class StoreConnection {
     }
 
     /// Runs a statement again and again while it is refused for a lock: SQLite does not ask the busy handler every time.
-    private func insist(_ sql: String, until deadline: Deadline) throws(StoreError) {
-        let handle = try beginStatement(until: deadline)
+    private func insist(
+        _ sql: String,
+        until deadline: Deadline,
+        _ monitor: WorkMonitor = .silent
+    ) throws(StoreError) {
+        let handle = try beginStatement(until: deadline, monitor)
         defer { depth -= 1 }
         while true {
+            try monitor.checkCancellation()
             let code = sqlite3_exec(handle, sql, nil, nil, nil)
             if code == SQLITE_OK { return }
             let result = SQLiteResult(code: code, of: handle)
@@ -196,9 +205,12 @@ package final class StoreConnection {
     }
 
     /// Prepares the limits of the statement that follows: when its waits end, and how many steps it may take.
-    private func beginStatement(until deadline: Deadline) throws(StoreError) -> OpaquePointer {
+    private func beginStatement(
+        until deadline: Deadline,
+        _ monitor: WorkMonitor = .silent
+    ) throws(StoreError) -> OpaquePointer {
         let handle = try openHandle()
-        wait.begin(until: deadline)
+        wait.begin(until: deadline, monitor)
         if depth == 0, access != .liveWriting {
             // Statements inside a loop are paid from the budget of the loop.
             budget.allow(forBytes: csqlite_file_size(handle, CSQLiteFileMain))

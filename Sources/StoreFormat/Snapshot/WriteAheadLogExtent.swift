@@ -1,6 +1,6 @@
 /// The part of a write-ahead log that readers are told of.
-struct WriteAheadLogExtent: Hashable {
-    let firstSalt: UInt32
-    let secondSalt: UInt32
-    let frames: Int
+package struct WriteAheadLogExtent: Hashable {
+    package let firstSalt: UInt32
+    package let secondSalt: UInt32
+    package let frames: Int
 }

@@ -38,16 +38,22 @@ package struct WriteAheadLogReader {
 
     /// Delivers the pages of every transaction committed since the last call, oldest first, and returns their number.
     ///
-    /// A log that was restarted meanwhile is read from its first frame.
-    package mutating func deliver(_ body: (_ page: UInt32, _ bytes: UnsafeRawBufferPointer) throws -> Void) throws
-        -> Int
-    {
+    /// A frame counts once readers are told of it by the shared index: a writer that died on its way there leaves a commit
+    /// in the log that SQLite does not know, and that the next writer overwrites. `extent` is what they are told, read
+    /// before the call. A log that was restarted meanwhile is read from its first frame.
+    package mutating func deliver(
+        upTo extent: WriteAheadLogExtent?,
+        _ body: (_ page: UInt32, _ bytes: UnsafeRawBufferPointer) throws -> Void
+    ) throws -> Int {
         let size = try source.isOpen(.journal) ? source.size(of: .journal) : 0
-        guard size >= Int64(Self.headerSize), var current = try readHeader() else { return 0 }
+        guard let extent, extent.frames > 0, size >= Int64(Self.headerSize), var current = try readHeader(),
+            current.firstSalt == extent.firstSalt, current.secondSalt == extent.secondSalt
+        else { return 0 }
         if let position, position.firstSalt == current.firstSalt, position.secondSalt == current.secondSalt {
             current = position
         }
-        let end = try lastCommit(from: current, size: size)
+        let frames = min(extent.frames, Int((size - Int64(Self.headerSize)) / Int64(frameSize)))
+        let end = try lastCommit(from: current, frames: frames)
         guard end.frame > current.frame else {
             position = current
             return 0
@@ -83,10 +89,9 @@ package struct WriteAheadLogReader {
     }
 
     /// Follows the checksum chain from `start` and returns the position after the last commit.
-    private func lastCommit(from start: Position, size: Int64) throws -> Position {
+    private func lastCommit(from start: Position, frames: Int) throws -> Position {
         var walker = start
         var committed = start
-        let frames = Int((size - Int64(Self.headerSize)) / Int64(frameSize))
         guard frames > start.frame else { return start }
         try forEachRawFrame(from: start.frame, to: frames) { frame in
             guard frame.bigEndianWord(at: 8) == walker.firstSalt, frame.bigEndianWord(at: 12) == walker.secondSalt

@@ -80,6 +80,13 @@ package final class WriteAheadLogSnapshot: StoreSnapshot {
 
     package func complete(under locked: StoreConnection) throws -> Bool {
         let frames = try replay()
+        guard isDelivered(try locked.logExtent()) else {
+            throw StoreError(
+                .changedMeanwhile,
+                path: locked.location.path,
+                "the log does not hold what its index says; let the store's program close it first"
+            )
+        }
         if frames > 0 {
             try truncate()
             try target.synchronize()
@@ -102,7 +109,8 @@ package final class WriteAheadLogSnapshot: StoreSnapshot {
 
     private func replay() throws -> Int {
         let pageSize = Int64(pageSize)
-        return try log.deliver { [target] page, bytes in
+        let extent = try source.logExtent()
+        return try log.deliver(upTo: extent) { [target] page, bytes in
             try target.write(bytes, at: (Int64(page) - 1) * pageSize)
         }
     }

@@ -23,7 +23,7 @@ package enum JournalRecord: Hashable, Sendable, Codable {
     case done(Completion)
     /// The old store was looked at again and holds what it held; the token is renewed.
     case renewed(OldState)
-    /// The old store's fence was taken away because the new store is gone.
+    /// The old store's fence was taken away because the new store is gone, or failed its proof.
     case unfenced
     /// The run was taken back.
     case rolledBack
@@ -42,6 +42,20 @@ extension JournalRecord {
         package let oldIdentity: FileIdentity
         package let new: StoreLocation
         package let policy: ShareOptions.OldStorePolicy
+
+        /// The same run over a store that is at `old` now.
+        func at(_ old: StoreLocation) -> RunIdentity {
+            moved(old: old, new: new)
+        }
+
+        /// The same run, whose store went to `new` together with its folder.
+        func to(_ new: StoreLocation) -> RunIdentity {
+            moved(old: old, new: new)
+        }
+
+        private func moved(old: StoreLocation, new: StoreLocation) -> RunIdentity {
+            RunIdentity(transaction: transaction, old: old, oldIdentity: oldIdentity, new: new, policy: policy)
+        }
     }
 
     /// How a copy is recognised after it appeared.
@@ -53,6 +67,9 @@ extension JournalRecord {
         package let oldToken: FileToken
         /// The content digest of the copy, when it was proved before it appeared.
         package let digest: String?
+        /// The size of the copy's main file and when it was last written, by which it is known to be untouched.
+        package let size: Int64?
+        package let modified: FileStatus.Time?
     }
 
     /// How a replacement of content is recognised.
@@ -60,9 +77,12 @@ extension JournalRecord {
         package let main: FileIdentity
         package let externalFiles: [String: FileIdentity]
         package let oldToken: FileToken
-        /// The content digest of the store that is replaced; nil when it is an empty file.
+        /// The digest of the rows of the store that is replaced, external files left out; nil when it is an empty file.
         package let loserDigest: String?
+        /// The same of the copy.
         package let digest: String
+        /// The copy's whole content digest.
+        package let contentDigest: String
     }
 
     /// How the old store is known to be unchanged.

@@ -1,10 +1,12 @@
 import FoundationEssentials
 package import SafeFiles
+package import StoreFormat
 
 /// The append-only record of the runs over one old store, durable record by record.
 ///
 /// A record is one line: the length and the checksum of its JSON in eight hexadecimal digits each, the JSON, a line
-/// feed. A torn last line never happened: it is cut off before the next record is written.
+/// feed. A torn last line never happened: it is cut off before the next record is written. A line that cannot be read
+/// and has good ones after it is damage, and nothing is done then.
 package struct MigrationJournal: Sendable {
     /// The journal's name in its folder.
     package static let name = "journal"
@@ -18,8 +20,11 @@ package struct MigrationJournal: Sendable {
     private var end: Int64
     package private(set) var records: [JournalRecord]
 
+    /// Where the store is now, if it is known to be the one that the records tell of.
+    package var home: StoreLocation?
+
     /// The state that the records describe.
-    package var state: RunState { RunState(records) }
+    package var state: RunState { home.map { RunState(records).at($0) } ?? RunState(records) }
 
     /// Reads the records in `folder` without changing anything; empty when there is no journal.
     package static func records(in folder: Directory) throws -> [JournalRecord] {
@@ -63,7 +68,7 @@ package struct MigrationJournal: Sendable {
 
     private static func parse(_ file: DurableFile) throws -> (records: [JournalRecord], end: Int64) {
         let size = try file.status().size
-        guard size <= greatestSize else { return ([], 0) }
+        guard size <= greatestSize else { throw damage(of: file) }
         var bytes = [UInt8](repeating: 0, count: Int(size))
         let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
         bytes.removeLast(bytes.count - count)
@@ -74,15 +79,31 @@ package struct MigrationJournal: Sendable {
             records.append(record)
             offset = line.next
         }
+        if holdsRecord(bytes[offset...]) { throw damage(of: file) }
         return (records, Int64(offset))
+    }
+
+    /// True when a whole record begins somewhere in these bytes.
+    private static func holdsRecord(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let bytes = Array(bytes)
+        return bytes.indices.contains { line(in: bytes, at: $0) != nil }
+    }
+
+    private static func damage(of file: DurableFile) -> MigrationError {
+        MigrationError(
+            .foundButUnreadable,
+            "the journal of the runs over this store is damaged",
+            path: file.path,
+            advice: "Restore the file from a backup; if there is none, move its folder away and look at both places."
+        )
     }
 
     /// The JSON of the record that starts at `offset`, and where the next one starts; nil when it is torn.
     private static func line(in bytes: [UInt8], at offset: Int) -> (body: ArraySlice<UInt8>, next: Int)? {
         let start = offset + prefixLength
-        guard start <= bytes.count,
-            let length = number(bytes[offset..<(offset + 8)]), bytes[offset + 8] == 0x20,
-            let checksum = number(bytes[(offset + 9)..<(offset + 17)]), bytes[offset + 17] == 0x20
+        guard start <= bytes.count, bytes[offset + 8] == 0x20, bytes[offset + 17] == 0x20,
+            let length = number(bytes[offset..<(offset + 8)]),
+            let checksum = number(bytes[(offset + 9)..<(offset + 17)])
         else { return nil }
         let end = start + Int(length)
         guard end < bytes.count, bytes[end] == 0x0A, CRC32C.checksum(of: bytes[start..<end]) == checksum else {

@@ -1,5 +1,5 @@
 package import SafeFiles
-import StoreFormat
+package import StoreFormat
 
 /// How far the runs over one old store came: the records of its journal, folded.
 package enum RunState: Hashable, Sendable {
@@ -24,6 +24,8 @@ package enum RunState: Hashable, Sendable {
     /// A run whose end is missing, and the facts it left.
     package struct InterruptedRun: Hashable, Sendable {
         package var run: JournalRecord.RunIdentity
+        /// The run that had come to its end before this one began; it stands again when this one is taken back.
+        package var former: SharedRun?
         package var nest: FileIdentity?
         package var aside: FileIdentity?
         package var publication: JournalRecord.Publication?
@@ -43,6 +45,22 @@ package enum RunState: Hashable, Sendable {
         package var retiringTo: String?
     }
 
+    /// The same state of a store that is at `old` now, wherever it was when the run began.
+    package func at(_ old: StoreLocation) -> RunState {
+        switch self {
+        case .none: return self
+        case .interrupted(var current):
+            current.run = current.run.at(old)
+            return .interrupted(current)
+        case .shared(var shared):
+            shared.run = shared.run.at(old)
+            return .shared(shared)
+        case .retired(var shared, let name):
+            shared.run = shared.run.at(old)
+            return .retired(shared, to: name)
+        }
+    }
+
     /// Folds records into the state they describe; records that make no sense where they stand are passed over.
     package init(_ records: [JournalRecord]) {
         self = records.reduce(.none) { $0.adding($1) }
@@ -50,8 +68,14 @@ package enum RunState: Hashable, Sendable {
 
     private func adding(_ record: JournalRecord) -> RunState {
         switch (record, self) {
+        case (.begin(let run), .shared(let shared)):
+            return .interrupted(InterruptedRun(run: run, former: shared))
+        case (.begin(let run), .interrupted(let current)):
+            return .interrupted(InterruptedRun(run: run, former: current.former))
         case (.begin(let run), _):
             return .interrupted(InterruptedRun(run: run))
+        case (.rolledBack, .interrupted(let current)):
+            return current.former.map { .shared($0) } ?? .none
         case (.rolledBack, _), (.unfenced, _):
             return .none
         case (.done(let completion), .interrupted(let current)):

@@ -38,20 +38,27 @@ package struct StateFolder: Sendable {
         guard let folder = try existing() else { return .none }
         let state = try RunState(MigrationJournal.records(in: folder))
         try requireOwn(state)
-        return state
+        return state.at(old)
     }
 
-    /// A store that moved took its journal's meaning along; one that is still at its place keeps it.
+    /// Throws when the journal tells of another store: one of the same name whose caller chose the same folder, or the
+    /// original of a folder that was copied.
+    ///
+    /// A store that moved took its journal along, and is known by its inode.
     private func requireOwn(_ state: RunState) throws {
-        guard isChosen, let run = state.run, run.old != old,
+        guard let run = state.run, run.old != old,
             let other = try? Directory.open(path: run.old.folder),
-            try other.status(of: run.old.name)?.identity == run.oldIdentity
+            try other.status(of: run.old.name)?.identity == run.oldIdentity,
+            try Directory.open(path: old.folder).status(of: old.name)?.identity != run.oldIdentity
         else { return }
         throw MigrationError(
             .needsDecision,
             "the journal in this folder is that of another store, \(run.old.path)",
             path: path,
-            advice: "Choose a folder of its own for each store with --state."
+            advice: isChosen
+                ? "Choose a folder of its own for each store with --state."
+                : "This is a copy of that store; remove the folder named here from the copy, then run the command again.",
+            next: .status(old: run.old.path, new: run.new.path)
         )
     }
 
@@ -89,6 +96,7 @@ package struct StateFolder: Sendable {
     ) throws -> Result {
         let parent = try Directory.open(path: root.folder)
         while true {
+            let isOuterOurs = try parent.status(of: root.name) == nil || !isChosen
             let outer = try open(root.name, in: parent)
             let inner = try open(storeName, in: outer)
             guard let lock = try FileLock.acquire(Self.lockName, in: inner, deadline: deadline) else {
@@ -102,9 +110,10 @@ package struct StateFolder: Sendable {
             defer { lock.release() }
             // Whoever held the lock before may have removed the folder; its lock file is then nobody's any more.
             guard try isCurrent(inner, in: parent) else { continue }
-            defer { removeIfUnused(inner, outer: outer, parent: parent) }
+            defer { removeIfUnused(inner, outer: outer, parent: isOuterOurs ? parent : nil) }
             var journal = try MigrationJournal(in: inner)
             try requireOwn(journal.state)
+            journal.home = old
             return try body(&journal)
         }
     }
@@ -131,10 +140,12 @@ package struct StateFolder: Sendable {
     }
 
     /// Removes the folder when its journal holds nothing worth keeping.
-    private func removeIfUnused(_ inner: Directory, outer: Directory, parent: Directory) {
+    ///
+    /// The folder around it goes too, unless the caller had made it: `parent` is nil then.
+    private func removeIfUnused(_ inner: Directory, outer: Directory, parent: Directory?) {
         guard let records = try? MigrationJournal.records(in: inner), RunState(records) == .none else { return }
         for name in [MigrationJournal.name, CapturedBase.name, Self.lockName] { try? inner.removeFile(name) }
-        guard (try? outer.removeDirectory(storeName)) != nil else { return }
+        guard (try? outer.removeDirectory(storeName)) != nil, let parent else { return }
         try? parent.removeDirectory(root.name)
         try? parent.synchronize()
     }

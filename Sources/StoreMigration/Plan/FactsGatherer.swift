@@ -43,6 +43,13 @@ struct FactsGatherer {
         }
     }
 
+    /// The digest of the rows of the store at `location`, its external files left out.
+    func rowDigest(of location: StoreLocation) throws -> String {
+        try reader.withView(of: location) { view in
+            try StoreDigest(of: view.connection, externalFiles: nil, monitor: monitor).value
+        }
+    }
+
     /// What the kernel says of the main file at `location`; nil when it or its folder is not there.
     func status(of location: StoreLocation) throws -> FileStatus? {
         try folder(of: location)?.status(of: location.name)
@@ -68,7 +75,9 @@ struct FactsGatherer {
     }
 
     private func condition(of location: StoreLocation) throws -> StoreCondition {
-        if let status = try status(of: location), try OpenFiles.isOpenInThisProcess(status.identity) {
+        if let status = try status(of: location), status.kind == .regular,
+            try OpenFiles.isOpenInThisProcess(status.identity)
+        {
             return .unreadable(
                 UnreadableStore(
                     .openInThisProcess,
@@ -114,10 +123,13 @@ struct FactsGatherer {
         if case .shared(let shared) = state {
             // Read before the content is compared, so that it stands for no write that the comparison did not see.
             let reading = try folder(of: old).map { try OldStateRecorder.read(old, in: $0) }
+            let isUnchanged = try isUnchanged(shared.oldState)
+            var newPlace = try newPlace(of: shared)
+            if newPlace == .ours, isUnchanged, try isNewOlder() { newPlace = .notOurs }
             return PlanningFacts.EarlierRun(
                 transaction: shared.run.transaction,
-                newPlace: try newPlace(of: shared),
-                isOldUnchanged: try isUnchanged(shared.oldState),
+                newPlace: newPlace,
+                isOldUnchanged: isUnchanged,
                 oldReading: reading
             )
         }
@@ -135,13 +147,39 @@ struct FactsGatherer {
 
     /// What stands at the place that an earlier run shared the store to.
     func newPlace(of shared: RunState.SharedRun) throws -> PlanningFacts.EarlierRun.NewPlace {
-        let place = shared.run.new
-        guard let folder = try folder(of: place), let status = try folder.status(of: place.name) else { return .absent }
-        guard place == new else { return .elsewhere(place.path) }
+        let place = new
+        guard let folder = try folder(of: place), let status = try folder.status(of: place.name) else {
+            return try self.status(of: shared.run.new) == nil || shared.run.new == new
+                ? .absent : .elsewhere(shared.run.new.path)
+        }
+        if place != shared.run.new, status.identity != shared.completion.new,
+            try self.status(of: shared.run.new)?.identity == shared.completion.new
+        {
+            return .elsewhere(shared.run.new.path)
+        }
         guard status.size > 0, try uuid(at: place) == shared.completion.newUUID else { return .notOurs }
         if status.identity == shared.completion.new { return .ours }
         // Restored from a backup or moved to another disk: the receipt and the journal must agree.
         return Receipt(beside: place.name, in: folder)?.transaction == shared.run.transaction ? .ours : .notOurs
+    }
+
+    /// True when the new place shows an older state than the old one, or another store: keys that were given out are not,
+    /// and in plain SQLite whole tables are missing.
+    ///
+    /// It says something only while the old store holds what was shared. A key maximum never shrinks, whatever is deleted.
+    func isNewOlder() throws -> Bool {
+        try reader.withView(of: old) { oldView in
+            try reader.withView(of: new) { newView in
+                guard let given = try EntityNumbers(reading: oldView.connection) else {
+                    let wanted = try StoreSchema(reading: oldView.connection).tables.filter(\.holdsRows).map(\.name)
+                    let found = try StoreSchema(reading: newView.connection).tables.map(\.name)
+                    return !Set(found).isSuperset(of: wanted)
+                }
+                guard let taken = try EntityNumbers(reading: newView.connection) else { return true }
+                let greatest = Dictionary(taken.roots.map { ($0.name, $0.max) }, uniquingKeysWith: max)
+                return given.roots.contains { greatest[$0.name].map { [last = $0.max] in $0 < last } ?? false }
+            }
+        }
     }
 
     /// The UUID of the store at `location`; nil in plain SQLite.

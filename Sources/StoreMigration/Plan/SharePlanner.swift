@@ -103,6 +103,8 @@ package struct SharePlanner: Sendable {
                 reason: "the old store was written to after it was shared",
                 next: .status(old: facts.old.path, new: facts.new.path)
             )
+        case (.absent, _) where facts.newCondition.inspection?.isBlank == false:
+            return anotherStoreAtNew
         case (.absent, _):
             let lift = old.fence == nil ? [] : [step(.liftFence, facts.old)]
             return plan(
@@ -119,12 +121,16 @@ package struct SharePlanner: Sendable {
                 next: .status(old: facts.old.path, new: path)
             )
         case (.notOurs, _):
-            return plan(
-                .needsDecision,
-                reason: "the old store was shared, and the new place holds another or an older store",
-                next: .status(old: facts.old.path, new: facts.new.path)
-            )
+            return anotherStoreAtNew
         }
+    }
+
+    private var anotherStoreAtNew: SharePlan {
+        plan(
+            .needsDecision,
+            reason: "the old store was shared, and the new place holds another or an older store",
+            next: .status(old: facts.old.path, new: facts.new.path)
+        )
     }
 
     /// A lost journal is written anew with a run that copies nothing, so that the old place can be retired.

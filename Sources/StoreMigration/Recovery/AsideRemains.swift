@@ -1,4 +1,5 @@
 import SafeFiles
+import StoreFormat
 
 /// The aside folder of an interrupted run, found again by its inode.
 struct AsideRemains {
@@ -14,6 +15,23 @@ struct AsideRemains {
         folder = try container.openDirectory(name)
         let isOurs = try identity.map { try folder.status().identity == $0 } ?? folder.entries().isEmpty
         guard isOurs else { return nil }
+    }
+
+    /// Moves what was in the way at `location` back to where it was, and removes the folder when that leaves it empty.
+    ///
+    /// Under a number lies what shared its name with something else; it stays here.
+    func putBack(to location: StoreLocation) throws {
+        let sidecars = [location.writeAheadLogName, location.sharedMemoryName, location.journalName]
+        let externalData = try container.externalData(of: location)
+        for name in try folder.entries() {
+            guard let target = sidecars.contains(name) ? container : externalData, try target.status(of: name) == nil
+            else { continue }
+            try folder.move(name, to: name, in: target)
+            try target.synchronize()
+        }
+        guard try folder.entries().isEmpty else { return }
+        try container.removeDirectory(self.name)
+        try container.synchronize()
     }
 
     /// Removes the folder and the copies in it.

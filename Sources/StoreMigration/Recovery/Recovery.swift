@@ -52,7 +52,7 @@ public struct Recovery: Sendable {
         _ journal: inout MigrationJournal
     ) throws -> ShareOutcome {
         let recovery = RunRecovery(run, options: options, monitor: .silent, logger: logger ?? .silent)
-        if wanted == .back, try recovery.decision() != .back {
+        if wanted == .back, try recovery.decision() == .forward {
             throw MigrationError(
                 .needsDecision,
                 "the copy is in place; a run cannot be taken back after that",

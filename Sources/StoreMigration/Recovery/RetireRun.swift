@@ -101,7 +101,9 @@ struct RetireRun {
 
     private func requireProvedNewStore(_ shared: RunState.SharedRun) throws {
         let gatherer = FactsGatherer(old: old, new: shared.run.new, options: options, monitor: .silent)
-        guard case .ours = try gatherer.newPlace(of: shared) else {
+        let isOurs = try gatherer.newPlace(of: shared) == .ours
+        // Late writes are told as such; only beside an unchanged old store an older new one shows.
+        guard try isOurs && !(gatherer.isUnchanged(shared.oldState) && gatherer.isNewOlder()) else {
             throw MigrationError(
                 .needsDecision,
                 "the store that was shared is not at its place",

@@ -12,7 +12,16 @@ struct RunRecovery {
     private let monitor: WorkMonitor
     private let logger: Logger
 
-    init(_ run: RunState.InterruptedRun, options: ShareOptions, monitor: WorkMonitor, logger: Logger) {
+    /// Prepares to recover a run; `new` is where the caller asks the store to be, should the run's container have moved.
+    init(
+        _ run: RunState.InterruptedRun,
+        new: StoreLocation? = nil,
+        options: ShareOptions,
+        monitor: WorkMonitor,
+        logger: Logger
+    ) {
+        var run = run
+        if let new, (try? Directory.open(path: run.run.new.folder)) == nil { run.run = run.run.to(new) }
         self.run = run
         self.options = options
         self.monitor = monitor
@@ -30,7 +39,7 @@ struct RunRecovery {
         if let replacement = run.replacement, run.published == nil, let main, main.identity == replacement.main,
             main.size > 0
         {
-            digest = try gatherer.digest(of: run.run.new)
+            digest = try gatherer.rowDigest(of: run.run.new)
         }
         return RecoveryDecision(run, RecoveryDecision.Observation(main: main?.identity, digest: digest))
     }
@@ -43,13 +52,19 @@ struct RunRecovery {
         switch decision {
         case .back: try goBack(&journal)
         case .forward: try goForward(&journal)
+        case .undecided where options.onBoth != .fail:
+            // The caller has decided for one of the two stores; the next plan treats them as such.
+            try goBack(&journal, keepsAside: true)
+            return .back
         case .undecided:
             throw MigrationError(
                 .needsDecision,
                 "an interrupted run left neither the former nor the new content",
                 path: run.run.new.path,
-                advice: "The former content lies in the folder .store-migrate-aside-\(run.run.transaction) beside it.",
-                next: .status(old: run.run.old.path, new: run.run.new.path)
+                advice:
+                    "The former content lies in \(AsideFolder.name(for: run.run.transaction)) beside it; decide with"
+                    + " share and --on-both keep-old or --on-both keep-new.",
+                next: .share(old: run.run.old.path, new: run.run.new.path, flags: ["--on-both", "keep-old"])
             )
         }
         return decision
@@ -57,22 +72,27 @@ struct RunRecovery {
 
     // MARK: Back
 
-    private func goBack(_ journal: inout MigrationJournal) throws {
+    private func goBack(_ journal: inout MigrationJournal, keepsAside: Bool = false) throws {
         let new = run.run.new
         if let container = try gatherer.folder(of: new) {
             let externalFiles = run.publication?.externalFiles ?? run.replacement?.externalFiles ?? [:]
             try StagedExternalFiles.takeBack(externalFiles, of: new, in: container)
-            if run.replacement != nil || run.publication == nil, let aside = try asideFolder(in: container) {
-                try ExternalFilesOfDisplacedStore.restore(from: aside.folder, to: new, in: container)
-                try aside.remove()
+            if let aside = try asideFolder(in: container) {
+                if run.publication != nil {
+                    try aside.putBack(to: new)
+                } else {
+                    try ExternalFilesOfDisplacedStore.restore(from: aside.folder, to: new, in: container)
+                    if !keepsAside { try aside.remove() }
+                }
             }
             try Nest(of: run.run.transaction, identity: run.nest, in: container)?.remove()
         }
-        try liftOwnFence()
+        // A fence stays where an earlier run shared the store, for that run stands again.
+        if run.former == nil { try liftOwnFence() }
         try journal.append(.rolledBack)
     }
 
-    /// The folder with copies of the displaced store; one with things that were moved into it is left alone.
+    /// The folder with what the run copied or moved aside at the destination.
     private func asideFolder(in container: Directory) throws -> AsideRemains? {
         try AsideRemains(of: run.run.transaction, identity: run.aside, in: container)
     }
@@ -112,20 +132,35 @@ struct RunRecovery {
             logger: logger
         )
         guard let identity = try context.container.status(of: run.run.new.name)?.identity,
-            let oldToken = run.publication?.oldToken ?? run.replacement?.oldToken,
-            let inspection = try StoreInspector(depth: .layout, lockTimeout: options.effectiveLockTimeout)
-                .inspect(run.run.old).inspection
-        else {
-            throw MigrationError(.interrupted, "the old store cannot be read", path: run.run.old.path)
-        }
+            let oldToken = run.publication?.oldToken ?? run.replacement?.oldToken
+        else { throw MigrationError(.interrupted, "the new store is gone", path: run.run.new.path) }
+        let condition = try StoreInspector(depth: .layout, lockTimeout: options.effectiveLockTimeout)
+            .inspect(run.run.old)
+        if case .unreadable(let store) = condition { throw MigrationError(store).afterPublishing }
+        let inspection = condition.inspection
         if run.published == nil {
             try context.container.synchronize()
             try journal.append(.published(identity))
         }
         let isUntouched = try context.oldFolder.token(of: run.run.old.name) == oldToken
-        try fence(context, inspection, &journal)
-        let digest = try provedDigest(context, isUntouched: isUntouched)
+        let isFenced = run.isFenced || inspection?.fence?.transaction == run.run.transaction
+        if let inspection { try fence(context, inspection, &journal) }
+        let proof = RecoveryProof(run, options: runOptions, monitor: monitor)
+        let digest: String
+        do {
+            digest = try proof.digest(hasOldContent: inspection != nil && (isUntouched || isFenced))
+        } catch let error as MigrationError where error.outcome == .verificationFailed {
+            try liftOwnFence()
+            try Nest(of: run.run.transaction, identity: run.nest, in: context.container)?.remove()
+            // From here on the two stores are two stores: no later run may take the new one for a proved copy.
+            try journal.append(.unfenced)
+            throw error
+        }
         try journal.append(.proved(digest: digest))
+        guard
+            let newStore = try StoreInspector(depth: .layout, lockTimeout: options.effectiveLockTimeout)
+                .inspect(run.run.new).inspection
+        else { throw MigrationError(.interrupted, "the new store cannot be read", path: run.run.new.path) }
         if run.replacement != nil, let aside = try asideFolder(in: context.container) {
             try ExternalFilesOfDisplacedStore.remove(
                 except: (run.replacement?.externalFiles).map { Array($0.keys) } ?? [],
@@ -137,10 +172,10 @@ struct RunRecovery {
         try Receipt(
             transaction: run.run.transaction,
             old: run.run.old.path,
-            storeUUID: inspection.uuid,
+            storeUUID: newStore.uuid,
             digest: digest,
             token: nil,
-            descriptions: context.mirroredDescriptions(of: inspection)
+            descriptions: context.mirroredDescriptions(of: inspection ?? newStore)
         )
         .write(beside: run.run.new.name, in: context.container)
         try Nest(of: run.run.transaction, identity: run.nest, in: context.container)?.remove()
@@ -148,10 +183,10 @@ struct RunRecovery {
             .done(
                 JournalRecord.Completion(
                     new: identity,
-                    newUUID: inspection.uuid,
+                    newUUID: newStore.uuid,
                     objects: nil,
-                    oldState: oldState(context, digest: digest, token: oldToken),
-                    isFenced: run.run.policy == .fence
+                    oldState: oldState(context, hasOld: inspection != nil, digest: digest, token: oldToken),
+                    isFenced: inspection != nil && run.run.policy == .fence
                 )
             )
         )
@@ -186,23 +221,14 @@ struct RunRecovery {
         try journal.append(.fenced)
     }
 
-    /// The digest of what was shared: as it was proved, or proved now.
-    ///
-    /// When nobody wrote to the old store since the copy was completed, its content is what was shared. Otherwise what
-    /// stands at the new place is the best witness, and the difference is told as late writes.
-    private func provedDigest(_ context: RunContext, isUntouched: Bool) throws -> String {
-        if let digest = run.provedDigest ?? run.publication?.digest ?? run.replacement?.digest { return digest }
-        let new = try gatherer.digest(of: run.run.new)
-        guard isUntouched || run.isFenced else { return new }
-        return try gatherer.digest(of: run.run.old)
-    }
-
     /// The old store's state, with a token only where it still holds what was shared.
     private func oldState(
         _ context: RunContext,
+        hasOld: Bool,
         digest: String,
         token: FileToken
     ) throws -> JournalRecord.OldState {
+        guard hasOld else { return JournalRecord.OldState(token: token, takenAt: 0, digest: digest) }
         let reading = try OldStateRecorder.read(run.run.old, in: context.oldFolder)
         if try gatherer.digest(of: run.run.old) == digest { return reading.state(digest: digest) }
         return JournalRecord.OldState(token: token, takenAt: 0, digest: digest)

@@ -80,11 +80,13 @@ struct CopyRun {
         } else {
             let lock = try context.openOldStore()
             progress.lock = lock
-            try lock.beginWriting(deadline: context.lockDeadline())
+            try lock.beginWriting(deadline: context.lockDeadline(), monitor: context.monitor)
             try copy.complete(under: lock)
             progress.oldStore = try LockedMoment(under: lock, at: context.old, in: context.oldFolder)
         }
-        guard let oldToken = progress.oldStore?.reading.token else { return }
+        guard let oldToken = progress.oldStore?.reading.token else {
+            throw MigrationError(.failed, "the old store's state is not known", path: context.old.path)
+        }
         switch context.options.oldStore {
         case .fence:
             try destination.place(copy, oldToken: oldToken, digest: copy.provedDigest, &journal)

@@ -25,6 +25,9 @@ final class DisplacedStore {
             lockTimeout: context.options.effectiveLockTimeout
         )
         image = try StoreConnection(location, access: .immutable)
+        guard connection.withHandle({ sqlite3_db_readonly($0, "main") }) == 0 else {
+            throw StoreError(.notWritable, path: context.new.path, "this user may not write to the store there")
+        }
         guard let status = try context.container.status(of: context.new.name) else { throw DestinationAppeared() }
         identity = status.identity
         try requirePageSize()

@@ -33,7 +33,8 @@ final class OccupiedPlace: CopyDestination {
                     externalFiles: copy.external.identities,
                     oldToken: oldToken,
                     loserDigest: try loserDigest(in: folder),
-                    digest: try digest ?? copy.contentDigest()
+                    digest: try copy.rowDigest(),
+                    contentDigest: try digest ?? copy.contentDigest()
                 )
             )
         )
@@ -89,7 +90,7 @@ final class OccupiedPlace: CopyDestination {
         guard let size = try folder.status(of: location.name)?.size, size > 0 else { return nil }
         return try StoreReader()
             .withView(of: location) { view in
-                try StoreDigest(of: view.connection, externalData: view.externalData).value
+                try StoreDigest(of: view.connection, externalFiles: nil).value
             }
     }
 }

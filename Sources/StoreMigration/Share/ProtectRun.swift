@@ -32,7 +32,7 @@ struct ProtectRun {
         let connection = try context.openOldStore()
         do {
             if context.options.oldStore == .fence {
-                try connection.beginWriting(deadline: context.lockDeadline())
+                try connection.beginWriting(deadline: context.lockDeadline(), monitor: context.monitor)
                 try FenceWriter(connection).lift()
                 findings = try FenceWriter(connection)
                     .set(
@@ -119,13 +119,13 @@ struct ProtectRun {
         )
     }
 
+    /// Takes the run back; a fence stays where an earlier run shared the store, for that run stands again.
     private func takeBack(_ connection: StoreConnection, _ journal: inout MigrationJournal) throws {
         connection.rollback()
         try? connection.close()
-        if journal.records.last == .fenced {
-            try FenceLifting(context).lift(&journal)
-        } else {
-            try journal.append(.rolledBack)
+        guard case .interrupted(let current) = journal.state, current.former == nil, current.isFenced else {
+            return try journal.append(.rolledBack)
         }
+        try FenceLifting(context).lift(&journal)
     }
 }

@@ -35,6 +35,9 @@ struct RunCloser {
             proof = try prove(copy, placed)
         } catch let error as MigrationError where error.outcome == .verificationFailed {
             try liftFence()
+            try progress.nest?.remove()
+            // From here on the two stores are two stores: no later run may take the new one for a proved copy.
+            try journal.append(.unfenced)
             throw MigrationError(
                 .verificationFailed,
                 error.message,

@@ -22,6 +22,7 @@ struct ShareEngine {
 
     /// What a share would do now; an interrupted run is told as a finding.
     func plan() throws -> SharePlan {
+        try PlacesCheck(old: old, new: new).require()
         let state = try stateFolder.state()
         if case .interrupted(let run) = state {
             return SharePlan(
@@ -49,6 +50,7 @@ struct ShareEngine {
 
     /// Shares the store unless that is done.
     func share() throws -> ShareOutcome {
+        try PlacesCheck(old: old, new: new).require()
         let state = try stateFolder.state()
         if let shared = try unchangedSince(state) { return .already(shared) }
         if case .interrupted = state {
@@ -87,7 +89,7 @@ struct ShareEngine {
 
     private func shareExclusively(_ journal: inout MigrationJournal) throws -> ShareOutcome {
         if case .interrupted(let run) = journal.state {
-            try RunRecovery(run, options: options, monitor: monitor, logger: logger).recover(&journal)
+            try RunRecovery(run, new: new, options: options, monitor: monitor, logger: logger).recover(&journal)
         }
         for attempt in 1...Self.mostAttempts {
             if let shared = try unchangedSince(journal.state) { return .already(shared) }

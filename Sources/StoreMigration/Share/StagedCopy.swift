@@ -146,6 +146,12 @@ final class StagedCopy {
         return try StoreDigest(of: image, externalData: stagedExternalFolder(), monitor: .silent).value
     }
 
+    /// The digest of the completed copy's rows, its external files left out.
+    func rowDigest() throws -> String {
+        let image = try StoreConnection(location, access: .immutable)
+        return try StoreDigest(of: image, externalFiles: nil).value
+    }
+
     /// Moves the main file into place; fails with `fileExists` when something took its name.
     func publishMain(into container: Directory, as name: String) throws {
         try nest.folder.move(location.name, to: name, in: container)
@@ -157,7 +163,9 @@ final class StagedCopy {
 
     /// Throws when the container's file system has not room for the copy and a fifth more.
     private func requireSpace() throws {
-        let needed = try source.size(of: .main) + (source.isOpen(.journal) ? source.size(of: .journal) : 0)
+        let main = try source.size(of: .main) + (source.isOpen(.journal) ? source.size(of: .journal) : 0)
+        let isBaseBeside = context.options.oldStore == .capture && context.options.stateFolder == nil
+        let needed = try main * (isBaseBeside ? 2 : 1) + external.sourceBytes()
         let free = try context.container.freeBytes()
         guard free > needed / 5 * 6 else {
             throw MigrationError(

@@ -23,6 +23,12 @@ final class StagedExternalFiles {
         staged = try source.map { _ in try nest.createDirectory(Nest.externalName, mode: 0o700) }
     }
 
+    /// The bytes of the files that are there to be copied.
+    func sourceBytes() throws -> Int64 {
+        guard let source else { return 0 }
+        return try source.entries().reduce(0) { try $0 + (source.status(of: $1)?.size ?? 0) }
+    }
+
     /// Copies what is new or changed, drops what is gone, makes it durable, and says whether anything was done.
     @discardableResult
     func update(monitor: WorkMonitor) throws -> Bool {

@@ -23,7 +23,8 @@ final class VacantPlace: CopyDestination {
         digest: String?,
         _ journal: inout MigrationJournal
     ) throws {
-        let identity = try copy.main.status().identity
+        let status = try copy.main.status()
+        let identity = status.identity
         try copy.main.close()
         try journal.append(
             .publishing(
@@ -31,18 +32,18 @@ final class VacantPlace: CopyDestination {
                     main: identity,
                     externalFiles: copy.external.identities,
                     oldToken: oldToken,
-                    digest: digest
+                    digest: digest,
+                    size: status.size,
+                    modified: status.modified
                 )
             )
         )
         announcedFiles = copy.external.identities
 
         try moveSidecarsAside(&journal)
-        var created: FileIdentity?
         try copy.external.publish(to: context.new, in: context.container) { name, folder in
-            try aside.take(name, from: folder) { created = $0 }
+            try aside.take(name, from: folder) { try journal.append(.aside($0)) }
         }
-        if let created { try journal.append(.aside(created)) }
         do {
             try copy.publishMain(into: context.container, as: context.new.name)
         } catch let error as FileError where error.errno == .fileExists {
@@ -66,11 +67,9 @@ final class VacantPlace: CopyDestination {
     private func moveSidecarsAside(_ journal: inout MigrationJournal) throws {
         guard try context.container.status(of: context.new.name) == nil else { throw DestinationAppeared() }
         let sidecars = [context.new.writeAheadLogName, context.new.sharedMemoryName, context.new.journalName]
-        var created: FileIdentity?
         for name in sidecars where try context.container.status(of: name) != nil {
-            try aside.take(name, from: context.container) { created = $0 }
+            try aside.take(name, from: context.container) { try journal.append(.aside($0)) }
         }
-        if let created { try journal.append(.aside(created)) }
         if !aside.isEmpty { try context.container.synchronize() }
     }
 }

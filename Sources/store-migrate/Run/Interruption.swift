@@ -3,7 +3,7 @@ import Synchronization
 
 /// The wish to stop, as the user's signal expresses it; libraries ask for it where stopping is safe.
 ///
-/// The first SIGINT or SIGTERM sets a flag. The second one has its usual effect, which is safe too: the journal says
+/// The first SIGINT, SIGTERM or SIGHUP sets a flag. The second one has its usual effect, which is safe too: the journal says
 /// how far the run came.
 enum Interruption {
     private static let flag = Atomic(false)
@@ -14,7 +14,7 @@ enum Interruption {
     /// Begins to listen; a signal that the caller of this process made it ignore stays ignored.
     static func listen() {
         _ = isRequested
-        for signal in [SIGINT, SIGTERM] {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
             var previous = sigaction()
             sigaction(signal, nil, &previous)
             let isIgnored = unsafeBitCast(previous.__sigaction_handler.sa_handler, to: Int.self) == 1

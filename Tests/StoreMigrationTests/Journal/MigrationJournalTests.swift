@@ -52,7 +52,7 @@ struct MigrationJournalTests {
         }
     }
 
-    @Test("A flipped bit ends the journal before the record that holds it")
+    @Test("A flipped bit is damage, but in the last record, which counts as torn")
     func flippedBit() throws {
         let whole = try journal().bytes(MigrationJournal.name)
         let ends = whole.indices.filter { whole[$0] == 0x0A }.map { $0 + 1 }
@@ -62,6 +62,14 @@ struct MigrationJournalTests {
             let scratch = try ScratchFolder()
             try scratch.write(MigrationJournal.name, bytes)
             let survivors = ends.count { $0 <= index }
+            guard survivors == Self.records.count - 1 else {
+                #expect(throws: MigrationError.self, "bit of byte \(index)") {
+                    try MigrationJournal.records(in: scratch.directory)
+                }
+                #expect(throws: MigrationError.self) { try MigrationJournal(in: scratch.directory) }
+                #expect(try scratch.bytes(MigrationJournal.name) == bytes)
+                continue
+            }
             let records = try MigrationJournal.records(in: scratch.directory)
             #expect(records == Array(Self.records.prefix(survivors)), "bit of byte \(index)")
         }

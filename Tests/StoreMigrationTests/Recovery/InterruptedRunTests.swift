@@ -103,6 +103,44 @@ struct InterruptedRunTests {
         }
     }
 
+    @Test("A new store that is damaged is not taken for a proved one, now or later", arguments: ["wal", "delete"])
+    func damagedMeanwhile(mode: String) throws {
+        for interruption in Interruption.publishing where interruption.goesForward && interruption.records < 6 {
+            let world = try InterruptedWorld(interruption, mode: mode)
+            try world.places.container.overwrite(
+                world.places.name,
+                at: 4096,
+                [UInt8](repeating: 0xff, count: 4096)
+            )
+
+            for attempt in 1...2 {
+                let error = #expect(throws: MigrationError.self) {
+                    if attempt == 1 { try Recovery(of: world.places.oldStore.url).resume() }
+                    if attempt == 2 { try world.places.share() }
+                }
+                #expect(error?.outcome == (attempt == 1 ? .verificationFailed : .foundButUnreadable))
+                #expect(try !world.places.isFenced(world.places.oldStore))
+            }
+            #expect(try world.places.digest(of: world.places.oldStore) == world.digest)
+            #expect(throws: MigrationError.self) { try StoreRetirement(of: world.places.oldStore.url).retire() }
+        }
+    }
+
+    @Test("When the old store is gone the new one is what is left, and the run ends", arguments: ["wal", "delete"])
+    func oldGone(mode: String) throws {
+        for interruption in Interruption.publishing where interruption.goesForward {
+            let world = try InterruptedWorld(interruption, mode: mode)
+            for name in try world.places.old.directory.entries() where name.hasPrefix(world.places.name) {
+                try world.places.old.directory.removeFile(name)
+            }
+
+            #expect(try Recovery(of: world.places.oldStore.url).resume().outcome == .shared)
+
+            #expect(try world.places.digest(of: world.places.newStore) == world.digest)
+            #expect(try world.places.share().outcome == .alreadyShared)
+        }
+    }
+
     @Test("A row that a consumer added to the new store before the recovery is kept", arguments: ["wal", "delete"])
     func consumedMeanwhile(mode: String) throws {
         for interruption in Interruption.publishing where interruption.goesForward {

@@ -25,7 +25,7 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
         )
     )
     private static let publishing = JournalRecord.publishing(
-        JournalRecord.Publication(main: ours, externalFiles: [:], oldToken: token, digest: "d")
+        JournalRecord.Publication(main: ours, externalFiles: [:], oldToken: token, digest: "d", size: 1, modified: nil)
     )
     private static let replacing = JournalRecord.replacing(
         JournalRecord.Replacement(
@@ -33,11 +33,19 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
             externalFiles: [:],
             oldToken: token,
             loserDigest: "loser",
-            digest: "d"
+            digest: "d",
+            contentDigest: "c"
         )
     )
     private static let replacingEmpty = JournalRecord.replacing(
-        JournalRecord.Replacement(main: ours, externalFiles: [:], oldToken: token, loserDigest: nil, digest: "d")
+        JournalRecord.Replacement(
+            main: ours,
+            externalFiles: [:],
+            oldToken: token,
+            loserDigest: nil,
+            digest: "d",
+            contentDigest: "c"
+        )
     )
 
     static let all: [RecoveryCase] = [

@@ -77,6 +77,25 @@ struct MeanwhileTests {
         #expect(try places.share().outcome == .alreadyShared)
     }
 
+    @Test("A commit in the log that its writer told nobody of is no commit, and is not shared", arguments: [1, 3])
+    func untoldCommit(commits: Int) throws {
+        let places = try Places()
+        try places.old.makeStore("PRAGMA journal_mode=wal;" + Self.table)
+        let writer = try StoreWriterProcess(places.oldStore.path)
+        #expect(try writer.execute("INSERT INTO t VALUES ('told')") == "ok")
+        // What a writer leaves that dies between its commit frame and the index that readers look at.
+        let index = places.name + "-shm"
+        let told = Array(try places.old.bytes(index).prefix(96))
+        for _ in 1...commits { #expect(try writer.execute("INSERT INTO t VALUES ('untold')") == "ok") }
+        try places.old.overwrite(index, at: 0, told)
+
+        #expect(try places.share().outcome == .shared)
+
+        #expect(try places.count("SELECT count(*) FROM t", in: places.newStore) == 3)
+        #expect(try places.count("SELECT count(*) FROM t WHERE x = 'untold'", in: places.newStore) == 0)
+        #expect(try places.share().outcome == .alreadyShared)
+    }
+
     @Test("External files that come, change and go while the copy is proved are carried as they are in the end")
     func externalFiles() throws {
         let places = try Places(fixture: "clean")

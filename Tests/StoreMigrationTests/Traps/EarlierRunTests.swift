@@ -236,4 +236,70 @@ struct EarlierRunTests {
         #expect(try places.isFenced(places.oldStore))
         #expect(try places.share().outcome == .alreadyShared)
     }
+
+    @Test("A fence that could not be set again leaves the earlier run as it was")
+    func busyFence() throws {
+        let (places, _) = try shared()
+        for name in try fenceTriggers(places) {
+            let connection = try places.old.open(places.name)
+            try connection.execute("DROP TRIGGER \(SQLName.quoted(name))")
+            try connection.close()
+        }
+        let consumer = try StoreWriterProcess(places.newStore.path)
+        #expect(try consumer.execute("INSERT INTO t VALUES ('new')") == "ok")
+        let holder = try StoreWriterProcess(places.oldStore.path)
+        #expect(try holder.execute("BEGIN IMMEDIATE") == "ok")
+
+        let error = #expect(throws: MigrationError.self) { try places.share { $0.lockTimeout = .milliseconds(100) } }
+
+        #expect(error?.outcome == .busy)
+        #expect(try places.migrator().status().run == .shared)
+        #expect(try holder.execute("COMMIT") == "ok")
+        #expect(try places.share().outcome == .alreadyShared)
+        #expect(try places.isFenced(places.oldStore))
+    }
+
+    private func fenceTriggers(_ places: Places) throws -> [String] {
+        var names: [String] = []
+        try StoreReader()
+            .withView(of: places.oldStore) { view in
+                names = []
+                try view.connection.forEachRow("SELECT name FROM sqlite_schema WHERE type = 'trigger'") {
+                    names.append($0.text(0) ?? "")
+                }
+            }
+        return names
+    }
+
+    @Test("An older state of the shared store, put in its place, is not taken for it")
+    func olderStore() throws {
+        let places = try Places(fixture: "clean")
+        try places.share()
+        let last = "UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX - 1 WHERE Z_MAX > 0"
+        let consumer = try StoreWriterProcess(places.newStore.path)
+        #expect(try consumer.execute(last) == "ok")
+        #expect(consumer.waitForExit() == 0)
+
+        #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retire() }
+        #expect(try places.old.directory.status(of: places.name) != nil)
+    }
+
+    @Test("A journal with a damaged record before good ones stops everything, and is left as it is")
+    func damagedJournal() throws {
+        let (places, _) = try shared()
+        let folder = try places.journalFolder()
+        var bytes = try folder.contents(of: MigrationJournal.name, limit: 1 << 20)
+        bytes[30] ^= 1
+        try folder.replace(MigrationJournal.name, with: bytes, mode: 0o600)
+        let before = try World(places)
+
+        for body: () throws -> Void in [
+            { try places.share() }, { _ = try places.migrator().status() },
+            { try Recovery(of: places.oldStore.url).resume() },
+        ] {
+            let error = #expect(throws: MigrationError.self) { try body() }
+            #expect(error?.outcome == .foundButUnreadable)
+        }
+        #expect(try World(places) == before)
+    }
 }

@@ -1,0 +1,148 @@
+import FoundationEssentials
+import SafeFiles
+import StoreFormat
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+@Suite("Two places that cannot be an old and a new one")
+struct PlacesTests {
+    private static let rows = "CREATE TABLE t (x); INSERT INTO t VALUES (1), (2)"
+
+    @Test("A store is never shared to itself, however it is named", arguments: ["same", "folder", "link"])
+    func itself(_ kind: String) throws {
+        let places = try Places()
+        try places.old.makeStore(Self.rows)
+        let before = try World(places)
+        var target = places.oldStore.url
+        if kind == "folder" { target = places.oldStore.url.deletingLastPathComponent() }
+        let link = places.container.path + "/link"
+        if kind == "link" {
+            try FilePath(link).makeSymbolicLink(to: places.old.path)
+            target = StoreLocation(folder: link, name: places.name).url
+        }
+        let migrator = StoreMigrator(from: places.oldStore.url, to: target)
+
+        let error = #expect(throws: MigrationError.self) { try migrator.shareStoreIfNecessary(isCancelled: nil) }
+
+        #expect(error?.outcome == .usage)
+        #expect(throws: MigrationError.self) { try migrator.plan() }
+        if kind != "link" { #expect(try World(places) == before) }
+        #expect(try !places.isFenced(places.oldStore))
+    }
+
+    @Test(
+        "A name that SQLite takes for a log or journal, or that has no room beside it, is refused",
+        arguments: [
+            "store.sqlite-wal", "store.sqlite-journal", "other-shm", String(repeating: "n", count: 236) + ".db",
+        ]
+    )
+    func name(_ name: String) throws {
+        let places = try Places()
+        try places.old.makeStore(Self.rows)
+        let before = try World(places)
+        for folder in [places.old, places.container] {
+            let migrator = StoreMigrator(from: places.oldStore.url, to: folder.location(name).url)
+            let error = #expect(throws: MigrationError.self) { try migrator.shareStoreIfNecessary(isCancelled: nil) }
+            #expect(error?.outcome == .usage)
+        }
+        #expect(try World(places) == before)
+    }
+
+    @Test("A container that moved between two runs is found again, and keeps what its consumers wrote")
+    func movedContainer() throws {
+        let places = try Places()
+        try places.old.makeStore(Self.rows)
+        try places.share()
+        let consumer = try StoreWriterProcess(places.newStore.path)
+        #expect(try consumer.execute("INSERT INTO t VALUES (3)") == "ok")
+        #expect(consumer.waitForExit() == 0)
+        // A folder that is open tells the path that it has now.
+        let path = places.container.path
+        let moved = path + "-moved"
+        try rename(path, to: moved)
+        let new = StoreLocation(folder: moved, name: places.name)
+        let migrator = StoreMigrator(from: places.oldStore.url, to: new.url)
+
+        #expect(try migrator.plan().outcome == .alreadyShared)
+        #expect(try migrator.shareStoreIfNecessary(isCancelled: nil).outcome == .alreadyShared)
+
+        #expect(try places.isFenced(places.oldStore))
+        #expect(try places.count("SELECT count(*) FROM t", in: new) == 3)
+        try rename(moved, to: path)
+    }
+
+    @Test("Another store at another place does not lift the fence of a shared one")
+    func anotherStoreElsewhere() throws {
+        let places = try Places()
+        try places.old.makeStore(Self.rows)
+        try places.share()
+        try places.container.directory.removeFile(places.name)
+        let other = try ScratchFolder()
+        try other.makeStore(Self.rows)
+        let migrator = StoreMigrator(from: places.oldStore.url, to: other.location("store.sqlite").url)
+
+        #expect(try migrator.plan().outcome == .needsDecision)
+        #expect(try migrator.shareStoreIfNecessary(isCancelled: nil).outcome == .needsDecision)
+
+        #expect(try places.isFenced(places.oldStore))
+        #expect(try places.migrator().status().run == .shared)
+    }
+
+    @Test("A copy of a shared store's folder does nothing to the original")
+    func copiedFolder() throws {
+        let places = try Places()
+        try places.old.makeStore(Self.rows)
+        try places.share()
+        let copy = try ScratchFolder()
+        try places.old.copyFiles(of: places.name, to: copy)
+        let journal = try places.journalFolder()
+        let state = try copy.directory.createDirectory(StateFolder.name, mode: 0o700)
+            .createDirectory(places.name, mode: 0o700)
+        try state.replace(
+            MigrationJournal.name,
+            with: journal.contents(of: MigrationJournal.name, limit: 1 << 20),
+            mode: 0o600
+        )
+        let before = try World(places)
+        let old = copy.location(places.name).url
+
+        for body: () throws -> Void in [
+            { try StoreMigrator(from: old, to: places.newStore.url).shareStoreIfNecessary(isCancelled: nil) },
+            { try Recovery(of: old).resume() }, { try StoreRetirement(of: old).retire() },
+        ] {
+            let error = #expect(throws: MigrationError.self) { try body() }
+            #expect(error?.outcome == .needsDecision)
+        }
+        #expect(try World(places) == before)
+    }
+
+    @Test("A state folder that the caller made stays, whatever becomes of the run")
+    func stateFolder() throws {
+        let places = try Places()
+        try places.old.makeStore(Self.rows)
+        let state = try places.container.directory.createDirectory("state", mode: 0o700)
+        let holder = try StoreWriterProcess(places.oldStore.path)
+        #expect(try holder.execute("BEGIN IMMEDIATE") == "ok")
+
+        let error = #expect(throws: MigrationError.self) {
+            try places.share {
+                $0.stateFolder = URL(filePath: state.path, directoryHint: .isDirectory)
+                $0.lockTimeout = .milliseconds(100)
+            }
+        }
+
+        #expect(error?.outcome == .busy)
+        #expect(try places.container.directory.entries() == ["state"])
+        #expect(try state.entries().isEmpty)
+    }
+
+    private func rename(_ path: String, to other: String) throws {
+        let parent = try Directory.open(path: FilePath(path).removingLastComponent().string)
+        guard let name = FilePath(path).lastComponent?.string, let newName = FilePath(other).lastComponent?.string
+        else { return }
+        try parent.move(name, to: newName, in: parent)
+    }
+}
