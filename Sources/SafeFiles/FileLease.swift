@@ -35,6 +35,25 @@ package final class FileLease: Sendable {
         return isGranted ? FileLease(file) : nil
     }
 
+    /// Takes a write lease as soon as nobody else has the file open; nil if the deadline passed first.
+    ///
+    /// Others may have it open for a moment only: whoever looks through files, or a process that is being started and has
+    /// every file of its parent's until it becomes another program.
+    package static func acquire(
+        on name: String,
+        in directory: Directory,
+        deadline: Deadline
+    ) throws(FileError) -> FileLease? {
+        var pause = Duration.milliseconds(1)
+        while true {
+            if let lease = try acquire(on: name, in: directory) { return lease }
+            guard !deadline.hasPassed else { return nil }
+            let limit = Deadline(after: min(pause, deadline.remaining))
+            _ = try? directory.operations.poll(nil, milliseconds: limit.remainingMilliseconds)
+            pause = min(pause * 2, .milliseconds(250))
+        }
+    }
+
     /// False once somebody tries to open the file, or the lease was given back.
     package func isIntact() -> Bool {
         let holds = try? file.withDescriptor("ask for the lease of") { descriptor throws(Errno) in

@@ -69,7 +69,7 @@ struct RetireRun {
         try requireProvedNewStore(shared)
         let sealed = try seal(shared, folder: folder)
         try journal.append(.retiring(to: name))
-        guard let lease = try FileLease.acquire(on: old.name, in: folder) else { throw inUse(status.identity) }
+        guard let lease = try acquireLease(in: folder) else { throw inUse(status.identity) }
         defer { lease.release() }
         guard try folder.token(of: old.name) == sealed, try sidecars(in: folder).isEmpty, lease.isIntact() else {
             throw inUse(status.identity)
@@ -126,11 +126,15 @@ struct RetireRun {
         }
     }
 
+    private func acquireLease(in folder: Directory) throws -> FileLease? {
+        try FileLease.acquire(on: old.name, in: folder, deadline: Deadline(after: options.effectiveLockTimeout))
+    }
+
     /// Folds the log in, proves that nothing was written late, and seals the file; returns the token it has then.
     private func seal(_ shared: RunState.SharedRun, folder: Directory) throws -> FileToken {
         guard let status = try folder.status(of: old.name) else { throw inUse(shared.run.oldIdentity) }
         // The lease is asked first, so that a store that somebody has open is not touched at all.
-        guard let lease = try FileLease.acquire(on: old.name, in: folder) else { throw inUse(status.identity) }
+        guard let lease = try acquireLease(in: folder) else { throw inUse(status.identity) }
         lease.release()
         let connection = try StoreConnection(
             old,

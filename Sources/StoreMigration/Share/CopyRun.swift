@@ -74,13 +74,14 @@ struct CopyRun {
         _ progress: inout CopyProgress,
         _ journal: inout MigrationJournal
     ) throws {
-        let start = ContinuousClock.now
+        var start = ContinuousClock.now
         if let view {
             progress.oldStore = LockedMoment(of: view)
         } else {
             let lock = try context.openOldStore()
             progress.lock = lock
             try lock.beginWriting(deadline: context.lockDeadline(), monitor: context.monitor)
+            start = ContinuousClock.now
             try copy.complete(under: lock)
             progress.oldStore = try LockedMoment(under: lock, at: context.old, in: context.oldFolder)
         }
