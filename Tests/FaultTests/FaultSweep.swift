@@ -52,7 +52,7 @@ struct FaultSweep: Sendable {
         ProcessInfo.processInfo.environment["STORE_MIGRATE_FAULT_SEED"].flatMap(Int.init) ?? 0
     }
 
-    private var timeLimit: Duration { .seconds(60) }
+    private var timeLimit: Duration { .seconds(300) }
 
     /// Runs unharmed, for the calls that are there to be harmed; throws if even that does not satisfy the oracle.
     func count() throws -> [CallKind?] {

@@ -37,7 +37,7 @@ struct HistoryWriterTests {
             process: "Notes",
             timestamp: 10.123_456_78
         )
-        let result = try store.writer.save(from: origin, deadline: Deadline(after: .seconds(5))) {
+        let result = try store.writer.save(from: origin, deadline: Deadline(after: .seconds(60))) {
             let key = ObjectKey(entity: "Note", primaryKey: try store.writer.allocateKeys(for: "Note", count: 1))
             try store.writer.insert(key, ["title": .text("one"), "code": .integer(7)])
         }

@@ -147,7 +147,7 @@ struct RowWriterConflictTests {
         for round in 0..<6 {
             let writer = writers[round % 2]
             let origin = HistoryWriter.Origin(author: "writer \(round % 2)", timestamp: Double(round))
-            _ = try writer.save(from: origin, deadline: Deadline(after: .seconds(5))) {
+            _ = try writer.save(from: origin, deadline: Deadline(after: .seconds(60))) {
                 let first = try writer.allocateKeys(for: "Account", count: 1)
                 try writer.insert(ObjectKey(entity: "Account", primaryKey: first), [:])
             }

@@ -30,7 +30,7 @@ package struct ScratchFolder {
 
     /// Opens a store to write to it, as an app would.
     package func open(_ name: String = "store.sqlite") throws -> StoreConnection {
-        try StoreConnection(location(name), access: .liveWriting, lockTimeout: .seconds(5))
+        try StoreConnection(location(name), access: .liveWriting, lockTimeout: .seconds(60))
     }
 
     /// Writes a file.

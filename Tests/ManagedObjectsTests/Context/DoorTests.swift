@@ -4,7 +4,7 @@ import StoreStrategies
 import TestSupport
 import Testing
 
-@Suite("The doors of a context", .timeLimit(.minutes(1)))
+@Suite("The doors of a context", .timeLimit(.minutes(30)))
 struct DoorTests {
     @Test("the view context is on the main queue, and can be entered from there and from elsewhere")
     func mainQueue() async throws {

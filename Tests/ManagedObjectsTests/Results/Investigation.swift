@@ -117,7 +117,7 @@ struct Investigation {
 
     /// Changes a few rows as a program does that knows SQLite and nothing of Core Data; returns their ids.
     func updateBySQL(_ generator: inout SeededGenerator) throws -> Set<ManagedObjectID> {
-        let connection = try StoreConnection(location, access: .liveWriting, lockTimeout: .seconds(5))
+        let connection = try StoreConnection(location, access: .liveWriting, lockTimeout: .seconds(60))
         var keys: [Int64] = []
         try connection.forEachRow("SELECT Z_PK FROM ZTESTDUMMY ORDER BY Z_PK") { keys.append($0.integer(0)) }
         let chosen = keys.shuffled(using: &generator).prefix(2)

@@ -155,14 +155,14 @@ struct StoreConnectionTests {
         try scratch.makeStore("CREATE TABLE t(a)")
         let first = try scratch.open()
         let second = try scratch.open()
-        try first.beginWriting(deadline: Deadline(after: .seconds(5)))
+        try first.beginWriting(deadline: Deadline(after: .seconds(60)))
         #expect {
             try second.beginWriting(deadline: Deadline(after: .milliseconds(20)))
         } throws: { ($0 as? StoreError)?.code == .busy }
         first.rollback()
-        try second.beginWriting(deadline: Deadline(after: .seconds(5)))
+        try second.beginWriting(deadline: Deadline(after: .seconds(60)))
         try second.execute("INSERT INTO t VALUES (1)")
-        try second.commit(deadline: Deadline(after: .seconds(5)))
+        try second.commit(deadline: Deadline(after: .seconds(60)))
         #expect(try first.value("SELECT count(*) FROM t") == .integer(1))
     }
 
@@ -172,13 +172,13 @@ struct StoreConnectionTests {
         let reader = try StoreConnection(scratch.location("store.sqlite"), access: .liveReading)
         let writer = try scratch.open()
         try reader.beginReading()
-        try writer.beginWriting(deadline: Deadline(after: .seconds(5)))
+        try writer.beginWriting(deadline: Deadline(after: .seconds(60)))
         try writer.execute("INSERT INTO t VALUES (1)")
         #expect {
             try writer.commit(deadline: Deadline(after: .milliseconds(20)))
         } throws: { ($0 as? StoreError)?.code == .busy }
         reader.rollback()
-        try writer.commit(deadline: Deadline(after: .seconds(5)))
+        try writer.commit(deadline: Deadline(after: .seconds(60)))
         #expect(try reader.value("SELECT count(*) FROM t") == .integer(1))
     }
 

@@ -43,7 +43,7 @@ struct LiveWriterTests {
         let pair = "BEGIN IMMEDIATE; INSERT INTO t VALUES (1); INSERT INTO u VALUES (1); COMMIT;\n"
         shell.send(".timeout 10000\nPRAGMA synchronous=OFF;\n" + String(repeating: pair, count: 600))
         for _ in 0..<20 {
-            let found = try StoreInspector(lockTimeout: .seconds(10)).inspect(store)
+            let found = try StoreInspector(lockTimeout: .seconds(60)).inspect(store)
             let rows = Set(found.inspection?.tables.map(\.rows) ?? [-1])
             #expect(rows.count == 1 && !rows.contains(-1), "\(found)")
         }

@@ -37,7 +37,7 @@ struct StoreSnapshotTests {
         /// Completes under the write lock and compares both stores by digest.
         func complete(_ snapshot: any StoreSnapshot) throws -> Bool {
             let lock = try scratch.open()
-            try lock.beginWriting(deadline: Deadline(after: .seconds(5)))
+            try lock.beginWriting(deadline: Deadline(after: .seconds(60)))
             let isChanged = try snapshot.complete(under: lock)
             let copy = try StoreConnection(scratch.location("copy.sqlite"), access: .immutable)
             #expect(try copy.value("PRAGMA integrity_check")?.text == "ok")

@@ -159,9 +159,9 @@ struct FenceTests {
 
     private func changeFence(of places: Places, _ change: (FenceWriter) throws -> Void) throws {
         let connection = try places.old.open()
-        try connection.beginWriting(deadline: Deadline(after: .seconds(5)))
+        try connection.beginWriting(deadline: Deadline(after: .seconds(60)))
         try change(FenceWriter(connection))
-        try connection.commit(deadline: Deadline(after: .seconds(5)))
+        try connection.commit(deadline: Deadline(after: .seconds(60)))
         try connection.close()
     }
 

@@ -119,9 +119,9 @@ struct InterruptedWorld {
 
     private func liftFence() throws {
         let connection = try places.old.open()
-        try connection.beginWriting(deadline: Deadline(after: .seconds(5)))
+        try connection.beginWriting(deadline: Deadline(after: .seconds(60)))
         try FenceWriter(connection).lift()
-        try connection.commit(deadline: Deadline(after: .seconds(5)))
+        try connection.commit(deadline: Deadline(after: .seconds(60)))
         try connection.close()
     }
 

@@ -17,9 +17,9 @@ struct RetireTests {
         return (places, places.old.location("store.sqlite.retired-\(transaction)"))
     }
 
-    private func retirement(of places: Places) -> StoreRetirement {
+    private func retirement(of places: Places, lockTimeout: Duration = .seconds(60)) -> StoreRetirement {
         var options = ShareOptions()
-        options.lockTimeout = .seconds(2)
+        options.lockTimeout = lockTimeout
         return StoreRetirement(of: places.oldStore.url, options: options)
     }
 
@@ -80,7 +80,9 @@ struct RetireTests {
         }
         let before = try places.old.everything()
 
-        let error = #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
+        let error = #expect(throws: MigrationError.self) {
+            try retirement(of: places, lockTimeout: .milliseconds(500)).retire()
+        }
 
         #expect(error?.outcome == .busy)
         #expect(try places.old.everything()["store.sqlite"] == before["store.sqlite"])
@@ -157,7 +159,9 @@ struct RetireTests {
         let holder = try StoreWriterProcess(places.oldStore.path)
         #expect(try holder.execute("SELECT count(*) FROM t") == "value 2")
         try places.old.directory.removeFile(retired.name)
-        let error = #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
+        let error = #expect(throws: MigrationError.self) {
+            try retirement(of: places, lockTimeout: .milliseconds(500)).retire()
+        }
         #expect(error?.outcome == .busy)
         #expect(holder.waitForExit() == 0)
 

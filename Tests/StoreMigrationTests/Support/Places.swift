@@ -26,7 +26,7 @@ struct Places {
         onProgress: (@Sendable (StoreProgress) -> Void)? = nil
     ) -> StoreMigrator {
         var options = ShareOptions()
-        options.lockTimeout = .seconds(10)
+        options.lockTimeout = .seconds(60)
         change(&options)
         return StoreMigrator(from: oldStore.url, to: newStore.url, options: options, onProgress: onProgress)
     }

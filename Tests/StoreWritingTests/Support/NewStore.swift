@@ -29,7 +29,7 @@ final class NewStore {
     func save(_ body: () throws -> Void) throws -> SaveResult {
         try writer.save(
             from: HistoryWriter.Origin(author: "tests", timestamp: 1),
-            deadline: Deadline(after: .seconds(5)),
+            deadline: Deadline(after: .seconds(60)),
             body
         )
     }

@@ -42,7 +42,7 @@ final class WrittenStore {
     func save(_ body: () throws -> Void) throws -> SaveResult {
         let before = try TableRows(reading: connection)
         let origin = HistoryWriter.Origin(author: "writer tests", process: "tests", timestamp: 800_000_000.123_456_78)
-        let result = try writer.save(from: origin, deadline: Deadline(after: .seconds(5)), body)
+        let result = try writer.save(from: origin, deadline: Deadline(after: .seconds(60)), body)
         let changes = try before.changes(to: TableRows(reading: connection))
         try check(changes, against: result)
         return result
