@@ -160,8 +160,8 @@ let package = Package(
         .tests(
             "StoreMigrateTests",
             [
-                "store-migrate", "StoreMigration", "StoreVerification", "StoreFormat", "SafeFiles", .subprocess,
-                .systemPackage,
+                "store-migrate", "StoreMigration", "StoreVerification", "ManagedObjects", "StoreStrategies",
+                "StoreFormat", "SafeFiles", .subprocess, .systemPackage,
             ]
         ),
     ]

@@ -8,7 +8,8 @@ struct StoreMigrate: ParsableCommand {
         version: Versions.text,
         subcommands: [
             ShareVerb.self, PlanVerb.self, StatusVerb.self, ResumeVerb.self, AbortVerb.self, RetireVerb.self,
-            InspectVerb.self, FetchVerb.self, VerifyVerb.self, DoctorVerb.self, ContainerGroup.self, FixtureGroup.self,
+            InspectVerb.self, FetchVerb.self, VerifyVerb.self, HistoryGroup.self, DoctorVerb.self, ContainerGroup.self,
+            FixtureGroup.self,
         ]
     )
 }

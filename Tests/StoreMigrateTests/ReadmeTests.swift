@@ -38,7 +38,9 @@ struct ReadmeTests {
             ("file", "role bytes"), ("entity", "name id parent objects"), ("table", "name rows"),
             ("history", "transactions changes first last"), ("model", "source"), ("plan", "outcome steps"),
             ("finding", "code severity level message entity table key"), ("progress", "phase done total"),
-            ("object", "entity uri values"),
+            ("object", "entity uri values"), ("transaction", "number time author process changes"),
+            ("author", "name transactions changes first last"), ("pruning", "path transactions changes slowest"),
+            ("entityDescription", "name parent attributes relationships"), ("graph", "mermaid"),
             ("error", "code message path advice"), ("side", "path uuid objects digest"),
             ("summary", "command outcome exit findings seconds tx old new next"),
         ]

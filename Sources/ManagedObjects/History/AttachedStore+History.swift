@@ -78,7 +78,7 @@ extension AttachedStore {
                 storeUUID: uuid,
                 primaryKey: key
             ),
-            changeType: kind == .insert ? .insert : kind == .update ? .update : .delete,
+            changeType: kind.changeType,
             updatedProperties: properties.map { Set($0.names) },
             possiblyUpdatedProperties: Set(properties?.possibleToMany ?? []),
             tombstone: tombstone

@@ -12,6 +12,8 @@ public struct HistoryPruner: Sendable {
     public struct Result: Hashable, Sendable {
         public let transactions: Int
         public let changes: Int
+        /// How many consumers are registered; without any, nothing is purged.
+        public let consumers: Int
         /// The consumer that stood in the way of more; nil when none did.
         public let slowestConsumer: String?
     }
@@ -55,32 +57,13 @@ public struct HistoryPruner: Sendable {
     /// Purges transactions that are older than `date` and that every consumer has dealt with.
     public func prune(_ store: PersistentStore, olderThan date: Date) throws -> Result {
         try transaction(attached(store)) { connection in
-            let consumers = try HistoryConsumers(reading: connection).transactionNumbers
-            guard let slowest = consumers.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }) else {
-                return Result(transactions: 0, changes: 0, slowestConsumer: nil)
+            let cut = try HistoryCut(reading: connection, olderThan: date)
+            if let last = cut.last, cut.result.transactions > 0 || cut.result.changes > 0 {
+                try connection.run("DELETE FROM ACHANGE WHERE ZTRANSACTIONID <= ?", [.integer(last)])
+                try connection.run("DELETE FROM ATRANSACTION WHERE Z_PK <= ?", [.integer(last)])
             }
-            // Times need not ascend with numbers: the first that is young enough ends what may go.
-            let young = try connection.value(
-                "SELECT min(Z_PK) FROM ATRANSACTION WHERE ZTIMESTAMP >= ? OR ZTIMESTAMP IS NULL",
-                [.real(date.timeIntervalSinceReferenceDate)]
-            )?
-            .integer
-            let byAge = try young.map { $0 - 1 } ?? connection.value("SELECT max(Z_PK) FROM ATRANSACTION")?.integer ?? 0
-            let last = SQLValue.integer(min(slowest.value, byAge))
-            let changes = try Self.delete("FROM ACHANGE WHERE ZTRANSACTIONID <= ?", last, connection)
-            let transactions = try Self.delete("FROM ATRANSACTION WHERE Z_PK <= ?", last, connection)
-            return Result(
-                transactions: transactions,
-                changes: changes,
-                slowestConsumer: slowest.value < byAge ? slowest.key : nil
-            )
+            return cut.result
         }
-    }
-
-    private static func delete(_ rows: String, _ last: SQLValue, _ connection: StoreConnection) throws -> Int {
-        let count = try connection.value("SELECT count(*) " + rows, [last])?.integer ?? 0
-        try connection.run("DELETE " + rows, [last])
-        return Int(clamping: count)
     }
 
     private func attached(_ store: PersistentStore) throws -> AttachedStore {

@@ -102,7 +102,7 @@ package struct PersistentHistory: Hashable, Sendable {
         _ arguments: [SQLValue],
         _ body: (HistoryChange) throws -> Void
     ) throws {
-        guard condition == nil || changeColumns.contains("ZTRANSACTIONID") else { return }
+        guard condition == nil || changesNameTransactions else { return }
         let names = ["ZTRANSACTIONID", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZCOLUMNS"]
             .map { changeColumns.contains($0) ? "c." + $0 : "NULL" }
         let columns = (["c.Z_PK"] + names + tombstoneColumns.map { "c." + $0 }).joined(separator: ", ")
@@ -129,12 +129,15 @@ package struct PersistentHistory: Hashable, Sendable {
 
     // MARK: Columns
 
+    /// True when changes say which transaction they are of.
+    var changesNameTransactions: Bool { changeColumns.contains("ZTRANSACTIONID") }
+
     private func column(_ name: String) -> String {
         transactionColumns.contains(name) ? "t." + name : "NULL"
     }
 
     /// The name that a transaction gives: the one it refers to, else the one it holds itself.
-    private func name(_ column: String) -> String {
+    func name(_ column: String) -> String {
         let own = self.column(column)
         guard hasStringTable, transactionColumns.contains(column + "TS") else { return own }
         return "coalesce((SELECT s.ZNAME FROM ATRANSACTIONSTRING s WHERE s.Z_PK = t.\(column)TS), \(own))"

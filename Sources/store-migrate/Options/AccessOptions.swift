@@ -1,4 +1,6 @@
 import ArgumentParser
+import ManagedObjects
+import StoreFormat
 import StoreMigration
 
 /// How a verb gets at a store that others may be using.
@@ -11,4 +13,29 @@ struct AccessOptions: ParsableArguments {
 
     @Flag(name: .customLong("allow-network-fs"), help: "Work on network file systems, whose locks cannot be trusted.")
     var allowsNetworkFileSystem = false
+
+    /// What a store is made of, without any counting; what else is there is an error.
+    func layout(
+        of location: StoreLocation,
+        _ reporter: Reporter,
+        onProgress: (@Sendable (StoreProgress) -> Void)? = nil
+    ) throws -> StoreInspection {
+        let inspector = StoreInspector(
+            depth: .layout,
+            lockTimeout: lockTimeout.duration,
+            allowsNetworkFileSystem: allowsNetworkFileSystem,
+            onProgress: onProgress,
+            isCancelled: reporter.isCancelled
+        )
+        return try inspector.inspect(location).requireStore(at: location)
+    }
+
+    /// What reads histories.
+    func historyReader(_ reporter: Reporter) -> HistoryReader {
+        HistoryReader(
+            lockTimeout: lockTimeout.duration,
+            allowsNetworkFileSystem: allowsNetworkFileSystem,
+            isCancelled: reporter.isCancelled
+        )
+    }
 }

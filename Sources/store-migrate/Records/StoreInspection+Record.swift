@@ -48,15 +48,6 @@ extension StoreInspection.TableCount {
     var record: JSONValue { .object([("name", .string(name)), ("rows", .integer(rows))]) }
 }
 
-extension HistorySummary {
-    var record: JSONValue {
-        .object([
-            ("transactions", .integer(transactions)), ("changes", .integer(changes)), ("first", .optional(first)),
-            ("last", .optional(last)),
-        ])
-    }
-}
-
 extension StoreFence {
     var record: JSONValue {
         .object([("tx", .string(transaction)), ("new", .string(newPath)), ("triggers", .integer(Int64(triggerCount)))])

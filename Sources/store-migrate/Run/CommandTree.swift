@@ -8,12 +8,14 @@ enum CommandTree {
     /// The verb that the words name, if they name one.
     static func verb(of words: [String]) -> (any Verb.Type)? { resolve(words).command as? any Verb.Type }
 
-    /// The words of every command that does something.
+    /// The words of every command that does something; the default of a group needs no word of its own.
     static func names(below command: any ParsableCommand.Type) -> [[String]] {
         let subcommands = command.configuration.subcommands
         guard !subcommands.isEmpty else { return [[]] }
         return subcommands.flatMap { subcommand in
-            names(below: subcommand).map { [subcommand.configuration.commandName ?? ""] + $0 }
+            let isDefault = command.configuration.defaultSubcommand == subcommand
+            let words = isDefault ? [] : [subcommand.configuration.commandName ?? ""]
+            return names(below: subcommand).map { words + $0 }
         }
     }
 
@@ -31,12 +33,14 @@ enum CommandTree {
         for word in words where !word.hasPrefix("-") && !(resolution.names.isEmpty && word == "help") {
             let commands = resolution.command.configuration.subcommands
             guard let match = commands.first(where: { $0.configuration.commandName == word }) else {
-                resolution.stranger = commands.isEmpty ? nil : word
+                let isComplete = commands.isEmpty || resolution.command.configuration.defaultSubcommand != nil
+                resolution.stranger = isComplete ? nil : word
                 break
             }
             resolution.command = match
             resolution.names.append(word)
         }
+        if let command = resolution.command.configuration.defaultSubcommand { resolution.command = command }
         return resolution
     }
 }

@@ -37,6 +37,8 @@ extension Failure {
                 message: error.description,
                 advice: "Compare the names and types with those of the store's model."
             )
+        case let error as ManagedObjectError:
+            self.init(migration: MigrationError(error.code.outcome, error.message, path: "", underlyingError: error))
         default: self.init(migration: MigrationError(error))
         }
     }
@@ -59,6 +61,16 @@ extension Failure {
         let path = named ?? (isAboutOld ? places.first : places.last) ?? ""
         let message = named.map { String(reason.dropLast($0.count + 2)) } ?? reason
         self.init(migration: MigrationError(outcome, message, path: path, next: next))
+    }
+}
+
+extension ManagedObjectError.Code {
+    fileprivate var outcome: MigrationOutcome {
+        switch self {
+        case .readOnlyStore: .notWritable
+        case .incompatibleModel: .incompatible
+        default: .failed
+        }
     }
 }
 

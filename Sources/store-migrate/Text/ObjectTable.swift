@@ -5,18 +5,24 @@ import StoreFormat
 /// Objects as rows of a table, line by line: the first rows decide how wide the columns are.
 struct ObjectTable {
     private static let rowsThatDecide = 100
-    private static let widestCell = 40
     private static let cellEnd: Character = "\u{1F}"
 
+    private let widestCell: Int
     private var waiting: [[String]] = []
     private var columns: [String] = []
     private var widths: [Int] = []
 
-    /// An object as one text: names and values in turn, in which nothing unsafe is left.
+    init(widestCell: Int = 40) { self.widestCell = widestCell }
+
+    /// An object as one text.
     static func row(_ object: FetchedObject) -> String {
-        let cells = ["object", "\(object.objectID.entityName)/p\(object.objectID.uriRepresentation().keyText)"]
-        return (cells + object.properties.flatMap { [$0.name, $0.value.text] }).map(Escaped.text)
-            .joined(separator: String(cellEnd))
+        let cells = [("object", "\(object.objectID.entityName)/p\(object.objectID.uriRepresentation().keyText)")]
+        return row(cells + object.properties.map { ($0.name, $0.value.text) })
+    }
+
+    /// Columns and what stands in them, as one text in which nothing unsafe is left.
+    static func row(_ cells: [(column: String, text: String)]) -> String {
+        cells.flatMap { [Escaped.text($0.column), Escaped.text($0.text)] }.joined(separator: String(cellEnd))
     }
 
     /// Takes a row in, and returns the lines that are ready to be printed.
@@ -37,7 +43,7 @@ struct ObjectTable {
                     columns.append(cells[index])
                     widths.append(cells[index].count)
                 }
-                widths[column] = max(widths[column], Self.shortened(cells[index + 1]).count)
+                widths[column] = max(widths[column], shortened(cells[index + 1]).count)
             }
         }
         let lines = [line(columns.flatMap { [$0, $0] })] + waiting.map(line)
@@ -50,9 +56,9 @@ struct ObjectTable {
         var rest = ""
         for index in stride(from: 0, to: cells.count - 1, by: 2) {
             if let column = columns.firstIndex(of: cells[index]) {
-                row[column] = Self.shortened(cells[index + 1])
+                row[column] = shortened(cells[index + 1])
             } else {
-                rest += "  \(cells[index]): \(Self.shortened(cells[index + 1]))"
+                rest += "  \(cells[index]): \(shortened(cells[index + 1]))"
             }
         }
         var text = zip(row, widths).map { Figures.padded($0, to: $1) }.joined(separator: "  ") + rest
@@ -60,7 +66,7 @@ struct ObjectTable {
         return text
     }
 
-    private static func shortened(_ text: String) -> String {
+    private func shortened(_ text: String) -> String {
         text.count <= widestCell ? text : text.prefix(widestCell - 1) + "…"
     }
 }

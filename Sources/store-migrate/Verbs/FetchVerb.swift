@@ -29,14 +29,7 @@ struct FetchVerb: Verb {
     @OptionGroup var reporting: ReportingOptions
 
     func perform(_ reporter: Reporter) throws -> Ending {
-        let inspector = StoreInspector(
-            depth: .layout,
-            lockTimeout: access.lockTimeout.duration,
-            allowsNetworkFileSystem: access.allowsNetworkFileSystem,
-            onProgress: nil,
-            isCancelled: reporter.isCancelled
-        )
-        _ = try inspector.inspect(store.location).requireStore(at: store.location)
+        _ = try access.layout(of: store.location, reporter)
         let reader = ObjectReader(
             lockTimeout: access.lockTimeout.duration,
             allowsNetworkFileSystem: access.allowsNetworkFileSystem,

@@ -10,15 +10,21 @@ struct InspectVerb: Verb {
             "Shows a store's files, metadata, counts and history, or those of every store in a folder; writes nothing."
     )
     static let words = ["inspect"]
-    static let outcomes: [MigrationOutcome] = [.done, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar]
+    static let outcomes: [MigrationOutcome] = [
+        .done, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible,
+    ]
 
     @Argument(help: "A store's main file, or a folder.")
     var path: PathArgument
+
+    @Option(help: ArgumentHelp("Only a part of a Core Data store: model, history or graph.", valueName: "part"))
+    var show: InspectionPart?
 
     @OptionGroup var access: AccessOptions
     @OptionGroup var reporting: ReportingOptions
 
     func perform(_ reporter: Reporter) throws -> Ending {
+        if let show { return try perform(show, reporter) }
         let inspector = StoreInspector(
             depth: reporter.isJSON || reporter.isVerbose ? .digest : .counts,
             lockTimeout: access.lockTimeout.duration,

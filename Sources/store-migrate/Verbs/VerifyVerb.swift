@@ -29,7 +29,10 @@ struct VerifyVerb: Verb {
     @OptionGroup var reporting: ReportingOptions
 
     func perform(_ reporter: Reporter) throws -> Ending {
-        for location in [store.location, against?.location].compactMap({ $0 }) { try require(location, reporter) }
+        // What is there when it is no store is told apart from a store that is damaged.
+        for location in [store.location, against?.location].compactMap({ $0 }) {
+            _ = try access.layout(of: location, reporter, onProgress: reporter.onProgress)
+        }
         let verifier = StoreVerifier(
             lockTimeout: access.lockTimeout.duration,
             allowsNetworkFileSystem: access.allowsNetworkFileSystem,
@@ -48,17 +51,5 @@ struct VerifyVerb: Verb {
         if reporter.isJSON { reporter.report(report.findings) }
         let ending = Ending(judging: report.findings)
         return report.passed ? ending : ending.failing(.findings)
-    }
-
-    /// Says what is there when it is no store; nothing, and half of one, are told apart from a damaged one.
-    private func require(_ location: StoreLocation, _ reporter: Reporter) throws {
-        let inspector = StoreInspector(
-            depth: .layout,
-            lockTimeout: access.lockTimeout.duration,
-            allowsNetworkFileSystem: access.allowsNetworkFileSystem,
-            onProgress: reporter.onProgress,
-            isCancelled: reporter.isCancelled
-        )
-        _ = try inspector.inspect(location).requireStore(at: location)
     }
 }

@@ -1,0 +1,37 @@
+internal import FoundationEssentials
+internal import StoreFormat
+
+/// How much of a history may go: what is old enough, and what every registered consumer has dealt with.
+struct HistoryCut {
+    /// The number of the last transaction that may go; nil when nobody is registered, and so nothing may.
+    let last: Int64?
+    let result: HistoryPruner.Result
+
+    /// Looks at the state that the connection sees.
+    init(reading connection: StoreConnection, olderThan date: Date) throws {
+        let consumers = try HistoryConsumers(reading: connection).transactionNumbers
+        guard let slowest = consumers.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }) else {
+            last = nil
+            result = HistoryPruner.Result(transactions: 0, changes: 0, consumers: 0, slowestConsumer: nil)
+            return
+        }
+        // Times need not ascend with numbers: the first that is young enough ends what may go.
+        let young = try connection.value(
+            "SELECT min(Z_PK) FROM ATRANSACTION WHERE ZTIMESTAMP >= ? OR ZTIMESTAMP IS NULL",
+            [.real(date.timeIntervalSinceReferenceDate)]
+        )?
+        .integer
+        let byAge = try young.map { $0 - 1 } ?? connection.value("SELECT max(Z_PK) FROM ATRANSACTION")?.integer ?? 0
+        let last = min(slowest.value, byAge)
+        self.last = last
+        let count = { (rows: String) in
+            Int(clamping: try connection.value("SELECT count(*) FROM " + rows, [.integer(last)])?.integer ?? 0)
+        }
+        result = HistoryPruner.Result(
+            transactions: try count("ATRANSACTION WHERE Z_PK <= ?"),
+            changes: try count("ACHANGE WHERE ZTRANSACTIONID <= ?"),
+            consumers: consumers.count,
+            slowestConsumer: slowest.value < byAge ? slowest.key : nil
+        )
+    }
+}

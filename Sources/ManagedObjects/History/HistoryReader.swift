@@ -1,0 +1,129 @@
+public import FoundationEssentials
+internal import SafeFiles
+public import StoreFormat
+
+/// Reads a store's persistent history without a coordinator, and changes nothing to get it: not a byte, not even a `-shm`.
+///
+/// What lies in a write-ahead log is seen. What one call returns is of one state of the store. Every method throws
+/// ``StoreError`` with the code `incompatible` for a store that is not Core Data's.
+public struct HistoryReader: Sendable {
+    private let reader: StoreReader
+    private let monitor: WorkMonitor
+
+    /// Creates a reader that waits for locks no longer than `lockTimeout`, and asks `isCancelled` now and then.
+    public init(
+        lockTimeout: Duration = .seconds(20),
+        allowsNetworkFileSystem: Bool = false,
+        isCancelled: (@Sendable () -> Bool)? = nil
+    ) {
+        monitor = WorkMonitor(onProgress: nil, isCancelled: isCancelled)
+        reader = StoreReader(
+            lockTimeout: lockTimeout,
+            allowsNetworkFileSystem: allowsNetworkFileSystem,
+            monitor: monitor
+        )
+    }
+
+    /// Sums the history up; nil when the store keeps none.
+    public func overview(of location: StoreLocation) throws -> HistoryOverview? {
+        try withHistory(of: location) { history, connection in
+            HistoryOverview(
+                extent: try history.summary(reading: connection),
+                authors: try history.authors(reading: connection),
+                consumers: try HistoryConsumers(reading: connection).transactionNumbers
+            )
+        }
+    }
+
+    /// What ``HistoryPruner`` would purge; nil when the store keeps no history.
+    public func prunableHistory(of location: StoreLocation, olderThan date: Date) throws -> HistoryPruner.Result? {
+        try withHistory(of: location) { _, connection in try HistoryCut(reading: connection, olderThan: date).result }
+    }
+
+    /// True when the store has heard of an author; nil, for transactions without one, is known when there are any.
+    public func knowsAuthor(_ author: String?, in location: StoreLocation) throws -> Bool {
+        try withHistory(of: location) { try $0.knowsAuthor(author, reading: $1) } ?? false
+    }
+
+    /// Calls `body` with what `describe` made of each transaction that a request asks for.
+    ///
+    /// `describe` may be called for transactions that `body` never hears of: when the store is written meanwhile, the
+    /// reading begins anew. A store without a history has no transactions.
+    public func forEachTransaction(
+        _ request: HistoryRequest,
+        in location: StoreLocation,
+        describedBy describe: (HistoryEntry) throws -> String,
+        _ body: (String) throws -> Void
+    ) throws {
+        let spool = try withHistory(of: location) { history, connection in
+            let spool = FetchSpool()
+            try forEachTransaction(request, of: history, connection) { try spool.append(describe($0)) }
+            return spool
+        }
+        try spool?.forEachText(body)
+    }
+
+    /// Ends the reading of transactions when there are enough of them.
+    private struct Enough: Error {}
+
+    private func forEachTransaction(
+        _ request: HistoryRequest,
+        of history: PersistentHistory,
+        _ connection: StoreConnection,
+        _ body: (HistoryEntry) throws -> Void
+    ) throws {
+        let names = try EntityNumbers(reading: connection)
+        var count = 0
+        do {
+            try history.forEachTransaction(reading: connection, after: request.after) { transaction in
+                try monitor.checkCancellation()
+                guard request.authors.includes(transaction.author) else { return }
+                var entry = HistoryEntry(
+                    transactionNumber: transaction.number,
+                    timestamp: transaction.timestamp.map(Date.init(timeIntervalSinceReferenceDate:)),
+                    author: transaction.author,
+                    contextName: transaction.contextName,
+                    bundleID: transaction.bundleID,
+                    processID: transaction.processID
+                )
+                try history.forEachChange(reading: connection, ofTransaction: transaction.number) { change in
+                    guard let kind = change.kind, let number = change.entity else { return }
+                    entry.count(kind.changeType, of: names?.entry(number)?.name ?? String(number))
+                }
+                try body(entry)
+                count += 1
+                if count == request.limit { throw Enough() }
+            }
+        } catch is Enough {
+            // All that was asked for was told.
+        }
+    }
+
+    private func withHistory<R>(
+        of location: StoreLocation,
+        _ body: (PersistentHistory, StoreConnection) throws -> R
+    ) throws -> R? {
+        try reader.withView(of: location) { view in
+            guard try StoreMetadata(reading: view.connection) != nil else {
+                throw StoreError(
+                    .incompatible,
+                    path: location.path,
+                    "this is no Core Data store, so there is no history in it"
+                )
+            }
+            guard let history = PersistentHistory(schema: try StoreSchema(reading: view.connection)) else { return nil }
+            return try body(history, view.connection)
+        }
+    }
+}
+
+extension HistoryChange.Kind {
+    /// The same in the words of the public interface.
+    var changeType: PersistentHistoryChange.ChangeType {
+        switch self {
+        case .insert: .insert
+        case .update: .update
+        case .delete: .delete
+        }
+    }
+}

@@ -1,0 +1,19 @@
+/// What one author has written, as far as a store's history still tells.
+public struct HistoryAuthorSummary: Hashable, Sendable, Codable {
+    /// Nil stands for the transactions that name no author.
+    public let name: String?
+    public let transactions: Int64
+    public let changes: Int64
+    /// The number of the author's first transaction.
+    public let first: Int64
+    /// The number of the author's last transaction.
+    public let last: Int64
+
+    public init(name: String?, transactions: Int64, changes: Int64, first: Int64, last: Int64) {
+        self.name = name
+        self.transactions = transactions
+        self.changes = changes
+        self.first = first
+        self.last = last
+    }
+}

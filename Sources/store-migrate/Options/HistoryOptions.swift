@@ -1,0 +1,41 @@
+import ArgumentParser
+import ManagedObjects
+
+/// Which transactions of a history are wanted.
+struct HistoryOptions: ParsableArguments {
+    @Option(
+        name: .customLong("author"),
+        help: ArgumentHelp("Only those of an author, or of several; '' for those without one.", valueName: "name")
+    )
+    var authors: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Only those after a number, as a history token has it.", valueName: "number"),
+        transform: Self.after
+    )
+    var after: Int64?
+
+    @Option(help: ArgumentHelp("How many at most, from the earliest.", valueName: "count"), transform: Self.limit)
+    var limit: Int?
+
+    /// The authors by the names that history has.
+    var names: [String?] { authors.map { $0.isEmpty ? nil : $0 } }
+
+    var request: HistoryRequest {
+        var request = HistoryRequest()
+        if !authors.isEmpty { request.authors = .only(Set(names)) }
+        request.after = after ?? 0
+        request.limit = limit ?? 0
+        return request
+    }
+
+    private static func after(_ text: String) throws -> Int64 {
+        guard let number = Int64(text), number >= 0 else { throw ValidationError("write a number from 0 on") }
+        return number
+    }
+
+    private static func limit(_ text: String) throws -> Int {
+        guard let limit = Int(text), limit > 0 else { throw ValidationError("write a number from 1 on") }
+        return limit
+    }
+}

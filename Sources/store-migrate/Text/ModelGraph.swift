@@ -1,0 +1,117 @@
+import StoreFormat
+
+/// A model as a Mermaid class diagram: a class for each entity, a line for each pair of inverse relationships.
+///
+/// Names that Mermaid would not take for a class, or would take for a word of its own, become labels.
+struct ModelGraph {
+    private let entities: [EntityDescription]
+    private let identifiers: [String: String]
+
+    init(_ model: ManagedObjectModel) {
+        entities = model.sortedEntities
+        var identifiers: [String: String] = [:]
+        for (index, entity) in entities.enumerated() {
+            identifiers[entity.name] = Self.isPlain(entity.name) ? entity.name : "_\(index + 1)"
+        }
+        self.identifiers = identifiers
+    }
+
+    /// The diagram, without a line break at its end.
+    var text: String {
+        (["classDiagram"] + (entities.flatMap(classLines) + inheritance + relationships).map { "    " + $0 })
+            .joined(separator: "\n")
+    }
+
+    // MARK: Classes
+
+    private func classLines(_ entity: EntityDescription) -> [String] {
+        let identifier = identifiers[entity.name] ?? ""
+        let label = identifier == entity.name ? "" : "[\"\(Self.word(entity.name))\"]"
+        let members =
+            (entity.isAbstract ? ["<<abstract>>"] : [])
+            + entity.attributes.map {
+                "\($0.type.word)\($0.isOptional ? "?" : "") \(Self.word($0.name))"
+            }
+        guard !members.isEmpty else { return ["class \(identifier)\(label)"] }
+        return ["class \(identifier)\(label) {"] + members.map { "    " + $0 } + ["}"]
+    }
+
+    private var inheritance: [String] {
+        entities.compactMap { entity in
+            guard let parent = entity.superentity.flatMap({ identifiers[$0] }), let child = identifiers[entity.name]
+            else { return nil }
+            return "\(parent) <|-- \(child)"
+        }
+    }
+
+    // MARK: Relationships
+
+    private var relationships: [String] {
+        var told: Set<[String]> = []
+        var lines: [String] = []
+        for entity in entities {
+            for relationship in entity.relationships {
+                guard let from = identifiers[entity.name], let to = identifiers[relationship.destination] else {
+                    continue
+                }
+                let own = [entity.name, relationship.name]
+                guard !told.contains(own) else { continue }
+                let count = Self.count(relationship)
+                guard let inverse = inverse(of: relationship, declaredBy: entity.name) else {
+                    lines.append("\(from) --> \"\(count)\" \(to) : \(Self.word(relationship.name))")
+                    continue
+                }
+                told.insert([inverse.entity, inverse.relationship.name])
+                let names =
+                    inverse.entity == entity.name && inverse.relationship.name == relationship.name
+                    ? Self.word(relationship.name)
+                    : "\(Self.word(relationship.name)) / \(Self.word(inverse.relationship.name))"
+                let back = Self.count(inverse.relationship)
+                lines.append("\(from) \"\(back)\" -- \"\(count)\" \(to) : \(names)")
+            }
+        }
+        return lines
+    }
+
+    /// The inverse, where the destination or an entity that it inherits from declares it.
+    private func inverse(
+        of relationship: RelationshipDescription,
+        declaredBy entity: String
+    ) -> (entity: String, relationship: RelationshipDescription)? {
+        guard let name = relationship.inverse else { return nil }
+        var seen: Set<String> = []
+        var next: String? = relationship.destination
+        while let current = next, seen.insert(current).inserted {
+            let description = entities.first { $0.name == current }
+            if let found = description?.relationships.first(where: { $0.name == name && $0.destination == entity }) {
+                return (current, found)
+            }
+            next = description?.superentity
+        }
+        return nil
+    }
+
+    private static func count(_ relationship: RelationshipDescription) -> String {
+        guard relationship.isToMany else { return relationship.isOptional ? "0..1" : "1" }
+        let least = relationship.isOptional ? 0 : max(0, relationship.minCount)
+        if relationship.maxCount > 0 { return "\(least)..\(relationship.maxCount)" }
+        return least == 0 ? "*" : "\(least)..*"
+    }
+
+    // MARK: Names
+
+    /// An ASCII capital first: Mermaid's own words begin with small letters.
+    private static func isPlain(_ name: String) -> Bool {
+        guard let first = name.utf8.first, (65...90).contains(first) else { return false }
+        return name.utf8.allSatisfy { $0 == 95 || (48...57).contains($0) || (65...90).contains($0 & 0xDF) }
+    }
+
+    /// A name of letters, digits and underscores; anything else becomes an underscore.
+    private static func word(_ name: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                name.unicodeScalars.map { $0.properties.isAlphabetic || $0.properties.numericType != nil ? $0 : "_" }
+            )
+        )
+    }
+}

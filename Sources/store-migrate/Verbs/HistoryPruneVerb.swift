@@ -1,0 +1,66 @@
+import ArgumentParser
+import FoundationEssentials
+import ManagedObjects
+import StoreFormat
+import StoreMigration
+import StoreStrategies
+
+/// `history prune STORE --keep DURATION`: purges the history that everybody has dealt with.
+struct HistoryPruneVerb: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "prune",
+        abstract: "Purges old history that every registered consumer has dealt with.",
+        discussion: "While no consumer is registered nothing is purged: nobody knows who would miss it."
+    )
+    static let words = ["history", "prune"]
+    static let outcomes: [MigrationOutcome] = [
+        .done, .nothingFound, .busy, .foundButUnreadable, .notWritable, .orphanSidecar, .incompatible, .noSpace,
+    ]
+
+    @Argument(help: "A store's main file.")
+    var store: PathArgument
+
+    @Option(
+        help: ArgumentHelp("Keep what is younger: 12h, 7d, 4w.", valueName: "duration"),
+        transform: KeepDuration.init(argument:)
+    )
+    var keep: KeepDuration
+
+    @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Say what would be purged, and purge nothing.")
+    var isDryRun = false
+
+    @OptionGroup var access: AccessOptions
+    @OptionGroup var reporting: ReportingOptions
+
+    func perform(_ reporter: Reporter) throws -> Ending {
+        let cutoff = keep.cutoff
+        let inspection = try access.layout(of: store.location, reporter)
+        let preview = try access.historyReader(reporter).prunableHistory(of: store.location, olderThan: cutoff)
+        guard var result = preview else { return reporter.showNoHistory(of: store.path) }
+        if let fence = inspection.fence {
+            throw Failure(
+                outcome: .notWritable,
+                message: "the store was shared and refuses writers",
+                path: store.path,
+                advice: "Prune the history of \(fence.newPath)."
+            )
+        }
+        if !isDryRun, result.transactions > 0 { result = try prune(olderThan: cutoff) }
+        reporter.result(
+            result.text(of: store.path, isDryRun: isDryRun),
+            record: result.record(of: store.path, before: cutoff, isDryRun: isDryRun)
+        )
+        return Ending(.done)
+    }
+
+    private func prune(olderThan cutoff: Date) throws -> HistoryPruner.Result {
+        try OldStoreOwner.become(store.url)
+        var description = PersistentStoreDescription(url: store.url)
+        description.isHistoryTrackingEnabled = true
+        description.timeout = Double(access.lockTimeout.milliseconds) / 1000
+        let coordinator = PersistentStoreCoordinator()
+        let opened = try coordinator.addPersistentStore(with: description)
+        defer { coordinator.remove(opened) }
+        return try HistoryPruner(coordinator).prune(opened, olderThan: cutoff)
+    }
+}

@@ -1,0 +1,30 @@
+import ManagedObjects
+import StoreFormat
+import StoreMigration
+
+extension InspectVerb {
+    /// Shows a part of one store.
+    func perform(_ part: InspectionPart, _ reporter: Reporter) throws -> Ending {
+        let location = path.location
+        guard !StoreInspector.isFolder(path.path) else {
+            throw Failure(
+                outcome: .usage,
+                message: "this is a folder, and --show is about one store",
+                path: path.path,
+                advice: "Name a store's main file."
+            )
+        }
+        let store = try access.layout(of: location, reporter)
+        if part == .history {
+            let overview = try access.historyReader(reporter).overview(of: location)
+            guard let overview else { return reporter.showNoHistory(of: path.path) }
+            reporter.show(overview, of: path.path)
+            return Ending(.done)
+        }
+        guard let model = store.model else {
+            throw StoreError(.incompatible, path: path.path, "this is no Core Data store, so there is no model in it")
+        }
+        reporter.show(model, as: part)
+        return Ending(.done)
+    }
+}
