@@ -17,7 +17,7 @@ NEEDS := \
   strace=strace
 
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
-SOURCES := Package.swift Sources Tests
+SOURCES := Package.swift Sources Plugins Tests
 
 demo: install-deps
 	swift build -c release --static-swift-stdlib --product store-migrate

@@ -29,6 +29,17 @@ extension Target {
         )
     }
 
+    /// A strategy plugin in `Plugins/`: it sees the public contract and nothing else, and the build holds it to that.
+    static func strategy(_ name: String) -> Target {
+        .target(
+            name: name,
+            dependencies: ["StoreStrategies"],
+            path: "Plugins/\(name)",
+            packageAccess: false,
+            swiftSettings: strict
+        )
+    }
+
     static func tests(_ name: String, _ dependencies: [Dependency]) -> Target {
         .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
     }
@@ -44,6 +55,12 @@ extension Target.Dependency {
     static var subprocess: Self { .product(name: "Subprocess", package: "swift-subprocess") }
 }
 
+/// The strategies in `Plugins/`.
+let strategies = [
+    "FileProtection", "HistoryTracking", "LightweightMigration", "ReadOnlyExtension", "RollbackJournal", "SharedAccess",
+    "WriteAheadLog",
+]
+
 let package = Package(
     name: "store-migrate",
     products: [
@@ -51,6 +68,8 @@ let package = Package(
         .library(name: "ManagedObjects", targets: ["ManagedObjects", "StoreFormat", "ChangeMerging"]),
         .library(name: "StoreVerification", targets: ["StoreVerification"]),
         .library(name: "StoreStrategies", targets: ["StoreStrategies"]),
+        .library(name: "BuiltInStrategies", targets: ["BuiltInStrategies", "StoreStrategies"]),
+        .library(name: "StoreMigrationTesting", targets: ["StoreMigrationTesting", "StoreStrategies"]),
         .executable(name: "store-migrate", targets: ["store-migrate"]),
         // Preloaded by FaultTests into the tool; of no use to anybody else.
         .library(name: "FaultShim", type: .dynamic, targets: ["CFaultShim"]),
@@ -64,7 +83,7 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ],
-    targets: [
+    targets: strategies.map { .strategy($0) } + [
         // C
         .thinC("CLinux"),
         .thinC("CSQLite", links: "sqlite3"),
@@ -90,14 +109,20 @@ let package = Package(
         // act
         .module(
             "StoreMigration",
-            ["StoreVerification", "StoreFormat", "StoreStrategies", "SafeFiles", "CSQLite", .systemPackage, .logging]
+            [
+                "StoreVerification", "ManagedObjects", "StoreWriting", "StoreFormat", "StoreStrategies", "SafeFiles",
+                "CSQLite", .systemPackage, .logging,
+            ]
         ),
+        // strategies
+        .module("BuiltInStrategies", ["StoreStrategies"] + strategies.map { .target(name: $0) }),
+        .module("StoreMigrationTesting", ["StoreStrategies"]),
         // tool
         .executableTarget(
             name: "store-migrate",
             dependencies: [
                 "StoreMigration", "StoreVerification", "ManagedObjects", "StoreFixtures", "StoreFormat",
-                "StoreStrategies", "SafeFiles", .arguments, .logging, .systemPackage,
+                "BuiltInStrategies", "StoreStrategies", "SafeFiles", .arguments, .logging, .systemPackage,
             ],
             packageAccess: false,
             swiftSettings: strict
@@ -149,11 +174,12 @@ let package = Package(
                 .systemPackage,
             ]
         ),
+        .tests("StoreStrategiesTests", ["StoreStrategies", "BuiltInStrategies", "StoreMigrationTesting"]),
         .tests(
             "StoreMigrationTests",
             [
-                "store-writer", "TestSupport", "StoreMigration", "StoreVerification", "StoreFixtures", "StoreFormat",
-                "SafeFiles",
+                "store-writer", "TestSupport", "StoreMigration", "ManagedObjects", "StoreVerification",
+                "BuiltInStrategies", "StoreFixtures", "StoreFormat", "StoreStrategies", "SafeFiles",
                 .systemPackage, .logging,
             ]
         ),

@@ -6,7 +6,7 @@ public import Foundation
 
 /// How one program opens one persistent store, in the words of Core Data's own description of the same name.
 ///
-/// A value: it opens nothing. Durations are in seconds.
+/// A value: it opens nothing. Durations are in seconds. As JSON, members that are absent have their defaults.
 public struct PersistentStoreDescription: Hashable, Sendable, Codable {
     /// What a store is made of; every store here is SQLite's.
     public enum StoreType: String, Sendable, Codable {
@@ -14,7 +14,7 @@ public struct PersistentStoreDescription: Hashable, Sendable, Codable {
     }
 
     /// The classes of file protection on Apple's platforms.
-    public enum FileProtection: String, Sendable, Codable {
+    public enum FileProtection: String, Sendable, Codable, CaseIterable {
         case complete = "NSFileProtectionComplete"
         case completeUnlessOpen = "NSFileProtectionCompleteUnlessOpen"
         case completeUntilFirstUserAuthentication = "NSFileProtectionCompleteUntilFirstUserAuthentication"
@@ -50,5 +50,36 @@ public struct PersistentStoreDescription: Hashable, Sendable, Codable {
     /// Creates a description of the SQLite store at `url` with Core Data's own defaults.
     public init(url: URL) {
         self.url = url
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case url, type, configuration, isReadOnly, timeout, shouldAddStoreAsynchronously
+        case shouldMigrateStoreAutomatically, shouldInferMappingModelAutomatically, sqlitePragmas
+        case isHistoryTrackingEnabled, postsRemoteChangeNotifications, fileProtection, posixMode, posixGroup
+        case usesPersistentWriteAheadLog, isExcludedFromBackup, modelFile
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(url: try container.decode(URL.self, forKey: .url))
+        func read<Value: Decodable>(_ key: CodingKeys, into value: inout Value) throws {
+            if let found = try container.decodeIfPresent(Value.self, forKey: key) { value = found }
+        }
+        try read(.type, into: &type)
+        configuration = try container.decodeIfPresent(String.self, forKey: .configuration)
+        try read(.isReadOnly, into: &isReadOnly)
+        try read(.timeout, into: &timeout)
+        try read(.shouldAddStoreAsynchronously, into: &shouldAddStoreAsynchronously)
+        try read(.shouldMigrateStoreAutomatically, into: &shouldMigrateStoreAutomatically)
+        try read(.shouldInferMappingModelAutomatically, into: &shouldInferMappingModelAutomatically)
+        try read(.sqlitePragmas, into: &sqlitePragmas)
+        try read(.isHistoryTrackingEnabled, into: &isHistoryTrackingEnabled)
+        try read(.postsRemoteChangeNotifications, into: &postsRemoteChangeNotifications)
+        fileProtection = try container.decodeIfPresent(FileProtection.self, forKey: .fileProtection)
+        posixMode = try container.decodeIfPresent(UInt32.self, forKey: .posixMode)
+        posixGroup = try container.decodeIfPresent(String.self, forKey: .posixGroup)
+        try read(.usesPersistentWriteAheadLog, into: &usesPersistentWriteAheadLog)
+        try read(.isExcludedFromBackup, into: &isExcludedFromBackup)
+        modelFile = try container.decodeIfPresent(String.self, forKey: .modelFile)
     }
 }

@@ -1,0 +1,41 @@
+public import StoreStrategies
+
+/// Carries the class of file protection with which Apple's platforms keep the store's files.
+public struct FileProtectionStrategy: StoreStrategy {
+    private static let classes: [(word: String, value: PersistentStoreDescription.FileProtection)] = [
+        ("complete", .complete),
+        ("complete-unless-open", .completeUnlessOpen),
+        ("complete-until-first-user-authentication", .completeUntilFirstUserAuthentication),
+        ("none", .none),
+    ]
+
+    public let name = "FileProtection"
+
+    public let documentation = StrategyDocumentation(
+        summary: "Carries the class of file protection with which Apple's platforms keep the store's files.",
+        sets: [.fileProtection],
+        options: [
+            StrategyDocumentation.Option(
+                "class",
+                "The class; with complete, an extension that runs while the device is locked cannot open the store.",
+                defaultValue: "complete-until-first-user-authentication",
+                values: classes.map(\.word)
+            )
+        ],
+        example: "FileProtection:class=complete-unless-open",
+        notApplicable: "It applies to every store; it is for Apple's platforms, and no file here is changed by it.",
+        isForApplePlatforms: true
+    )
+
+    public init() {}
+
+    public func evaluate(_ request: StrategyRequest) throws -> Applicability { .applicable }
+
+    public func describe(_ request: StrategyRequest) throws -> DescriptionChanges {
+        let word = try request.options.word("class", of: name, among: Self.classes.map(\.word))
+        var changes = DescriptionChanges()
+        changes.fileProtection =
+            Self.classes.first { $0.word == word }?.value ?? .completeUntilFirstUserAuthentication
+        return changes
+    }
+}

@@ -1,0 +1,43 @@
+public import StoreStrategies
+
+/// Records who changed what, so that the programs that share the store can follow each other.
+public struct HistoryTrackingStrategy: StoreStrategy {
+    public let name = "HistoryTracking"
+
+    public let documentation = StrategyDocumentation(
+        summary: "Records who changed what, so that the programs that share the store can follow each other.",
+        sets: [.isHistoryTrackingEnabled, .postsRemoteChangeNotifications],
+        options: [
+            StrategyDocumentation.Option(
+                "notifications",
+                "Whether programs are told when another one changed the store.",
+                defaultValue: "true",
+                values: ["true", "false"]
+            )
+        ],
+        example: "HistoryTracking:notifications=false",
+        notApplicable: """
+            Where Core Data did not make the store, for only its stores have a history; and where a store without a \
+            history keeps no copy of its model, for the changes of unknown properties cannot be recorded.
+            """
+    )
+
+    public init() {}
+
+    public func evaluate(_ request: StrategyRequest) throws -> Applicability {
+        guard request.facts.kind == .coreData else {
+            return .notApplicable(reason: "only stores that Core Data made have a history")
+        }
+        guard request.facts.hasHistory || request.facts.hasModel else {
+            return .notApplicable(reason: "the store keeps no copy of its model, so changes could not be recorded")
+        }
+        return .applicable
+    }
+
+    public func describe(_ request: StrategyRequest) throws -> DescriptionChanges {
+        var changes = DescriptionChanges()
+        changes.isHistoryTrackingEnabled = true
+        changes.postsRemoteChangeNotifications = try request.options.flag("notifications", of: name, default: true)
+        return changes
+    }
+}

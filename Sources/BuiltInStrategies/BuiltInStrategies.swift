@@ -1,0 +1,24 @@
+internal import FileProtection
+internal import HistoryTracking
+internal import LightweightMigration
+internal import ReadOnlyExtension
+internal import RollbackJournal
+internal import SharedAccess
+public import StoreStrategies
+internal import WriteAheadLog
+
+/// The strategies that come with this package: what is in `Plugins/`, as a list to read.
+public enum BuiltInStrategies {
+    public static let all: [any StoreStrategy] = [
+        FileProtectionStrategy(),
+        HistoryTrackingStrategy(),
+        LightweightMigrationStrategy(),
+        ReadOnlyExtensionStrategy(),
+        RollbackJournalStrategy(),
+        SharedAccessStrategy(),
+        WriteAheadLogStrategy(),
+    ]
+
+    /// The strategy of a name; nil when none has it.
+    public static func named(_ name: String) -> (any StoreStrategy)? { all.first { $0.name == name } }
+}

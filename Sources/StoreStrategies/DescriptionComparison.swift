@@ -1,0 +1,73 @@
+/// Compares the descriptions of all roles of one store with each other and with the store.
+package struct DescriptionComparison {
+    let facts: StoreFacts
+    let descriptions: [RoleDescription]
+
+    package init(facts: StoreFacts, descriptions: [RoleDescription]) {
+        self.facts = facts
+        self.descriptions = descriptions
+    }
+
+    /// Throws for the first pair of roles that cannot use the store together.
+    ///
+    /// A store has one journal mode, one mode and one group. One that keeps a history is silently read-only for a program
+    /// that does not track it.
+    package func requireAgreement() throws(StrategyError) {
+        for (option, value) in Self.common {
+            var first: (role: StoreRole, value: String)?
+            for entry in descriptions {
+                guard let own = value(entry.description) else { continue }
+                if let first, first.value != own {
+                    throw StrategyError(
+                        .disagreement,
+                        "\(option) is \(first.value) for \(first.role) and \(own) for \(entry.role), and a store has only one"
+                    )
+                }
+                first = first ?? (entry.role, own)
+            }
+        }
+        try requireHistoryWhereItIsKept()
+    }
+
+    private func requireHistoryWhereItIsKept() throws(StrategyError) {
+        let tracking = descriptions.first { $0.description.isHistoryTrackingEnabled }
+        guard facts.hasHistory || tracking != nil,
+            let trapped = descriptions.first(where: {
+                !$0.description.isHistoryTrackingEnabled && !$0.description.isReadOnly
+            })
+        else { return }
+        let keeper = tracking.map { "\($0.role) tracks it" } ?? "the store keeps one"
+        throw StrategyError(
+            .disagreement,
+            "\(DescriptionOption.isHistoryTrackingEnabled) is false for \(trapped.role), and \(keeper): its store would silently be read-only"
+        )
+    }
+
+    /// The roles that read only, and cannot open a store with a log in a folder in which they may not write.
+    ///
+    /// SQLite makes the log's index beside the store even to read. The owner of the folder is never among them: nobody
+    /// can tell here which user a role runs as, so whoever is in the folder's group is what counts.
+    package var readersWithoutLog: [StoreRole] {
+        guard facts.containerMode & 0o020 == 0 else { return [] }
+        return descriptions.filter { $0.description.isReadOnly && $0.description.isLogged(facts) }.map(\.role)
+    }
+
+    private static let common: [(DescriptionOption, @Sendable (PersistentStoreDescription) -> String?)] = [
+        (.journalMode, { $0.journalMode }),
+        (.posixMode, { $0.posixMode.map(PosixMode.text) }),
+        (.posixGroup, { $0.posixGroup }),
+        (.isExcludedFromBackup, { String($0.isExcludedFromBackup) }),
+        (.fileProtection, { $0.fileProtection?.rawValue }),
+    ]
+}
+
+extension PersistentStoreDescription {
+    /// The journal mode asked for, in upper case; nil when the store's own is to stay.
+    public var journalMode: String? {
+        sqlitePragmas.first { $0.key.lowercased() == "journal_mode" }?.value.uppercased()
+    }
+
+    fileprivate func isLogged(_ facts: StoreFacts) -> Bool {
+        journalMode.map { $0 == "WAL" } ?? (facts.journalMode == .wal)
+    }
+}

@@ -1,0 +1,11 @@
+/// A program that opens the store, with the model it carries.
+public struct ProgramRole: Hashable, Sendable, Codable {
+    public var role: StoreRole
+    /// The path of the model; nil when the caller does not say.
+    public var modelFile: String?
+
+    public init(_ role: StoreRole, modelFile: String? = nil) {
+        self.role = role
+        self.modelFile = modelFile
+    }
+}

@@ -1,0 +1,52 @@
+/// What a strategy says about itself; `strategies show` prints it word by word.
+public struct StrategyDocumentation: Hashable, Sendable, Codable {
+    /// An option that the user may give.
+    public struct Option: Hashable, Sendable, Codable {
+        public var name: String
+        /// One sentence.
+        public var summary: String
+        /// What holds when it is not given; nil when nothing is set then.
+        public var defaultValue: String?
+        /// The values it takes, when they can be listed; empty when it takes others.
+        public var values: [String]
+
+        public init(_ name: String, _ summary: String, defaultValue: String? = nil, values: [String] = []) {
+            self.name = name
+            self.summary = summary
+            self.defaultValue = defaultValue
+            self.values = values
+        }
+    }
+
+    /// One sentence.
+    public var summary: String
+    /// Everything that it may set in a description, whatever the request.
+    public var sets: [DescriptionOption]
+    public var options: [Option]
+    /// How it is written on a command line, as `SharedAccess:mode=0660`.
+    public var example: String
+    /// When it does not apply, and why.
+    public var notApplicable: String
+    /// True when what it sets is for Apple's platforms alone and nothing here acts on it.
+    public var isForApplePlatforms: Bool
+    /// True when its answer does not depend on the strategies before it.
+    public var isOrderIndependent: Bool
+
+    public init(
+        summary: String,
+        sets: [DescriptionOption],
+        options: [Option] = [],
+        example: String,
+        notApplicable: String,
+        isForApplePlatforms: Bool = false,
+        isOrderIndependent: Bool = true
+    ) {
+        self.summary = summary
+        self.sets = sets
+        self.options = options
+        self.example = example
+        self.notApplicable = notApplicable
+        self.isForApplePlatforms = isForApplePlatforms
+        self.isOrderIndependent = isOrderIndependent
+    }
+}

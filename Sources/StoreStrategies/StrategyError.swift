@@ -1,0 +1,62 @@
+/// What stopped the strategies before anything was done; one line, with the strategies and the option in it.
+public struct StrategyError: Error, Hashable, Sendable {
+    /// What kind of trouble it is.
+    public struct Code: Hashable, Sendable {
+        fileprivate enum Storage {
+            case unknownStrategy, unknownOption, invalidOption, conflict, notApplicable, notOffered, disagreement
+            case failed
+        }
+
+        fileprivate let storage: Storage
+
+        /// No strategy has that name.
+        public static let unknownStrategy = Code(storage: .unknownStrategy)
+        /// The strategy has no option of that name.
+        public static let unknownOption = Code(storage: .unknownOption)
+        /// The option does not take that value.
+        public static let invalidOption = Code(storage: .invalidOption)
+        /// Two strategies set one option to different values.
+        public static let conflict = Code(storage: .conflict)
+        /// A strategy that was asked for applies to no role.
+        public static let notApplicable = Code(storage: .notApplicable)
+        /// A strategy set what it may not set.
+        public static let notOffered = Code(storage: .notOffered)
+        /// The descriptions of different roles do not go together.
+        public static let disagreement = Code(storage: .disagreement)
+        /// A strategy could not answer.
+        public static let failed = Code(storage: .failed)
+    }
+
+    public let code: Code
+    /// A lower-case fragment that names the strategies and the option.
+    public let message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// What to do about it: an imperative sentence.
+    public var recoverySuggestion: String {
+        switch code.storage {
+        case .unknownStrategy: "See 'store-migrate strategies list'."
+        case .unknownOption, .invalidOption: "See 'store-migrate strategies show' with the strategy's name."
+        case .conflict: "Name only one of them, or give both the same value."
+        case .notApplicable: "Leave it out, or name a role that it applies to."
+        case .notOffered: "Do not use this strategy; tell whoever wrote it."
+        case .disagreement: "Give all roles the same value."
+        case .failed: "Look at what the strategy said, or leave it out."
+        }
+    }
+}
+
+extension StrategyError: CustomStringConvertible {
+    public var description: String { message }
+}
+
+extension StrategyError {
+    /// An option that does not take a value.
+    public static func invalidOption(_ option: String, _ value: String, of strategy: String, expected: String) -> Self {
+        Self(.invalidOption, "\(strategy): '\(value)' is no value of the option \(option); it takes \(expected)")
+    }
+}

@@ -1,0 +1,6 @@
+import FoundationEssentials
+
+/// The folder of the package that is tested.
+enum Package {
+    static let path = String(#filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined())
+}
