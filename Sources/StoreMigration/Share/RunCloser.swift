@@ -109,33 +109,34 @@ struct RunCloser {
             monitor: context.monitor
         )
         return try reader.withView(of: context.new) { view in
+            let isComparable =
+                try context.options.level >= .content && isUntouched(placed, in: view)
             var proof =
-                try copy.proof?.withoutContent
-                ?? prover.prove(
+                try prover.prove(
                     view.connection,
                     at: context.new,
                     as: context.new,
                     externalData: view.externalData,
-                    comparingWith: copy.source
+                    comparingWith: copy.source,
+                    continuing: copy.proof?.withoutContent,
+                    content: isComparable
+                        ? .comparison(
+                            original: copy.source,
+                            differingFiles: copy.external.differingFiles(from: context.new, in: context.container)
+                        ) : .nothing,
+                    externalFiles: externalDigest(of: copy)
                 )
-            guard context.options.level >= .content else { return proof }
-            // What a consumer has begun to change cannot be compared any more.
-            let differing = try copy.external.differingFiles(from: context.new, in: context.container)
-            guard let token = placed.token, view.token.holdsSameContent(as: token),
-                try context.container.token(of: context.new.name).holdsSameContent(as: token)
-            else {
+            if context.options.level >= .content, !isComparable {
                 proof.findings.append(.writtenWhileProving(at: context.new))
-                return proof
             }
-            try prover.compare(
-                &proof,
-                copy: view.connection,
-                original: copy.source,
-                externalFiles: externalDigest(of: copy),
-                differingFiles: differing
-            )
             return proof
         }
+    }
+
+    /// False when a consumer has begun to change the store in place: it cannot be compared any more.
+    private func isUntouched(_ placed: PlacedStore, in view: StoreView) throws -> Bool {
+        guard let token = placed.token, view.token.holdsSameContent(as: token) else { return false }
+        return try context.container.token(of: context.new.name).holdsSameContent(as: token)
     }
 
     /// The digest of what was shared, taken from the old store: it is pinned to that, or writers are refused.

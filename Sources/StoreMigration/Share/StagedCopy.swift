@@ -82,36 +82,30 @@ final class StagedCopy {
     }
 
     private func prove(withContent: Bool) throws {
-        let prover = StoreProver(options: context.options, monitor: context.monitor)
         let image = try StoreConnection(location, access: .immutable)
         let externalData = try stagedExternalFolder()
-        var proof = try prover.prove(
-            image,
-            at: location,
-            as: context.new,
-            externalData: externalData,
-            comparingWith: source
-        )
-        if withContent, context.options.level >= .content {
-            let externalFiles = try externalData.flatMap {
-                try StoreDigest.digest(ofFilesIn: $0, monitor: context.monitor)
-            }
-            switch journalMode {
-            case .wal:
-                try prover.compare(
-                    &proof,
-                    copy: image,
-                    original: source,
-                    externalFiles: externalFiles,
-                    differingFiles: external.differingFiles()
-                )
-            case .rollback:
+        let content: StoreProver.Content =
+            if !withContent || context.options.level < .content {
+                .nothing
+            } else if journalMode == .wal {
+                .comparison(original: source, differingFiles: try external.differingFiles())
+            } else {
                 // Reading the original for so long would keep its writers waiting; its bytes are compared under the lock.
-                try prover.takeDigest(&proof, of: image, externalFiles: externalFiles)
+                .digest
             }
-        }
+        proof = try StoreProver(options: context.options, monitor: context.monitor)
+            .prove(
+                image,
+                at: location,
+                as: context.new,
+                externalData: externalData,
+                comparingWith: source,
+                content: content,
+                externalFiles: externalData.flatMap {
+                    try StoreDigest.digest(ofFilesIn: $0, monitor: context.monitor)
+                }
+            )
         try image.close()
-        self.proof = proof
     }
 
     /// Lets go of the old store.

@@ -4,107 +4,112 @@ import StoreVerification
 
 /// Proves a copy, and tells what was wrong with the original already from what the copy lost.
 struct StoreProver {
+    /// How the content of the copy is proved.
+    enum Content {
+        case nothing
+        /// Its digest is taken; its bytes are compared with the original's elsewhere.
+        case digest
+        /// It is compared with that of `original`, at rest or pinned; the external files named differ from theirs.
+        case comparison(original: StoreConnection, differingFiles: [String])
+    }
+
     let options: ShareOptions
     let monitor: WorkMonitor
 
     private static let structural: [VerificationLevel] = [.files, .sqlite, .coredata]
 
-    /// Proves the levels up to `coredata` on `image`, which nobody else has.
+    /// Proves the levels up to `coredata` on `image`, which nobody else has, and its content as `content` says.
     ///
-    /// The original is asked only when something was found: what it had already is inherited. Damaged pages are never.
-    /// Findings name `place`, where the image is or will be.
+    /// With `proof`, which holds for `image` already, only the content is proved. The original is asked about the other
+    /// levels only when something was found: what it had already is inherited. Damaged pages are never. `externalFiles` is
+    /// the digest of the copy's external files. Findings name `place`, where the image is or will be.
     func prove(
         _ image: StoreConnection,
         at location: StoreLocation,
         as place: StoreLocation,
         externalData: Directory?,
-        comparingWith original: StoreConnection?
+        comparingWith original: StoreConnection?,
+        continuing proof: StoreProof? = nil,
+        content: Content = .nothing,
+        externalFiles: @autoclosure () throws -> String? = nil
     ) throws -> StoreProof {
         monitor.report(.proving, 0, of: 0)
-        var proof = StoreProof()
-        let verifier = StoreVerifier(monitor: monitor)
+        try monitor.checkCancellation()
         let isCoreData = try image.isCoreDataStore()
-        for level in Self.structural where level <= options.level {
-            if level == .coredata, !isCoreData {
-                proof.levels.append(
-                    VerificationReport.LevelResult(
-                        level: level,
-                        status: .skipped,
-                        reason: "a plain SQLite store",
-                        seconds: 0
+        let wanted = Self.structural.filter { $0 <= options.level && proof == nil }
+        let reading = CopyReading(
+            image,
+            location: location,
+            externalData: externalData,
+            levels: wanted.filter { $0 != .coredata || isCoreData },
+            content: try reading(content, externalFiles),
+            monitor: monitor
+        )
+        var result = proof ?? StoreProof()
+        for level in try reading.levels() {
+            var findings = level.findings
+            if let original, level.level != .files, findings.contains(where: { $0.severity >= .warning }) {
+                let before = try StoreVerifier(monitor: monitor)
+                    .findings(
+                        in: original,
+                        location: original.location,
+                        externalData: externalData,
+                        level: level.level
                     )
-                )
-                continue
-            }
-            try monitor.checkCancellation()
-            let start = ContinuousClock.now
-            var findings = try verifier.findings(
-                in: image,
-                location: location,
-                externalData: externalData,
-                level: level
-            )
-            if findings.contains(where: { $0.severity >= .warning }), let original, level != .files {
-                let before = try verifier.findings(
-                    in: original,
-                    location: original.location,
-                    externalData: externalData,
-                    level: level
-                )
-                findings = VerificationReport(levels: [], findings: findings).inheriting(from: before).findings
+                findings = findings.inheriting(from: before)
             }
             findings = findings.map { $0.moved(from: location, externalData, to: place) }
-            proof.findings += findings
-            try close(level, of: &proof, findings: findings, since: start)
+            try close(level.level, of: &result, findings: findings, seconds: level.seconds)
         }
-        return proof
+        if wanted.contains(.coredata), !isCoreData {
+            result.levels.append(
+                .init(level: .coredata, status: .skipped, reason: "a plain SQLite store", seconds: 0)
+            )
+        }
+        try close(content, of: &result, reading, image)
+        return result
     }
 
-    /// Compares the content of a copy with its original; both must be at rest or pinned.
-    ///
-    /// `externalFiles` is the digest of the copy's external files; `differingFiles` are those that were compared with the
-    /// original's and differ.
-    func compare(
-        _ proof: inout StoreProof,
-        copy: StoreConnection,
-        original: StoreConnection,
-        externalFiles: String?,
-        differingFiles: [String]
+    private func reading(
+        _ content: Content,
+        _ externalFiles: () throws -> String?
+    ) throws -> CopyReading.Content {
+        switch content {
+        case .nothing: .nothing
+        case .digest: .copy(externalFiles: try externalFiles())
+        case .comparison(let original, _): .both(original: original, externalFiles: try externalFiles())
+        }
+    }
+
+    /// Judges the digests that were taken.
+    private func close(
+        _ content: Content,
+        of proof: inout StoreProof,
+        _ reading: CopyReading,
+        _ image: StoreConnection
     ) throws {
-        let start = ContinuousClock.now
-        let digests = try DigestPair(copy: copy, original: original, externalFiles: externalFiles, monitor: monitor)
+        guard let copy = try reading.copyDigest() else { return }
         var findings: [Finding] = []
-        if digests.copy.value != digests.original.value {
-            findings = try StoreVerifier(monitor: monitor)
-                .differences(of: digests.copy, from: digests.original, in: copy)
+        if case .comparison(_, let differingFiles) = content {
+            if let original = try reading.originalDigest(), copy.value != original.value {
+                findings = try StoreVerifier(monitor: monitor).differences(of: copy, from: original, in: image)
+            }
+            findings += differingFiles.map { .externalFileDiffers($0) }
         }
-        findings += differingFiles.map { .externalFileDiffers($0) }
-        proof.findings += findings
-        proof.digest = digests.original
-        try close(.content, of: &proof, findings: findings, since: start)
-    }
-
-    /// Takes the content digest of a copy whose bytes are compared with the original's under its lock.
-    func takeDigest(_ proof: inout StoreProof, of copy: StoreConnection, externalFiles: String?) throws {
-        let start = ContinuousClock.now
-        proof.digest = try StoreDigest(of: copy, externalFiles: externalFiles, monitor: monitor)
-        try close(.content, of: &proof, findings: [], since: start)
+        proof.digest = copy
+        try close(.content, of: &proof, findings: findings, seconds: reading.contentSeconds)
     }
 
     private func close(
         _ level: VerificationLevel,
         of proof: inout StoreProof,
         findings: [Finding],
-        since start: ContinuousClock.Instant
+        seconds: Double
     ) throws {
+        proof.findings += findings
         let failures = findings.filter { $0.severity == .error }
-        let seconds = start.duration(to: .now) / .seconds(1)
         proof.levels.append(
-            VerificationReport.LevelResult(
-                level: level,
-                status: failures.isEmpty ? .passed : .failed,
-                seconds: seconds
-            )
+            .init(level: level, status: failures.isEmpty ? .passed : .failed, seconds: seconds)
         )
         guard let first = failures.first else { return }
         throw MigrationError(
@@ -116,7 +121,6 @@ struct StoreProver {
         )
     }
 }
-
 extension StoreConnection {
     /// True when the store has Core Data's metadata table.
     func isCoreDataStore() throws -> Bool {
