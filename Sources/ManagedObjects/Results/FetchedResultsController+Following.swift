@@ -46,6 +46,12 @@ extension FetchedResultsController {
             let unknown = news.mergedIDs.filter { graph.registered($0) == nil }
             candidates.formUnion(try matching(Array(unknown), query))
         }
+        for object in candidates where object.isFault && !query.fetch.includes(object) {
+            // An id may name a parent of the object's own entity, which only its row tells.
+            if try graph.source.shape().entity(query.fetch.request.entityName).lineage.contains(object.shape.name) {
+                try graph.fire(object)
+            }
+        }
         candidates = candidates.filter { query.fetch.includes($0) }
         let hasStale = old.entries.contains {
             candidates.contains($0.object) || news.deleted.contains($0.object) || $0.key.objectID !== $0.object.objectID
@@ -97,15 +103,25 @@ extension FetchedResultsController {
         let objects = [news.inserted, news.updated, news.refreshed, news.deleted]
         if objects.contains(where: { $0.contains { !$0.shape.lineage.isDisjoint(with: entities) } }) { return true }
         let model = try graph.source.shape()
-        return try news.mergedIDs.union(news.savedIDs)
-            .contains { try !model.entity($0.entityName).lineage.isDisjoint(with: entities) }
+        let others = news.mergedIDs.union(news.savedIDs)
+        if try others.contains(where: { try !model.entity($0.entityName).lineage.isDisjoint(with: entities) }) {
+            return true
+        }
+        // An id may name a parent of the object's own entity.
+        let parents = try entities.reduce(into: Set<String>()) { try $0.formUnion(model.entity($1).lineage) }
+        return others.contains { parents.contains($0.entityName) }
     }
 
     /// The objects among these, which the context does not have, that belong to the result now.
     private func matching(_ ids: [ManagedObjectID], _ query: FetchedResultsQuery) throws -> [ManagedObject] {
         let model = try graph.source.shape()
         let name = query.fetch.request.entityName
-        let wanted = try ids.filter { try !$0.isTemporaryID && model.entity($0.entityName).lineage.contains(name) }
+        let parents = try model.entity(name).lineage
+        let wanted = try ids.filter { id in
+            // An id may name a parent of the object's own entity; the rows tell.
+            try !id.isTemporaryID
+                && (parents.contains(id.entityName) || model.entity(id.entityName).lineage.contains(name))
+        }
         guard !wanted.isEmpty else { return [] }
         return try graph.objects(for: graph.source.rows(query.fetch.among(wanted)))
     }

@@ -1,0 +1,124 @@
+import ChangeMerging
+import ManagedObjects
+import StoreFormat
+import Testing
+
+/// One sequence: two contexts and a foreign program write by chance, a third takes it all in, in any order.
+struct RandomSequence {
+    /// What went wrong, and how to see it again.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let seed: UInt64
+    let stack: SequenceStack
+
+    func run() async throws {
+        var generator = SeededGenerator(seed: seed)
+        let request = RandomRequest(&generator)
+        let main = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator, name: "main")
+        let writers = ["first", "second"]
+            .map { ManagedObjectContext(.privateQueue, coordinator: stack.coordinator, name: $0) }
+        for context in [main] + writers {
+            context.performAndWait { $0.mergePolicy = .mergeByPropertyObjectTrump }
+        }
+        try Self.work(writers[0], count: 5, &generator)
+        try Self.observe(main, request)
+        let inbox = LockedArray<ContextDidSave>()
+        let observations = writers.map { $0.onDidSave { inbox.append($0) } }
+        for round in 0..<Int.random(in: 2...3, using: &generator) {
+            for writer in writers where generator.chance(60) {
+                try Self.work(writer, count: Int.random(in: 1...2, using: &generator), &generator)
+            }
+            var foreign: ObjectURIChanges?
+            if generator.chance(40) { foreign = try stack.foreign.change(&generator) }
+            // The others learn of everything too, or their saves would only conflict.
+            for writer in writers { try writer.performAndWait { try $0.refreshAllObjects() } }
+            if let foreign {
+                try await ManagedObjectContext.mergeChanges(fromRemoteContextSave: foreign, into: writers)
+            }
+
+            var notices: [ContextDidSave?] = inbox.take()
+            if foreign != nil { notices.append(nil) }
+            for notice in notices.shuffled(using: &generator) {
+                if let notice {
+                    try main.performAndWait { try $0.mergeChanges(fromContextDidSave: notice) }
+                } else if let foreign {
+                    try await ManagedObjectContext.mergeChanges(fromRemoteContextSave: foreign, into: [main])
+                }
+            }
+            try Self.check(main, "round \(round)", request)
+            if generator.chance(50) {
+                try Self.pend(main, &generator)
+                try Self.check(main, "own changes of round \(round)", request)
+            }
+        }
+        for observation in observations { observation.cancel() }
+    }
+
+    private static func observe(_ context: ManagedObjectContext, _ chosen: RandomRequest) throws {
+        let request = try chosen.fetchRequest
+        try context.performAndWait { context in
+            let controller = FetchedResultsController(
+                fetchRequest: request,
+                managedObjectContext: context,
+                sectionNameKeyPath: chosen.section
+            )
+            try controller.performFetch()
+            let replay = ListReplay(controller)
+            controller.delegate = replay
+            context.userInfo = ["controller": controller, "replay": replay]
+        }
+    }
+
+    private static func check(
+        _ context: ManagedObjectContext,
+        _ place: @autoclosure () -> String,
+        _ request: RandomRequest
+    ) throws {
+        let difference = try context.performAndWait { context -> String? in
+            // Observers are told at the end of what a context does; here that is now.
+            try context.processPendingChanges()
+            guard let controller = context.userInfo["controller"] as? FetchedResultsController,
+                let replay = context.userInfo["replay"] as? ListReplay
+            else { return "the controller is gone" }
+            if let error = controller.updateError { return "the controller gave up: \(error)" }
+            let fresh = try context.fetch(controller.fetchRequest)
+            if controller.fetchedObjects != fresh {
+                let held = controller.fetchedObjects?.map { $0.objectID.uriRepresentation() } ?? []
+                return "it holds \(held), and a fetch finds \(fresh.map { $0.objectID.uriRepresentation() })"
+            }
+            let isReplayed = replay.sections == ListReplay.sections(of: controller)
+            return isReplayed ? nil : "what the delegate was told leads elsewhere"
+        }
+        if let difference { throw Failure(description: "\(place()): \(difference); \(request)") }
+    }
+
+    private static func work(
+        _ context: ManagedObjectContext,
+        count: Int,
+        _ generator: inout SeededGenerator
+    ) throws {
+        let seed = generator.next()
+        try context.performAndWait { context in
+            var generator = SeededGenerator(seed: seed)
+            try RandomChanges.change(context, count: count, &generator)
+            try context.save()
+        }
+    }
+
+    /// Changes objects without saving, or saves or forgets what was changed before.
+    private static func pend(_ context: ManagedObjectContext, _ generator: inout SeededGenerator) throws {
+        let seed = generator.next()
+        try context.performAndWait { context in
+            var generator = SeededGenerator(seed: seed)
+            switch Int.random(in: 0..<5, using: &generator) {
+            case 0..<3: try RandomChanges.change(context, count: 1, &generator)
+            case 3:
+                // What leads to an object that others deleted cannot be saved.
+                do { try context.save() } catch is ManagedObjectError { try context.rollback() }
+            default: try context.rollback()
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import FoundationEssentials
+import Testing
+
+/// Ten thousand short sequences, each from its own seed; a hundred thousand with `STORE_MIGRATE_SOAK`.
+///
+/// `STORE_MIGRATE_SEEDS=4711`, or `=4700-4711` for all that went before in the same store, repeats what failed.
+@Suite("Random sequences of changes and merges")
+struct SequenceTests {
+    private static let count: UInt64 =
+        ProcessInfo.processInfo.environment["STORE_MIGRATE_SOAK"] == nil ? 10_000 : 100_000
+    private static let perStore: UInt64 = 250
+
+    private static let ranges: [ClosedRange<UInt64>] = {
+        if let asked = ProcessInfo.processInfo.environment["STORE_MIGRATE_SEEDS"] {
+            let ends = asked.split(separator: "-").compactMap { UInt64($0) }
+            if let first = ends.first, let last = ends.last, first <= last { return [first...last] }
+        }
+        return stride(from: 1, through: count, by: Int(perStore)).map { $0...($0 + perStore - 1) }
+    }()
+
+    @Test(
+        "after every merge a complete controller equals a fresh fetch, and its delegate was told how it got there",
+        arguments: ranges
+    )
+    func sequences(_ seeds: ClosedRange<UInt64>) async throws {
+        let stack = try SequenceStack()
+        for seed in seeds {
+            do {
+                try await RandomSequence(seed: seed, stack: stack).run()
+                try stack.empty()
+            } catch {
+                Issue.record("seed \(seed) (STORE_MIGRATE_SEEDS=\(seed), or =\(seeds.lowerBound)-\(seed)): \(error)")
+                return
+            }
+        }
+    }
+}
