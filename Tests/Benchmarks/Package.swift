@@ -6,6 +6,7 @@ let package = Package(
     name: "store-migrate-benchmarks",
     dependencies: [
         .package(name: "store-migrate", path: "../.."),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/ordo-one/benchmark", exact: "1.38.1", traits: []),
     ],
     targets: [
@@ -13,7 +14,11 @@ let package = Package(
             name: "Ratios",
             dependencies: [
                 .product(name: "Benchmark", package: "benchmark"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                .product(name: "ManagedObjects", package: "store-migrate"),
                 .product(name: "StoreMigration", package: "store-migrate"),
+                .product(name: "StoreStrategies", package: "store-migrate"),
                 .product(name: "StoreVerification", package: "store-migrate"),
             ],
             path: "Benchmarks/Ratios",

@@ -7,20 +7,39 @@ extension ObjectGraph {
     }
 
     /// The objects of rows that were just read: those that are there keep the values they have.
-    func objects(for rows: [RowSnapshot]) throws -> [ManagedObject] {
+    ///
+    /// With `isFilling` none of them stays a fault.
+    func objects(for rows: [RowSnapshot], isFilling: Bool = false) throws -> [ManagedObject] {
         let model = try source.shape()
         var result: [ManagedObject] = []
         result.reserveCapacity(rows.count)
         var new: [RowSnapshot] = []
+        // Rows of one entity follow each other more often than not.
+        var maker: Maker?
         for row in rows {
             if let object = registered(row.id) {
                 result.append(object)
                 continue
             }
-            result.append(make(row.id, try model.entity(row.id.entityName), [.fault, .holdsRow]))
+            let current: Maker
+            if let maker, maker.shape.name == row.id.entityName {
+                current = maker
+            } else {
+                let shape = try model.entity(row.id.entityName)
+                current = Maker(shape: shape, type: source.type(of: shape))
+                maker = current
+                reserve(rows.count - result.count)
+            }
+            result.append(make(row.id, current, [.fault, .holdsRow]))
             new.append(row)
         }
         source.retain(new)
+        if isFilling {
+            for (object, row) in zip(result, rows) where object.isFault {
+                fill(object, from: row)
+                object.awakeFromFetch()
+            }
+        }
         return result
     }
 }

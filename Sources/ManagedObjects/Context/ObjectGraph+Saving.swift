@@ -22,18 +22,12 @@ extension ObjectGraph {
     }
 
     private func insertion(_ object: ManagedObject) -> SaveRequest.Insertion {
-        var values: [String: PropertyValue] = [:]
-        for (attribute, value) in zip(object.shape.attributes, object.attributes)
-        where !attribute.isTransient && !attribute.isDerived {
-            values[attribute.name] = .attribute(value)
-        }
-        for (relationship, id) in zip(object.shape.toOnes, object.toOnes) where !relationship.isTransient {
-            if let id { values[relationship.name] = .object(id) }
-        }
-        return SaveRequest.Insertion(
+        SaveRequest.Insertion(
             id: object.objectID,
-            values: values,
-            given: Set(object.changed.map(object.shape.name(of:)))
+            shape: object.shape,
+            attributes: object.attributes,
+            toOnes: object.toOnes,
+            set: object.changed
         )
     }
 

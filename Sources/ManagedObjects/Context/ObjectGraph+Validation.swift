@@ -4,7 +4,7 @@ extension ObjectGraph {
     /// Refuses objects that the model does not allow; of those that were there before, only what was changed is looked at.
     func validate() throws {
         var errors: [ManagedObjectError] = []
-        for object in inserted { errors += try violations(object, object.shape.allProperties) }
+        for object in inserted { errors += try violations(object) }
         for object in updated { errors += try violations(object, object.changedProperties()) }
         for object in deleted { errors += try denials(object) }
         if errors.count == 1, let error = errors.first { throw error }
@@ -18,9 +18,10 @@ extension ObjectGraph {
         }
     }
 
+    /// What is wrong with an object; of one that was there before, only what `changed` names is looked at.
     private func violations(
         _ object: ManagedObject,
-        _ properties: [ObjectShape.Property]
+        _ changed: [ObjectShape.Property]? = nil
     ) throws -> [ManagedObjectError] {
         var result: [ManagedObjectError] = []
         func report(_ code: ManagedObjectError.Code, _ name: String, _ problem: String) {
@@ -28,30 +29,22 @@ extension ObjectGraph {
                 ManagedObjectError(code, "\(object.shape.name).\(name) \(problem)", objectIDs: [object.objectID])
             )
         }
-        for property in properties {
-            switch property {
-            case .attribute(let index):
-                let attribute = object.shape.attributes[index]
-                guard !attribute.isOptional, !attribute.isTransient, !attribute.isDerived else { continue }
-                if object.attributes[index].isNull {
-                    report(.missingMandatoryProperty, attribute.name, "must have a value")
-                }
-            case .toOne(let index):
-                let relationship = object.shape.toOnes[index]
-                guard !relationship.isOptional, !relationship.isTransient, object.toOnes[index] == nil else { continue }
-                report(.missingMandatoryProperty, relationship.name, "must lead to an object")
-            case .toMany(let index):
-                let relationship = object.shape.toManys[index]
-                guard !relationship.isTransient, relationship.minCount > 0 || relationship.maxCount > 0 else {
-                    continue
-                }
-                let count = try members(of: object, index).count
-                if count < relationship.minCount, count > 0 || !relationship.isOptional {
-                    report(.relationshipLacksMinimumCount, relationship.name, "leads to too few objects")
-                }
-                if relationship.maxCount > 0, count > relationship.maxCount {
-                    report(.relationshipExceedsMaximumCount, relationship.name, "leads to too many objects")
-                }
+        func concerns(_ property: ObjectShape.Property) -> Bool { changed?.contains(property) ?? true }
+        let shape = object.shape
+        for index in shape.mandatoryAttributes where concerns(.attribute(index)) && object.attributes[index].isNull {
+            report(.missingMandatoryProperty, shape.attributes[index].name, "must have a value")
+        }
+        for index in shape.mandatoryToOnes where concerns(.toOne(index)) && object.toOnes[index] == nil {
+            report(.missingMandatoryProperty, shape.toOnes[index].name, "must lead to an object")
+        }
+        for index in shape.countedToManys where concerns(.toMany(index)) {
+            let relationship = shape.toManys[index]
+            let count = try members(of: object, index).count
+            if count < relationship.minCount, count > 0 || !relationship.isOptional {
+                report(.relationshipLacksMinimumCount, relationship.name, "leads to too few objects")
+            }
+            if relationship.maxCount > 0, count > relationship.maxCount {
+                report(.relationshipExceedsMaximumCount, relationship.name, "leads to too many objects")
             }
         }
         return result
@@ -72,8 +65,4 @@ extension ObjectGraph {
             )
         }
     }
-}
-
-extension ObjectShape {
-    fileprivate var allProperties: [Property] { attributes.indices.map(Property.attribute) + relationshipProperties }
 }

@@ -44,8 +44,13 @@ final class ObjectGraph {
     var registeredObjects: Set<ManagedObject> { Set(registry.values.compactMap(\.object)) }
 
     func registered(_ id: ManagedObjectID) -> ManagedObject? {
-        registry[id]?.object ?? permanentIDs[id].flatMap { registry[$0]?.object }
+        if let object = registry[id]?.object { return object }
+        guard id.isTemporaryID, let id = permanentIDs[id] else { return nil }
+        return registry[id]?.object
     }
+
+    /// Makes room for that many objects more.
+    func reserve(_ count: Int) { registry.reserveCapacity(registry.count + count) }
 
     /// The object of an id: the one that is there, else a new fault; nothing is read.
     func object(_ id: ManagedObjectID) throws -> ManagedObject {
@@ -61,9 +66,19 @@ final class ObjectGraph {
         return make(id, try source.shape().entity(id.entityName), .fault)
     }
 
+    /// What the objects of one entity are made by.
+    struct Maker {
+        let shape: ObjectShape
+        let type: ManagedObject.Type
+    }
+
     func make(_ id: ManagedObjectID, _ shape: ObjectShape, _ status: ManagedObject.Status) -> ManagedObject {
-        let type = source.type(of: shape)
-        let object = type.init(ManagedObject.Registration(id: id, shape: shape, graph: self, status: status))
+        make(id, Maker(shape: shape, type: source.type(of: shape)), status)
+    }
+
+    func make(_ id: ManagedObjectID, _ maker: Maker, _ status: ManagedObject.Status) -> ManagedObject {
+        let registration = ManagedObject.Registration(id: id, shape: maker.shape, graph: self, status: status)
+        let object = maker.type.init(registration)
         registry[id] = WeakObject(object: object)
         if retainsRegisteredObjects { retained.insert(object) }
         return object
@@ -182,7 +197,7 @@ final class ObjectGraph {
         guard !shape.entity.isAbstract else {
             throw ManagedObjectError(.unknownProperty, "\(shape.name) is abstract and has no objects of its own")
         }
-        let object = make(ManagedObjectID(temporaryFor: shape.name, root: shape.root), shape, .inserted)
+        let object = make(ManagedObjectID(temporaryIn: shape.temporaryFamily), shape, .inserted)
         object.attributes = shape.attributes.map(\.initialValue)
         object.toOnes = shape.toOnes.map { _ in nil }
         note(object)

@@ -26,7 +26,7 @@ extension ObjectGraph {
     private func fetched(_ fetch: ResolvedFetch) throws -> [ManagedObject] {
         let pending = try pendingChanges(for: fetch)
         guard !pending.isEmpty || !source.ordersFetches(of: fetch.request.entityName) else {
-            return try objects(for: source.rows(fetch))
+            return try objects(for: source.rows(fetch), isFilling: !fetch.request.returnsObjectsAsFaults)
         }
         let order = FetchOrder(fetch)
         let keys = try candidates(fetch, pending).map { (object: $0, key: try order.key(of: $0)) }

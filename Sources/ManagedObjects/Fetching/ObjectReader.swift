@@ -70,7 +70,7 @@ public struct ObjectReader: Sendable {
             includingSubentities: request.includesSubentities,
             layout: layout,
             model: shape,
-            storeUUID: metadata.uuid
+            families: ObjectIDFamilies(layout, storeUUID: metadata.uuid)
         )
         for function in SQLFunction.forPredicates() { try connection.install(function) }
         let compiler = FetchCompiler(layout: layout, storeUUID: metadata.uuid)

@@ -13,9 +13,13 @@ extension AttachedStore {
             if let condition = query.condition { sql += " AND (\(condition))" }
             sql += " ORDER BY " + (query.order.map { $0 + ", " } ?? "") + "t.Z_PK"
             sql += Self.window(query)
+            var count = 0
             try connection.forEachRow(sql, query.arguments) { row in
-                if let snapshot = try plan.snapshot(row, time: time) { try body(snapshot) }
+                guard let snapshot = try plan.snapshot(row, time: time) else { return }
+                count += 1
+                try body(snapshot)
             }
+            return count
         }
     }
 
@@ -48,10 +52,15 @@ extension AttachedStore {
             let arguments: [SQLValue] = keys.count == 1 ? keys.map(SQLValue.integer) : []
             let sql =
                 "SELECT \(plan.selection(alias: "t")) FROM \(SQLName.quoted(plan.table)) t WHERE t.Z_PK IN (\(list))"
+            var count = 0
             try (writing ?? connection)
                 .forEachRow(sql, arguments, keepingStatement: keys.count == 1) { row in
-                    if let snapshot = try plan.snapshot(row, time: time) { body(snapshot) }
+                    guard let snapshot = try plan.snapshot(row, time: time) else { return }
+                    count += 1
+                    body(snapshot)
                 }
+            // What a save looks at again is no reading of a context's.
+            return writing == nil ? count : 0
         }
     }
 
@@ -104,13 +113,8 @@ extension AttachedStore {
         var result: [(Int64, ManagedObjectID)] = []
         try read { _, connection in
             try connection.forEachRow(sql) { row in
-                guard let concrete = contents.layout.entity(numbered: row.integer(2)) else { return }
-                let id = ManagedObjectID(
-                    entity: concrete.name,
-                    root: concrete.root,
-                    storeUUID: uuid,
-                    primaryKey: row.integer(1)
-                )
+                guard let family = contents.families.family(numbered: row.integer(2)) else { return }
+                let id = ManagedObjectID(family, primaryKey: row.integer(1))
                 result.append((row.integer(0), id))
             }
         }
@@ -138,10 +142,11 @@ extension AttachedStore {
 
     // MARK: Parts
 
+    /// Calls `body`, which returns how many rows it read, with the plan for an entity's rows.
     private func withPlan(
         of entity: StoreLayout.Entity,
         includingSubentities: Bool,
-        _ body: (RowPlan, StoreConnection) throws -> Void
+        _ body: (RowPlan, StoreConnection) throws -> Int
     ) throws {
         try read { state, connection in
             let name = entity.name + (includingSubentities ? "" : "!")
@@ -154,11 +159,11 @@ extension AttachedStore {
                     includingSubentities: includingSubentities,
                     layout: contents.layout,
                     model: contents.model,
-                    storeUUID: uuid
+                    families: contents.families
                 )
                 state.plans[name] = plan
             }
-            try body(plan, connection)
+            state.rowsRead += try body(plan, connection)
         }
     }
 

@@ -39,13 +39,12 @@ extension AttachedStore {
                 )
             }
             pendingMetadata.withLock { $0 = [:] }
-            outcome.inserted = Set(result.changes.inserted.map(id))
             outcome.updated = Set(result.changes.updated.map(id))
             outcome.deleted.formUnion(result.changes.deleted.map(id))
             if let transaction = result.transaction { outcome.transactions[uuid] = transaction }
-            let present = outcome.inserted.union(outcome.updated).union(outcome.kept).union(request.updates.map(\.id))
-                .subtracting(outcome.deleted)
-            outcome.rows = try rows(of: Array(present), through: connection)
+            var unread = outcome.updated.union(outcome.kept).union(request.updates.map(\.id))
+            unread.formUnion(save.takeInserted(result.changes, into: &outcome))
+            outcome.rows += try rows(of: Array(unread.subtracting(outcome.deleted)), through: connection)
             cache.withLock { cache in
                 cache.update(outcome.rows)
                 for id in outcome.deleted { cache.forget(id) }
@@ -66,12 +65,10 @@ extension AttachedStore {
 
     /// The id of an object that the writer names.
     func id(of key: ObjectKey) -> ManagedObjectID {
-        ManagedObjectID(
-            entity: key.entity,
-            root: contents.layout.entities[key.entity]?.root ?? key.entity,
-            storeUUID: uuid,
-            primaryKey: key.primaryKey
-        )
+        let family =
+            contents.families.family(named: key.entity)
+            ?? ManagedObjectID.Family(entity: key.entity, root: key.entity, storeUUID: uuid)
+        return ManagedObjectID(family, primaryKey: key.primaryKey)
     }
 
     /// Calls `body` with the writer, which is made when it is first needed.

@@ -11,6 +11,8 @@ final class AttachedStore: Sendable {
         var connection: StoreConnection?
         /// By the entity's name, with a mark where subentities are left out.
         var plans: [String: RowPlan] = [:]
+        /// How many rows of objects were read for contexts.
+        var rowsRead = 0
     }
 
     struct Writing {

@@ -11,26 +11,47 @@ public final class ManagedObjectID: Sendable, CustomStringConvertible {
         case temporary(UUID)
     }
 
-    /// The entity as far as it is known without reading: the concrete one for every id that came out of a store.
-    public let entityName: String
-    /// The store's UUID; nil for a temporary id.
-    public let storeUUID: String?
-    package let rootName: String
+    /// What the ids of one entity have in common, kept once for all of them.
+    package final class Family: Sendable {
+        let entityName: String
+        let rootName: String
+        /// Nil for temporary ids.
+        let storeUUID: String?
+
+        init(entity: String, root: String, storeUUID: String?) {
+            entityName = entity
+            rootName = root
+            self.storeUUID = storeUUID
+        }
+    }
+
+    private let family: Family
     package let reference: Reference
 
-    package init(entity: String, root: String, storeUUID: String, primaryKey: Int64) {
-        entityName = entity
-        rootName = root
-        self.storeUUID = storeUUID
+    /// The entity as far as it is known without reading: the concrete one for every id that came out of a store.
+    public var entityName: String { family.entityName }
+    /// The store's UUID; nil for a temporary id.
+    public var storeUUID: String? { family.storeUUID }
+    package var rootName: String { family.rootName }
+
+    init(_ family: Family, primaryKey: Int64) {
+        self.family = family
         reference = .permanent(primaryKey)
     }
 
-    /// Makes a temporary id.
-    package init(temporaryFor entity: String, root: String) {
-        entityName = entity
-        rootName = root
-        storeUUID = nil
+    package convenience init(entity: String, root: String, storeUUID: String, primaryKey: Int64) {
+        self.init(Family(entity: entity, root: root, storeUUID: storeUUID), primaryKey: primaryKey)
+    }
+
+    /// Makes a temporary id of a family without a store.
+    init(temporaryIn family: Family) {
+        self.family = family
         reference = .temporary(UUID())
+    }
+
+    /// Makes a temporary id.
+    package convenience init(temporaryFor entity: String, root: String) {
+        self.init(temporaryIn: Family(entity: entity, root: root, storeUUID: nil))
     }
 
     /// True until the object is first saved.
@@ -62,13 +83,17 @@ public final class ManagedObjectID: Sendable, CustomStringConvertible {
 
 extension ManagedObjectID: Hashable {
     public static func == (first: ManagedObjectID, second: ManagedObjectID) -> Bool {
-        first === second
-            || first.reference == second.reference && first.rootName == second.rootName
-                && first.storeUUID == second.storeUUID
+        guard first !== second else { return true }
+        guard first.reference == second.reference else { return false }
+        return first.family === second.family
+            || first.rootName == second.rootName && first.storeUUID == second.storeUUID
     }
 
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(reference)
+        switch reference {
+        case .permanent(let key): hasher.combine(key)
+        case .temporary(let identifier): hasher.combine(identifier)
+        }
     }
 }
 

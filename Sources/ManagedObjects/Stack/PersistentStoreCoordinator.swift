@@ -37,6 +37,9 @@ public final class PersistentStoreCoordinator: Sendable {
     /// The stores in the order in which they were added.
     public var persistentStores: [PersistentStore] { stores.map(\.summary) }
 
+    /// How many rows of objects were read from the open stores so far; what came out of the row cache does not count.
+    public var rowsRead: Int { stores.map { $0.reading.withLock(\.rowsRead) }.reduce(0, +) }
+
     /// Opens a store as its description says; with a model, one that is not there is made.
     @discardableResult
     public func addPersistentStore(with description: PersistentStoreDescription) throws -> PersistentStore {

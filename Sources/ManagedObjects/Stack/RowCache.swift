@@ -33,6 +33,7 @@ struct RowCache {
             // Rows come table by table: each table is taken out once.
             let root = rows[next].id.rootName
             var table = tables.removeValue(forKey: root) ?? [:]
+            if uses > 0 { table.reserveCapacity(table.count + rows.endIndex - next) }
             while next < rows.endIndex, rows[next].id.rootName == root {
                 let row = rows[next]
                 next += 1

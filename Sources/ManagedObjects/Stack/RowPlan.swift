@@ -4,16 +4,16 @@ internal import StoreFormat
 struct RowPlan: Sendable {
     /// What is read of one concrete entity.
     private struct Decoder {
-        let shape: ObjectShape
+        let family: ManagedObjectID.Family
         /// The column of each attribute; nil for one that has none.
-        let attributes: [Int?]
+        let attributes: [(column: Int, decoder: AttributeDecoder)?]
         let toOnes: [ToOne?]
     }
 
     private struct ToOne {
         let column: Int
         let entityColumn: Int?
-        let destination: ObjectShape
+        let destination: ManagedObjectID.Family
     }
 
     let table: String
@@ -22,9 +22,7 @@ struct RowPlan: Sendable {
     private let decoders: [Int64: Decoder]
     /// The decoder of the one entity whose objects lie in the table, whatever number a row bears: some bear a wrong one.
     private let only: Decoder?
-    private let layout: StoreLayout
-    private let model: ModelShape
-    private let storeUUID: String
+    private let families: ObjectIDFamilies
 
     /// Plans for the objects of an entity, with those of its subentities or without them.
     init(
@@ -32,12 +30,10 @@ struct RowPlan: Sendable {
         includingSubentities: Bool,
         layout: StoreLayout,
         model: ModelShape,
-        storeUUID: String
+        families: ObjectIDFamilies
     ) throws {
         table = entity.table
-        self.layout = layout
-        self.model = model
-        self.storeUUID = storeUUID
+        self.families = families
         var columns: [String] = []
         var positions: [String: Int] = [:]
         func position(_ column: String) -> Int {
@@ -53,14 +49,16 @@ struct RowPlan: Sendable {
                 continue
             }
             decoders[concrete.number] = Decoder(
-                shape: shape,
-                attributes: shape.attributes.map { concrete.attribute($0.name).map { position($0.column) } },
+                family: families.family(of: shape),
+                attributes: shape.attributes.map { attribute in
+                    concrete.attribute(attribute.name).map { (position($0.column), AttributeDecoder(attribute)) }
+                },
                 toOnes: try shape.toOnes.map { relationship in
                     guard case .toOne(let key)? = concrete.relationship(relationship.name)?.storage else { return nil }
                     return ToOne(
                         column: position(key.column),
                         entityColumn: key.entityColumn.map(position),
-                        destination: try model.entity(relationship.destination)
+                        destination: try families.family(of: model.entity(relationship.destination))
                     )
                 }
             )
@@ -83,19 +81,10 @@ struct RowPlan: Sendable {
     /// Decodes a row; nil for one of an entity that was not asked for.
     func snapshot(_ row: borrowing StoreRow, time: ContinuousClock.Instant) throws -> RowSnapshot? {
         guard let decoder = only ?? decoders[row.integer(1)] else { return nil }
-        let shape = decoder.shape
         var attributes: [AttributeValue] = []
         attributes.reserveCapacity(decoder.attributes.count)
-        for (index, column) in decoder.attributes.enumerated() {
-            guard let column, !row.isNull(column) else {
-                attributes.append(.null)
-                continue
-            }
-            let stored = row.value(column)
-            // What is not of the attribute's type is shown as it is stored: genuine stores hold such values.
-            let value =
-                AttributeValue(stored, of: shape.attributes[index]) ?? AttributeValue(stored, as: .undefined) ?? .null
-            attributes.append(value)
+        for attribute in decoder.attributes {
+            attributes.append(attribute.map { $0.decoder.value(row, $0.column) } ?? .null)
         }
         var toOnes: [ManagedObjectID?] = []
         toOnes.reserveCapacity(decoder.toOnes.count)
@@ -104,23 +93,11 @@ struct RowPlan: Sendable {
                 toOnes.append(nil)
                 continue
             }
-            let concrete = toOne.entityColumn.flatMap { layout.entity(numbered: row.integer($0))?.name }
-            toOnes.append(
-                ManagedObjectID(
-                    entity: concrete ?? toOne.destination.name,
-                    root: toOne.destination.root,
-                    storeUUID: storeUUID,
-                    primaryKey: row.integer(toOne.column)
-                )
-            )
+            let concrete = toOne.entityColumn.flatMap { families.family(numbered: row.integer($0)) }
+            toOnes.append(ManagedObjectID(concrete ?? toOne.destination, primaryKey: row.integer(toOne.column)))
         }
         return RowSnapshot(
-            id: ManagedObjectID(
-                entity: shape.name,
-                root: shape.root,
-                storeUUID: storeUUID,
-                primaryKey: row.integer(0)
-            ),
+            id: ManagedObjectID(decoder.family, primaryKey: row.integer(0)),
             version: row.integer(2),
             attributes: attributes,
             toOnes: toOnes,

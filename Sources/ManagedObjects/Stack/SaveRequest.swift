@@ -3,14 +3,6 @@ internal import StoreFormat
 
 /// All that one context asks a store to do, in one transaction.
 struct SaveRequest: Sendable {
-    /// A new object.
-    struct Insertion: Sendable {
-        var id: ManagedObjectID
-        var values: [String: PropertyValue]
-        /// The names of the values that were set, and not left at their defaults.
-        var given: Set<String>
-    }
-
     /// Changes to an object that is there.
     struct Update: Sendable {
         var id: ManagedObjectID

@@ -8,6 +8,7 @@ struct StoreContents: Sendable {
     /// True when the tables alone told of the model: reading works, writing would be guessing.
     let isModelInferred: Bool
     let layout: StoreLayout
+    let families: ObjectIDFamilies
     /// Nil for a store that keeps none.
     let history: PersistentHistory?
     let journalMode: String
@@ -35,6 +36,7 @@ struct StoreContents: Sendable {
         self.model = ModelShape(model)
         isModelInferred = givenModel == nil && own == nil
         layout = StoreLayout(model: model, schema: schema, entityNumbers: numbers)
+        families = ObjectIDFamilies(layout, storeUUID: metadata.uuid)
         // Where it was never switched on, its tables may be there, and its entities are not numbered.
         history = numbers.number(of: "TRANSACTION") == nil ? nil : PersistentHistory(schema: schema)
         journalMode = try connection.value("PRAGMA journal_mode")?.text ?? ""

@@ -6,17 +6,18 @@ internal import StoreWriting
 /// Carries out one request in one transaction of a store's writer.
 struct StoreSave {
     private let store: AttachedStore
-    private let writer: RowWriter
+    let writer: RowWriter
     private let connection: StoreConnection
     private let model: ModelShape
-    private var request: SaveRequest
+    private(set) var request: SaveRequest
     private var outcome = SaveOutcome()
     /// The keys of new objects, by their temporary ids.
-    private var newKeys: [ManagedObjectID: ObjectKey] = [:]
+    private(set) var newKeys: [ManagedObjectID: ObjectKey] = [:]
     /// The versions of objects that come back, which go on where they were.
-    private var continuedVersions: [ManagedObjectID: Int64] = [:]
+    private(set) var continuedVersions: [ManagedObjectID: Int64] = [:]
     /// The destinations that were looked up.
     private var known: [ManagedObjectID: ObjectKey] = [:]
+    private(set) var places: [String: [Int]] = [:]
 
     init(
         _ request: SaveRequest,
@@ -76,7 +77,7 @@ struct StoreSave {
                 newKeys[update.id] = try objectKey(update.id)
                 continuedVersions[update.id] = update.base.version + 1
                 request.insertions.append(
-                    SaveRequest.Insertion(id: update.id, values: values, given: Set(values.keys))
+                    try SaveRequest.Insertion(id: update.id, shape: model.entity(update.id.entityName), values: values)
                 )
             }
         }
@@ -130,13 +131,9 @@ struct StoreSave {
         for (entity, group) in Dictionary(grouping: new, by: \.id.entityName).sorted(by: { $0.key < $1.key }) {
             var next = try writer.allocateKeys(for: entity, count: Int64(group.count))
             for insertion in group {
-                newKeys[insertion.id] = ObjectKey(entity: entity, primaryKey: next)
-                outcome.permanentIDs[insertion.id] = ManagedObjectID(
-                    entity: entity,
-                    root: insertion.id.rootName,
-                    storeUUID: store.uuid,
-                    primaryKey: next
-                )
+                let key = ObjectKey(entity: entity, primaryKey: next)
+                newKeys[insertion.id] = key
+                outcome.permanentIDs[insertion.id] = store.id(of: key)
                 next += 1
             }
         }
@@ -179,22 +176,33 @@ struct StoreSave {
 
     private mutating func insert(_ insertion: SaveRequest.Insertion) throws {
         guard let key = newKeys[insertion.id] else { return }
-        var attributes: [String: AttributeValue] = [:]
         var toOnes: [String: ObjectKey] = [:]
-        for (name, value) in insertion.values {
-            switch value {
-            case .attribute(.null): break
-            case .attribute(let value): attributes[name] = try readable(value)
-            case .object(let id?): toOnes[name] = try destination(id, insertion.id, name)
-            case .object(nil): break
-            }
+        for (index, id) in insertion.toOnes.enumerated() {
+            guard let id, !insertion.shape.toOnes[index].isTransient else { continue }
+            let name = insertion.shape.toOnes[index].name
+            toOnes[name] = try destination(id, insertion.id, name)
         }
+        let places = try places(of: insertion.shape)
         try writer.insert(
             key,
-            writer.stored(attributes, for: key.entity),
+            values: places.map { try readable(insertion.attributes[$0]) },
             toOne: toOnes,
             version: continuedVersions[insertion.id] ?? 1
         )
+    }
+
+    /// Where in an object's attributes the values are that the writer wants, in its order.
+    private mutating func places(of shape: ObjectShape) throws -> [Int] {
+        if let known = places[shape.name] { return known }
+        let found = try writer.insertedAttributes(of: shape.name)
+            .map { name in
+                guard case .attribute(let index) = shape.property(name) else {
+                    throw ManagedObjectError(.unknownProperty, "\(shape.name) has no attribute \(name)")
+                }
+                return index
+            }
+        places[shape.name] = found
+        return found
     }
 
     private mutating func writeAttributes(_ update: SaveRequest.Update) throws {

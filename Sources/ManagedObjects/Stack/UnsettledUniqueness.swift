@@ -12,12 +12,12 @@ struct UnsettledUniqueness: Error {
         var result = request
         guard let holder, !constraint.isEmpty else { throw failure }
         if let index = request.insertions.firstIndex(where: { $0.id == object }) {
-            let insertion = request.insertions[index]
+            let (values, given) = (request.insertions[index].values, request.insertions[index].given)
             let merge = UniquenessMerge(
                 constraint: constraint,
                 base: nil,
-                given: insertion.values.filter { insertion.given.contains($0.key) },
-                values: insertion.values
+                given: values.filter { given.contains($0.key) },
+                values: values
             )
             switch merge.outcome(by: request.policy) {
             case .fail, .revert, .deleteOther: throw failure
@@ -77,7 +77,7 @@ extension SaveRequest {
         func renamed(_ values: [String: PropertyValue]) -> [String: PropertyValue] {
             values.mapValues { $0 == .object(object) ? .object(holder) : $0 }
         }
-        for index in insertions.indices { insertions[index].values = renamed(insertions[index].values) }
+        for index in insertions.indices { insertions[index].replace(object, by: holder) }
         for index in updates.indices { updates[index].values = renamed(updates[index].values) }
         for index in links.indices {
             if links[index].owner == object { links[index].owner = holder }

@@ -9,6 +9,8 @@ final class EntityPlan {
     let kinds: Set<String>
     /// The attributes that an insertion writes; derived ones follow by themselves.
     let inserted: [StoreLayout.Attribute]
+    /// What encodes each of them.
+    let encoders: [AttributeEncoder]
     /// The to-one relationships without an inverse that may lead to objects of this entity.
     let waysWithoutReturn: [WayWithoutReturn]
     private var insertions: [[String]: String] = [:]
@@ -49,6 +51,7 @@ final class EntityPlan {
                 }
             }
         inserted = entity.attributes.filter { !$0.description.isDerived }
+        encoders = inserted.map { AttributeEncoder($0.description, of: entity.name) }
     }
 
     /// The statement that inserts a row: the fixed columns, the attributes, then these columns of keys.

@@ -11,6 +11,8 @@ package final class RowWriter {
     let external: ExternalDataWriter?
     let history: HistoryWriter?
     private let triggers: TriggerFunctions
+    /// True when a row may hold more than was written to it.
+    package let hasTriggers: Bool
     package internal(set) var changes = SaveChanges()
     /// External files whose rows are gone; they are removed after the commit.
     package internal(set) var abandonedFiles: [String] = []
@@ -33,6 +35,7 @@ package final class RowWriter {
         self.external = external
         let schema = try StoreSchema(reading: connection)
         history = try HistoryWriter(connection, layout: layout, schema: schema)
+        hasTriggers = !schema.triggers.isEmpty
         triggers = try TriggerFunctions(on: connection, schema: schema)
         fingerprint = try currentFingerprint()
     }
@@ -118,9 +121,45 @@ package final class RowWriter {
         version: Int64 = 1
     ) throws {
         let plan = try plan(of: key.entity)
-        guard !plan.entity.isAbstract else { throw unfit("\(key.entity) is abstract and has no objects of its own") }
         for name in values.keys { _ = try settable(name, in: plan) }
-        let destinations = destinations.merging(promises.removeValue(forKey: key) ?? [:]) { given, _ in given }
+        let arguments = try plan.inserted.map { attribute in
+            try encoded(values[attribute.description.name] ?? .null, for: attribute, of: key)
+        }
+        try insert(key, plan, arguments, toOne: destinations, version: version)
+    }
+
+    /// The attributes that the row of a new object is written with; derived ones follow by themselves.
+    package func insertedAttributes(of entity: String) throws -> [String] {
+        try plan(of: entity).inserted.map(\.description.name)
+    }
+
+    /// The same with the values of ``insertedAttributes(of:)``, one for each: the quicker way for many objects.
+    package func insert(
+        _ key: ObjectKey,
+        values: [AttributeValue],
+        toOne destinations: [String: ObjectKey] = [:],
+        version: Int64 = 1
+    ) throws {
+        let plan = try plan(of: key.entity)
+        guard values.count == plan.encoders.count else { throw unfit("\(key.entity) was not given all its values") }
+        var arguments: [SQLValue] = []
+        arguments.reserveCapacity(values.count)
+        for index in values.indices {
+            arguments.append(try plan.encoders[index].column(values[index], external: external))
+        }
+        try insert(key, plan, arguments, toOne: destinations, version: version)
+    }
+
+    private func insert(
+        _ key: ObjectKey,
+        _ plan: EntityPlan,
+        _ values: [SQLValue],
+        toOne destinations: [String: ObjectKey],
+        version: Int64
+    ) throws {
+        guard !plan.entity.isAbstract else { throw unfit("\(key.entity) is abstract and has no objects of its own") }
+        var destinations = destinations
+        if let promised = promises.removeValue(forKey: key) { destinations.merge(promised) { given, _ in given } }
         var row: [String: SQLValue] = [:]
         for (name, destination) in destinations {
             let place = try toOne(name, of: key)
@@ -128,12 +167,12 @@ package final class RowWriter {
             try release(destination, from: place.description, before: key)
             row.merge(try columns(of: place, leadingTo: destination, in: plan.entity)) { $1 }
         }
-        var arguments: [SQLValue] = [.integer(key.primaryKey), .integer(plan.entity.number), .integer(version)]
-        for attribute in plan.inserted {
-            arguments.append(try encoded(values[attribute.description.name] ?? .null, for: attribute, of: key))
-        }
         let keyColumns = row.keys.sorted()
-        try write(plan.insertion(keyColumns), arguments + keyColumns.compactMap { row[$0] }, of: key)
+        var arguments: [SQLValue] = [.integer(key.primaryKey), .integer(plan.entity.number), .integer(version)]
+        arguments.reserveCapacity(3 + values.count + keyColumns.count)
+        arguments += values
+        arguments += keyColumns.compactMap { row[$0] }
+        try write(plan.insertion(keyColumns), arguments, of: key)
         changes.insert(key)
         for (name, destination) in destinations.sorted(by: { $0.key < $1.key }) {
             try follow(key, try toOne(name, of: key).description, to: destination)

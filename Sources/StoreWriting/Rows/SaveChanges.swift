@@ -8,6 +8,7 @@ package struct SaveChanges: Sendable {
     private var updateOrder: [ObjectKey] = []
     private var isInserted: Set<ObjectKey> = []
     private var isDeleted: Set<ObjectKey> = []
+    private var rewritten: Set<ObjectKey> = []
     private var slots: [ObjectKey: Set<HistorySlots.Slot>] = [:]
     private var tombstones: [ObjectKey: [SQLValue]] = [:]
 
@@ -29,6 +30,9 @@ package struct SaveChanges: Sendable {
 
     package func hasInserted(_ key: ObjectKey) -> Bool { isInserted.contains(key) }
 
+    /// True for an object whose row this save inserted and then wrote to again.
+    package func hasRewritten(_ key: ObjectKey) -> Bool { rewritten.contains(key) }
+
     package func hasDeleted(_ key: ObjectKey) -> Bool { isDeleted.contains(key) }
 
     /// True for an object whose version this save has raised.
@@ -41,7 +45,11 @@ package struct SaveChanges: Sendable {
 
     /// Notes a change to an object; one that this save inserted or deleted stays what it is.
     mutating func update(_ key: ObjectKey, _ changed: Set<HistorySlots.Slot>) {
-        guard !isInserted.contains(key), !isDeleted.contains(key) else { return }
+        guard !isInserted.contains(key) else {
+            rewritten.insert(key)
+            return
+        }
+        guard !isDeleted.contains(key) else { return }
         if slots[key] == nil { updateOrder.append(key) }
         slots[key, default: []].formUnion(changed)
     }

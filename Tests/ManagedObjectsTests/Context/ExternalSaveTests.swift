@@ -69,7 +69,10 @@ struct ExternalSaveTests {
             let dummy = try context.existingObject(with: ids[0])
             let seen = Seen()
             _ = context.addObserver { seen.add($0) }
+            let rowsRead = stack.container.persistentStoreCoordinator.rowsRead
+            #expect(rowsRead > 0)
             #expect(try context.viewContextDidSaveExternally() == false)
+            #expect(stack.container.persistentStoreCoordinator.rowsRead == rowsRead)
             #expect(dummy.isFault == false)
             #expect(seen.count == 0)
         }

@@ -4,13 +4,6 @@ import StoreFormat
 import StoreMigration
 import StoreVerification
 
-/// Ratios are told in thousandths: 350 is 0.35 of what the peers took in the same run.
-private let ratio = BenchmarkMetric.custom("thousandths of the peers' time", useScalingFactor: false)
-private let ours = BenchmarkMetric.custom("ours (ms)", useScalingFactor: false)
-private let peers = BenchmarkMetric.custom("peers (ms)", useScalingFactor: false)
-private let memory = BenchmarkMetric.custom("peak memory (KiB)", useScalingFactor: false)
-private let hold = BenchmarkMetric.custom("write lock held (µs)", useScalingFactor: false)
-
 /// A store and the place it was shared to.
 private struct SharedPair {
     let old: String
@@ -21,34 +14,6 @@ private struct SharedPair {
         new = try SampleStore.emptyFolder().path + "/Habits.sqlite"
         try ChildProcess.run(Tool.path, ["share", old, new])
     }
-}
-
-extension Duration {
-    fileprivate var milliseconds: Int { Int(self / .milliseconds(1)) }
-    fileprivate var microseconds: Int { Int(self / .microseconds(1)) }
-}
-
-extension Benchmark {
-    /// Records our time beside the peers', and what the one is of the other.
-    fileprivate func record(ours own: Duration, peers other: Duration) {
-        measurement(ratio, Int((own / other * 1000).rounded()))
-        measurement(ours, own.milliseconds)
-        measurement(peers, other.milliseconds)
-    }
-}
-
-private func time(_ body: () throws -> Void) rethrows -> Duration {
-    try ContinuousClock().measure(body)
-}
-
-private func configuration(_ metrics: [BenchmarkMetric], iterations: Int) -> Benchmark.Configuration {
-    .init(
-        metrics: metrics,
-        units: [memory: .count, hold: .count, ratio: .count],
-        warmupIterations: 0,
-        maxDuration: .seconds(600),
-        maxIterations: iterations
-    )
 }
 
 private func writeLockHold(_ name: String, megabytes: Int, _ journalMode: SampleStore.JournalMode, iterations: Int) {
@@ -72,6 +37,8 @@ private func writeLockHold(_ name: String, megabytes: Int, _ journalMode: Sample
 }
 
 let benchmarks: @Sendable () -> Void = {
+    objectBenchmarks()
+
     Benchmark(
         "Share, 450 MB, all levels",
         configuration: configuration([ratio, ours, peers, memory], iterations: 3)

@@ -1,0 +1,169 @@
+import Benchmark
+import Foundation
+import ManagedObjects
+import StoreFormat
+import Synchronization
+
+/// How many objects the measurements are made with.
+private func scaled(_ count: Int) -> Int { max(10, Int(Double(count) * SampleStore.scale)) }
+
+private func request(_ format: String? = nil) throws -> FetchRequest {
+    var request = FetchRequest(entityName: "Thing", predicate: try format.map { try FetchPredicate(format: $0) })
+    request.sortDescriptors = [.init(keyPath: "number")]
+    request.returnsObjectsAsFaults = false
+    return request
+}
+
+/// Fetches everything into a context that holds it from there on.
+private func fetchAll(_ context: isolated ManagedObjectContext) throws {
+    context.userInfo["held"] = try context.fetch(request())
+}
+
+/// The notice of a save in which another context changed every tenth thing.
+private func changeTenth(_ context: ManagedObjectContext) throws -> ContextDidSave? {
+    let saved = Mutex<ContextDidSave?>(nil)
+    let observation = context.onDidSave { notice in saved.withLock { $0 = notice } }
+    defer { observation.cancel() }
+    try context.performAndWait { context in
+        for thing in try context.fetch(request("weight >= 0")) {
+            guard let number = try thing.value(Int64.self, forKey: "number"), number % 10 == 0 else { continue }
+            try thing.setValue("renamed \(number)", forKey: "name")
+        }
+        try context.save()
+    }
+    return saved.withLock { $0 }
+}
+
+/// What the runtime costs; each against what does the same without it, in the same run.
+func objectBenchmarks() {
+    fetchBenchmarks()
+    mergeBenchmarks()
+    saveBenchmarks()
+    memoryBenchmarks()
+    remedyBenchmarks()
+}
+
+private func fetchBenchmarks() {
+    Benchmark(
+        "Fetching 100,000 objects",
+        configuration: configuration([ratio, ours, peers], iterations: 10)
+    ) { (benchmark: Benchmark, store: ObjectStore) in
+        let (records, other) = try ThingRecord.all(in: store.url)
+        let container = try store.reopened()
+        defer { container.close() }
+        let own = try container.viewContext.performAndWait { context in try time { try fetchAll(context) } }
+        let names = try container.viewContext.performAndWait { context in
+            let objects = context.userInfo["held"] as? [ManagedObject] ?? []
+            return try objects.map { try $0.value(String.self, forKey: "name") }
+        }
+        guard names == records.map(\.name), !names.isEmpty else { return benchmark.error("the rows differ") }
+        benchmark.record(ours: own, peers: other)
+    } setup: {
+        try ObjectStore(things: scaled(100_000))
+    }
+}
+
+private func mergeBenchmarks() {
+    Benchmark(
+        "Merging 10,000 changes into 100,000 objects",
+        configuration: configuration([ratio, ours, peers], iterations: 5)
+    ) { benchmark in
+        let store = try ObjectStore(things: scaled(100_000))
+        defer { store.remove() }
+        let context = store.container.viewContext
+        try context.performAndWait { try fetchAll($0) }
+        guard let notice = try changeTenth(store.container.newBackgroundContext()) else {
+            return benchmark.error("nothing was saved")
+        }
+        let own = try context.performAndWait { context in
+            try time { try context.mergeChanges(fromContextDidSave: notice) }
+        }
+        let other = try context.performAndWait { context in
+            try time {
+                try context.refreshAllObjects()
+                try fetchAll(context)
+            }
+        }
+        benchmark.record(ours: own, peers: other)
+    }
+
+    Benchmark(
+        "Merging 10,000 changes of another process into 100,000 objects",
+        configuration: configuration([ratio, ours, peers], iterations: 5)
+    ) { benchmark in
+        let store = try ObjectStore(things: scaled(100_000))
+        defer { store.remove() }
+        let context = store.container.viewContext
+        try context.performAndWait { try fetchAll($0) }
+        let elsewhere = try store.reopened()
+        guard let notice = try changeTenth(elsewhere.viewContext) else { return benchmark.error("nothing was saved") }
+        elsewhere.close()
+        let clock = ContinuousClock()
+        let start = clock.now
+        try await ManagedObjectContext.mergeChanges(fromRemoteContextSave: notice.objectIDs, into: [context])
+        let own = start.duration(to: clock.now)
+        let other = try context.performAndWait { context in
+            try time {
+                context.stalenessInterval = 0
+                try context.refreshAllObjects()
+                context.stalenessInterval = -1
+                try fetchAll(context)
+            }
+        }
+        benchmark.record(ours: own, peers: other)
+    }
+}
+
+private func saveBenchmarks() {
+    for tracksHistory in [false, true] {
+        Benchmark(
+            "Saving 10,000 new objects" + (tracksHistory ? ", with history" : ""),
+            configuration: configuration([ratio, ours, peers], iterations: 10)
+        ) { benchmark in
+            let count = scaled(10_000)
+            let (store, other) = (
+                try ObjectStore(things: 1000, tracksHistory: tracksHistory),
+                try ObjectStore(things: 1000, tracksHistory: tracksHistory)
+            )
+            defer {
+                store.remove()
+                other.remove()
+            }
+            let own = try store.container.newBackgroundContext()
+                .performAndWait { context in
+                    try ThingValues.insert(count, into: context)
+                    return try time { try context.save() }
+                }
+            other.container.close()
+            let raw = try RawSave(other.url)
+            defer { raw.close() }
+            let peer = try time { try raw.insert(count, tracksHistory: tracksHistory) }
+            benchmark.record(ours: own, peers: peer)
+        }
+    }
+}
+
+private func memoryBenchmarks() {
+    Benchmark("Memory of a fault", configuration: configuration([bytes], iterations: 1)) { benchmark in
+        let store = try ObjectStore(things: scaled(100_000))
+        defer { store.remove() }
+        let taken = try store.container.viewContext.performAndWait { context in
+            let ids = try context.fetchObjectIDs(request())
+            let before = ResidentMemory.bytes
+            context.userInfo["held"] = try ids.map { try context.object(with: $0) }
+            return ResidentMemory.bytes - before
+        }
+        benchmark.measurement(bytes, taken / scaled(100_000))
+    }
+
+    Benchmark("Memory of an object with its row", configuration: configuration([bytes], iterations: 1)) { benchmark in
+        let store = try ObjectStore(things: scaled(100_000))
+        defer { store.remove() }
+        let taken = try store.container.viewContext.performAndWait { context in
+            let before = ResidentMemory.bytes
+            try fetchAll(context)
+            return ResidentMemory.bytes - before
+        }
+        benchmark.measurement(bytes, taken / scaled(100_000))
+    }
+}
