@@ -4,7 +4,7 @@ internal import CSQLite
 ///
 /// A column number out of range reads as null, as SQLite has it.
 package struct StoreRow: ~Copyable {
-    private let statement: OpaquePointer
+    let statement: OpaquePointer
     package let columnCount: Int
 
     init(statement: OpaquePointer, columnCount: Int) {

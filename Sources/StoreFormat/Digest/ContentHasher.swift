@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import Crypto
 
 /// SHA-256 over typed values, fed in pieces large enough that hashing many small ones costs little.
@@ -72,14 +73,27 @@ struct ContentHasher: ~Copyable {
     }
 
     /// Adds one value of a row with its storage class.
+    ///
+    /// The value is asked for once and then read, which costs half of asking the statement for each of its parts. It
+    /// takes a connection without a mutex, as all of ours are: there a value of a row is as good as any other.
     mutating func append(_ row: borrowing StoreRow, _ column: Int) {
-        switch row.type(column) {
-        case .integer: append(row.integer(column))
-        case .real: append(row.real(column))
-        case .null: appendNull()
-        case .text: row.withBytes(column) { append($0, .text) }
-        case .blob: row.withBytes(column) { append($0, .blob) }
+        guard let value = sqlite3_column_value(row.statement, Int32(truncatingIfNeeded: column)) else {
+            return appendNull()
         }
+        switch sqlite3_value_type(value) {
+        case SQLITE_INTEGER: append(sqlite3_value_int64(value))
+        case SQLITE_FLOAT: append(sqlite3_value_double(value))
+        case SQLITE_TEXT: appendBytes(of: value, .text)
+        case SQLITE_BLOB: appendBytes(of: value, .blob)
+        default: appendNull()
+        }
+    }
+
+    /// Asking for the blob first keeps SQLite from converting a text to another encoding.
+    private mutating func appendBytes(of value: OpaquePointer, _ storageClass: StorageClass) {
+        let start = sqlite3_value_blob(value)
+        let count = Int(sqlite3_value_bytes(value))
+        append(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count), storageClass)
     }
 
     /// Ends the digest and returns it in lower-case hexadecimal.

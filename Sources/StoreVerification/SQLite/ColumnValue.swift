@@ -32,40 +32,45 @@ struct ColumnValue {
 
     /// Reads column `index` of the row that `statement` stands on.
     ///
-    /// The bytes of a text are taken as a blob, which spares SQLite the copy that a terminating zero would need.
+    /// The bytes of a text are taken as a blob, which spares SQLite the copy that a terminating zero would need. The value
+    /// is asked for once and then read, which is sound on a connection without a mutex, as all of ours are.
     @inline(__always)
     init(_ statement: OpaquePointer, _ index: Int32) {
-        switch sqlite3_column_type(statement, index) {
+        guard let value = sqlite3_column_value(statement, index) else {
+            self = .null
+            return
+        }
+        switch sqlite3_value_type(value) {
         case SQLITE_INTEGER:
-            let value = sqlite3_column_int64(statement, index)
+            let number = sqlite3_value_int64(value)
             self.init(
                 order: .number,
                 isInteger: true,
-                bits: UInt64(bitPattern: value),
+                bits: UInt64(bitPattern: number),
                 bytes: .init(start: nil, count: 0)
             )
         case SQLITE_FLOAT:
             // Minus zero equals zero and may be stored as either.
-            let value = sqlite3_column_double(statement, index)
+            let number = sqlite3_value_double(value)
             self.init(
                 order: .number,
                 isInteger: false,
-                bits: (value == 0 ? 0 : value).bitPattern,
+                bits: (number == 0 ? 0 : number).bitPattern,
                 bytes: .init(start: nil, count: 0)
             )
         case SQLITE_TEXT:
-            self.init(order: .text, isInteger: false, bits: 0, bytes: Self.bytes(statement, index))
+            self.init(order: .text, isInteger: false, bits: 0, bytes: Self.bytes(value))
         case SQLITE_BLOB:
-            self.init(order: .blob, isInteger: false, bits: 0, bytes: Self.bytes(statement, index))
+            self.init(order: .blob, isInteger: false, bits: 0, bytes: Self.bytes(value))
         default:
             self = .null
         }
     }
 
     @inline(__always)
-    private static func bytes(_ statement: OpaquePointer, _ index: Int32) -> UnsafeRawBufferPointer {
-        let start = sqlite3_column_blob(statement, index)
-        let count = Int(sqlite3_column_bytes(statement, index))
+    private static func bytes(_ value: OpaquePointer) -> UnsafeRawBufferPointer {
+        let start = sqlite3_value_blob(value)
+        let count = Int(sqlite3_value_bytes(value))
         return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : max(0, count))
     }
 
