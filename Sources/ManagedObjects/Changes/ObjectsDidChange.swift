@@ -13,9 +13,12 @@ public struct ObjectsDidChange {
     /// Every object that a save of this context wrote; nothing else of it need be new.
     public var savedIDs: Set<ManagedObjectID> = []
 
+    /// True when the stores are to be looked at anew, for who knows what others did to them.
+    public var rereadsStores = false
+
     public var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && invalidatedAll.isEmpty
-            && mergedIDs.isEmpty && savedIDs.isEmpty
+            && mergedIDs.isEmpty && savedIDs.isEmpty && !rereadsStores
     }
 
     /// The same as ids, which may leave the context.

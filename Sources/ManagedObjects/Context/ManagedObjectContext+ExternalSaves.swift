@@ -10,11 +10,10 @@ extension ManagedObjectContext {
     public func viewContextDidSaveExternally() throws -> Bool {
         let versions = try persistentStoreCoordinator.externalVersions()
         guard versions != graph.externalVersions ?? persistentStoreCoordinator.openedVersions() else { return false }
+        // Observers look when the interval is their own again, and so at rows that were read once.
+        try graph.refreshAllObjects(maximumAge: .zero)
         graph.externalVersions = versions
-        let interval = stalenessInterval
-        stalenessInterval = 0
-        defer { stalenessInterval = interval }
-        try refreshAllObjects()
+        try graph.processPendingChanges()
         return true
     }
 }

@@ -45,7 +45,10 @@ extension ManagedObjectContext {
     }
 
     private func merge(_ changes: ObjectIDChanges) throws {
-        if changes.invalidatesAll { try refreshAllObjects() }
+        if changes.invalidatesAll {
+            graph.news.rereadsStores = true
+            try refreshAllObjects()
+        }
         try graph.merge(changes)
     }
 }
@@ -74,7 +77,7 @@ extension ObjectGraph {
         try source.prepare(registered.filter { !$0.isFault }.map(\.objectID))
         for object in registered where object.status.isDisjoint(with: [.inserted, .deleted]) {
             if object.isFault {
-                for index in object.toManys.keys { object.toManys[index]?.base = nil }
+                _ = object.forgetDestinations()
             } else {
                 try refresh(object, mergeChanges: true)
             }

@@ -16,17 +16,7 @@ extension ManagedObjectContext {
 
     /// Refreshes all objects: what was changed here survives, everything else is read again when it is next asked for.
     public func refreshAllObjects() throws {
-        let objects = graph.registeredObjects
-        // Faults are filled later, when the interval may be another one: what is too old now goes now.
-        if let age = graph.maximumAge { graph.source.forget(objects.map(\.objectID), olderThan: age) }
-        for object in objects {
-            if object.hasChanges {
-                try graph.refresh(object, mergeChanges: true)
-            } else if !object.isFault {
-                graph.turnIntoFault(object)
-                graph.news.refreshed.insert(object)
-            }
-        }
+        try graph.refreshAllObjects(maximumAge: graph.maximumAge)
         try graph.processPendingChanges()
     }
 
@@ -58,15 +48,42 @@ extension ManagedObjectContext {
 }
 
 extension ObjectGraph {
+    /// Refreshes all objects with rows that are at most so old, without a word to observers.
+    func refreshAllObjects(maximumAge: Duration?) throws {
+        let objects = registeredObjects
+        // Faults are filled later, when another age may do: what is too old now goes now.
+        if let maximumAge {
+            source.forget(objects.map(\.objectID), olderThan: maximumAge)
+            news.rereadsStores = true
+        }
+        for object in objects {
+            if object.hasChanges {
+                try refresh(object, mergeChanges: true, maximumAge: maximumAge)
+            } else if !object.isFault || !object.toManys.isEmpty {
+                turnIntoFault(object)
+                news.refreshed.insert(object)
+            }
+        }
+    }
+
     func refresh(_ object: ManagedObject, mergeChanges: Bool) throws {
+        try refresh(object, mergeChanges: mergeChanges, maximumAge: maximumAge)
+    }
+
+    private func refresh(_ object: ManagedObject, mergeChanges: Bool, maximumAge: Duration?) throws {
         guard object.status.isDisjoint(with: [.inserted, .gone]) else { return }
-        if let age = maximumAge { source.forget([object.objectID], olderThan: age) }
+        if let maximumAge { source.forget([object.objectID], olderThan: maximumAge) }
         guard mergeChanges else {
             turnIntoFault(object)
             news.refreshed.insert(object)
             return
         }
-        guard !object.isFault else { return }
+        guard !object.isFault else {
+            // A fault may know where its relationships lead, and have changes of them.
+            guard object.forgetDestinations() else { return }
+            if object.isUpdated { news.updated.insert(object) } else { news.refreshed.insert(object) }
+            return
+        }
         guard let row = try source.row(of: object.objectID, maximumAge: maximumAge) else {
             forgetRow(of: object)
             return

@@ -95,7 +95,9 @@ public actor ManagedObjectContext {
         !graph.inserted.isEmpty || !graph.updated.isEmpty || !graph.deleted.isEmpty || !graph.touched.isEmpty
     }
 
-    /// How old a cached row may be, in seconds, when a fault is filled from it; negative is any age, 0 reads anew.
+    /// How old a cached row may be, in seconds, when a fault is filled from it; 0 reads anew.
+    ///
+    /// Negative is any age, and so is what is no number or longer than thirty years.
     public var stalenessInterval: Double {
         get { graph.stalenessInterval }
         set { graph.stalenessInterval = newValue }

@@ -57,9 +57,12 @@ extension ObjectGraph {
         guard target.status.isDisjoint(with: [.deleted, .gone]) else { return }
         switch target.shape.property(inverse) {
         case .toMany(let index): try change(target, index) { $0.remove(object.objectID) }
-        case .toOne(let index):
+        case .toOne:
+            // Its row may tell that it is of another entity than its id said, and where the relationship is then.
             try fire(target)
-            guard !target.isDeleted, target.toOnes[index] == object.objectID else { return }
+            guard !target.isDeleted, case .toOne(let index)? = target.shape.property(inverse),
+                target.toOnes[index] == object.objectID
+            else { return }
             try willChange(target)
             target.toOnes[index] = nil
             target.changed.insert(.toOne(index))
@@ -70,8 +73,9 @@ extension ObjectGraph {
     private func attach(_ target: ManagedObject, _ inverse: String, to object: ManagedObject, _ name: String) throws {
         switch target.shape.property(inverse) {
         case .toMany(let index): try change(target, index) { $0.add(object.objectID) }
-        case .toOne(let index):
+        case .toOne:
             try willChange(target)
+            guard case .toOne(let index)? = target.shape.property(inverse) else { return }
             let displaced = target.toOnes[index]
             target.toOnes[index] = object.objectID
             target.changed.insert(.toOne(index))

@@ -112,7 +112,8 @@ final class ObjectGraph {
 
     // MARK: Faults
 
-    var maximumAge: Duration? { stalenessInterval < 0 ? nil : .seconds(stalenessInterval) }
+    /// Nil for any age; no row gets as old as an interval that a duration cannot hold.
+    var maximumAge: Duration? { (0..<1e9).contains(stalenessInterval) ? .seconds(stalenessInterval) : nil }
 
     /// Reads the values of a fault; one whose row is gone becomes a deleted object without values.
     func fire(_ object: ManagedObject) throws {
@@ -138,6 +139,11 @@ final class ObjectGraph {
     /// Gives an object the values of a row, and lays the changes made to it on top.
     func fill(_ object: ManagedObject, from row: RowSnapshot) {
         if row.id.entityName != object.shape.name, let shape = try? source.shape().entity(row.id.entityName) {
+            if !shape.lineage.contains(object.shape.name) {
+                // What was noted by the numbers of an entity that it never was means nothing.
+                object.toManys = [:]
+                object.changed = []
+            }
             object.shape = shape
             object.objectID = row.id
         }

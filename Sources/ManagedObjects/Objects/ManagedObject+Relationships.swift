@@ -3,14 +3,14 @@ internal import StoreFormat
 extension ManagedObject {
     /// The destination of a to-one relationship; most often a fault.
     public func object(forKey key: String) throws -> ManagedObject? {
+        try graph?.fire(self)
         guard case .toOne(let index) = try relationship(key) else {
             throw ManagedObjectError(
                 .unknownProperty,
                 "\(shape.name).\(key) leads to many objects; ask for objects(forKey:)"
             )
         }
-        guard let graph else { return nil }
-        try graph.fire(self)
+        guard let graph, toOnes.indices.contains(index) else { return nil }
         return try toOnes[index].map(graph.object)
     }
 
@@ -22,11 +22,14 @@ extension ManagedObject {
 
     /// The ids of a relationship's destinations, without making objects of them.
     public func objectIDs(forRelationshipNamed key: String) throws -> [ManagedObjectID] {
+        var property = try relationship(key)
         guard let graph else { return [] }
-        switch try relationship(key) {
-        case .toOne(let index):
+        if case .toOne = property {
             try graph.fire(self)
-            return toOnes[index].map { [$0] } ?? []
+            property = try relationship(key)
+        }
+        switch property {
+        case .toOne(let index): return toOnes.indices.contains(index) ? toOnes[index].map { [$0] } ?? [] : []
         case .toMany(let index): return try graph.members(of: self, index)
         case .attribute: return []
         }
@@ -34,32 +37,37 @@ extension ManagedObject {
 
     /// Leads a to-one relationship to another object, or to none; the inverse follows.
     public func setObject(_ destination: ManagedObject?, forKey key: String) throws {
+        let graph = try requireContext()
+        try graph.fire(self)
         guard case .toOne(let index) = try relationship(key) else {
             throw ManagedObjectError(.unknownProperty, "\(shape.name).\(key) leads to many objects; add or remove one")
         }
         try check(destination.map { [$0] } ?? [], for: key)
-        try graph?.setToOne(self, index, destination)
+        try graph.setToOne(self, index, destination)
     }
 
     /// Gives a to-many relationship these destinations; an ordered one takes their order too.
     public func setObjects(_ destinations: [ManagedObject], forKey key: String) throws {
+        let graph = try requireContext()
         let index = try toMany(key)
         try check(destinations, for: key)
-        try graph?.setMembers(of: self, index, to: destinations)
+        try graph.setMembers(of: self, index, to: destinations)
     }
 
     /// Adds a destination to a to-many relationship, at its end where it is ordered; the inverse follows.
     public func add(_ destination: ManagedObject, toKey key: String) throws {
+        let graph = try requireContext()
         let index = try toMany(key)
         try check([destination], for: key)
-        try graph?.add(destination, to: self, index)
+        try graph.add(destination, to: self, index)
     }
 
     /// Removes a destination from a to-many relationship; the inverse follows.
     public func remove(_ destination: ManagedObject, fromKey key: String) throws {
+        let graph = try requireContext()
         let index = try toMany(key)
         try check([destination], for: key)
-        try graph?.remove(destination, from: self, index)
+        try graph.remove(destination, from: self, index)
     }
 
     /// True when the relationship's destinations have not been read.

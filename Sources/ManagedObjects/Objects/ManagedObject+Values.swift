@@ -15,13 +15,16 @@ extension ManagedObject {
 
     /// The value of an attribute as the store has it: what lies in a file of its own stays there.
     package func rawValue(forKey key: String) throws -> AttributeValue {
-        let index = try attribute(key)
+        // The row may tell that the object is of another entity than its id said.
         try graph?.fire(self)
+        let index = try attribute(key)
         return attributes.indices.contains(index) ? attributes[index] : .null
     }
 
     /// Sets an attribute, after taking the value over into its type.
     public func setValue(_ value: AttributeValue, forKey key: String) throws {
+        let graph = try requireContext()
+        try graph.fire(self)
         let index = try attribute(key)
         let description = shape.attributes[index]
         guard !description.isDerived else {
@@ -30,7 +33,7 @@ extension ManagedObject {
         guard let converted = value.converted(to: description.type) else {
             throw ManagedObjectError(.wrongType, "the value does not fit the type of \(shape.name).\(key)")
         }
-        try graph?.willChange(self)
+        try graph.markChanged(self)
         attributes[index] = converted
         changed.insert(.attribute(index))
     }

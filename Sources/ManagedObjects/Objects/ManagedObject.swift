@@ -73,6 +73,25 @@ open class ManagedObject {
         changedProperties().map(shape.name(of:)).sorted(by: ManagedObjectModel.inByteOrder)
     }
 
+    /// The graph of the context; throws once the object is in none any more, for then nobody would save a change.
+    func requireContext() throws -> ObjectGraph {
+        guard let graph else {
+            throw ManagedObjectError(
+                .objectIsGone,
+                "this \(shape.name) is in no context any more: it was deleted, or its context was reset or is gone",
+                objectIDs: [objectID]
+            )
+        }
+        return graph
+    }
+
+    /// Forgets what the store was said to hold of to-many relationships, not what was changed; false when nothing was.
+    func forgetDestinations() -> Bool {
+        let read = toManys.filter { $0.value.base != nil }.keys
+        for index in read { toManys[index]?.base = nil }
+        return !read.isEmpty
+    }
+
     // MARK: For subclasses
 
     /// Called once, when the object was made and inserted.

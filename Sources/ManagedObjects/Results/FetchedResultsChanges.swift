@@ -65,7 +65,7 @@ struct FetchedResultsChanges {
     private static func staying(_ numbers: [Int], isChanged: (Int) -> Bool) -> [Bool] {
         if zip(numbers, numbers.dropFirst()).allSatisfy(<) { return [Bool](repeating: true, count: numbers.count) }
         // The heaviest ascending subsequence, with a tree of maxima over the numbers' ranks.
-        let ranks = Dictionary(uniqueKeysWithValues: numbers.sorted().enumerated().map { ($0.element, $0.offset + 1) })
+        let ranks = Dictionary(numbers.sorted().enumerated().map { ($0.element, $0.offset + 1) }) { first, _ in first }
         let unchangedWeight = numbers.count + 1
         var best = [(weight: Int, index: Int?)](repeating: (0, nil), count: numbers.count + 1)
         var weights = [Int](repeating: 0, count: numbers.count)

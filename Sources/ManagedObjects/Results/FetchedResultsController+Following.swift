@@ -37,6 +37,9 @@ extension FetchedResultsController {
         _ old: FetchedResultsList,
         _ query: FetchedResultsQuery
     ) throws -> FetchedResultsList? {
+        // What could not be followed is not in the old list.
+        if updateError != nil { return try query.list(of: graph.fetch(query.fetch)) }
+        if behaviour == .complete, news.rereadsStores { return try query.list(of: graph.fetch(query.fetch)) }
         if behaviour == .complete, query.hasWindow || !query.dependencies.isEmpty {
             guard try concerns(news, query) else { return nil }
             return try query.list(of: graph.fetch(query.fetch))
@@ -73,10 +76,7 @@ extension FetchedResultsController {
             try graph.fire(object)
             if try query.matches(object) { moving.append(try query.entry(object)) }
         }
-        return FetchedResultsList(
-            merged(kept, moving.sorted(by: query.precedes), query),
-            hasSections: query.hasSections
-        )
+        return try query.list(inOrder: merged(kept, moving.sorted(by: query.precedes), query))
     }
 
     private func merged(

@@ -50,7 +50,11 @@ struct FetchedResultsQuery {
     ///
     /// They are ordered by the values they have here: while several notices wait to be merged, the store's are ahead.
     func list(of objects: [ManagedObject]) throws -> FetchedResultsList {
-        let entries = try objects.map(entry).sorted(by: precedes)
+        try list(inOrder: objects.map(entry).sorted(by: precedes))
+    }
+
+    /// The list of entries that are in order; throws when the order tears sections apart.
+    func list(inOrder entries: [FetchedResultsList.Entry]) throws -> FetchedResultsList {
         let list = FetchedResultsList(entries, hasSections: hasSections)
         guard Set(list.sections.map(\.name)).count == list.sections.count else {
             throw FetchError(

@@ -75,12 +75,12 @@ package final class ObjectShape: Sendable {
         }
     }
 
-    /// The relationship behind a property; nil for an attribute.
+    /// The relationship behind a property; nil for an attribute, and for a number of another entity.
     package func relationship(_ property: Property) -> RelationshipDescription? {
         switch property {
         case .attribute: nil
-        case .toOne(let index): toOnes[index]
-        case .toMany(let index): toManys[index]
+        case .toOne(let index): toOnes.indices.contains(index) ? toOnes[index] : nil
+        case .toMany(let index): toManys.indices.contains(index) ? toManys[index] : nil
         }
     }
 

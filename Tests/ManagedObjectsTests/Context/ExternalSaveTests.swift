@@ -110,3 +110,152 @@ struct ExternalSaveTests {
         }
     }
 }
+
+/// The same with relationships and lists, which are asked for where nobody holds the objects that changed.
+@Suite("What another process saved of relationships, and among them")
+struct ExternalRelationshipTests {
+    private let stack: SiblingStack
+    private let author: ManagedObjectID
+    private let book: ManagedObjectID
+
+    init() throws {
+        let stack = try SiblingStack(Library.model)
+        self.stack = stack
+        (author, book) = try stack.background.performAndWait { context in
+            let author = try context.insertNewObject(forEntityName: "Author")
+            try author.setValue("A", forKey: "name")
+            let book = try context.insertNewObject(forEntityName: "Book")
+            try book.setObject(author, forKey: "author")
+            try context.save()
+            return (author.objectID, book.objectID)
+        }
+    }
+
+    private func elsewhere(_ sql: String) throws {
+        let process = try StoreWriterProcess(stack.location.path)
+        #expect(try process.execute(sql).hasPrefix("ok"))
+        _ = process.waitForExit()
+    }
+
+    @Test("the members that a fault showed are asked for again")
+    func membersOfFault() throws {
+        try stack.main.performAndWait { context in
+            let author = try context.object(with: author)
+            #expect(try author.objectIDs(forRelationshipNamed: "books") == [book])
+            #expect(author.isFault)
+            try elsewhere("UPDATE ZBOOK SET ZAUTHOR = NULL, Z_OPT = Z_OPT + 1")
+            #expect(try context.viewContextDidSaveExternally())
+            #expect(try author.objects(forKey: "books").isEmpty)
+            #expect(author.isFault)
+        }
+    }
+
+    @Test("members that were added to a fault and not saved stay, beside what the store holds now")
+    func pendingMembersOfFault() throws {
+        try stack.main.performAndWait { context in
+            let author = try context.object(with: author)
+            let new = try context.insertNewObject(forEntityName: "Book")
+            try author.add(new, toKey: "books")
+            #expect(try author.objects(forKey: "books").count == 2)
+            #expect(author.isFault)
+            try elsewhere("DELETE FROM ZBOOK")
+            #expect(try context.viewContextDidSaveExternally())
+            #expect(try author.objects(forKey: "books") == [new])
+            try context.save()
+            #expect(try author.objects(forKey: "books") == [new])
+        }
+    }
+
+    @Test("a refresh that merges asks again for the members of a fault, and of an object", arguments: [true, false])
+    func refresh(_ isFault: Bool) throws {
+        try stack.main.performAndWait { context in
+            let author = try isFault ? context.object(with: author) : context.existingObject(with: author)
+            #expect(try author.objects(forKey: "books").count == 1)
+            #expect(author.isFault == isFault)
+            try stack.background.performAndWait { background in
+                let book = try background.insertNewObject(forEntityName: "Comic")
+                try book.setObject(background.existingObject(with: self.author), forKey: "author")
+                try background.save()
+            }
+            try context.refresh(author, mergeChanges: true)
+            #expect(try author.objects(forKey: "books").count == 2)
+        }
+    }
+
+    /// Does what is to be done when another process said that it saved, in one call or as it was published.
+    private func hear(_ context: isolated ManagedObjectContext, _ stepByStep: Bool) throws {
+        guard stepByStep else {
+            #expect(try context.viewContextDidSaveExternally())
+            return
+        }
+        context.stalenessInterval = 0
+        try context.refreshAllObjects()
+        context.stalenessInterval = -1
+    }
+
+    @Test(
+        "a complete controller shows rows that came and lacks those that went, and tells its delegate",
+        arguments: [true, false]
+    )
+    func controller(_ stepByStep: Bool) throws {
+        try stack.main.performAndWait { context in
+            let request = FetchRequest(entityName: "Tag", sortDescriptors: [.init(keyPath: "word")])
+            let controllers = [FetchedResultsController.Behaviour.complete, .registeredOnly]
+                .map { FetchedResultsController(fetchRequest: request, managedObjectContext: context, behaviour: $0) }
+            let delegates = controllers.map { _ in CountingDelegate() }
+            for (controller, delegate) in zip(controllers, delegates) {
+                controller.delegate = delegate
+                try controller.performFetch()
+            }
+            try elsewhere(
+                "INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT, ZWORD) SELECT 1, Z_ENT, 1, 'w' FROM Z_PRIMARYKEY "
+                    + "WHERE Z_NAME = 'Tag'"
+            )
+            try hear(context, stepByStep)
+            #expect(controllers.map(\.fetchedObjects?.count) == [1, 0])
+            #expect(delegates.map(\.changes) == [[.insert], []])
+            try elsewhere("DELETE FROM ZTAG")
+            try hear(context, stepByStep)
+            #expect(controllers.map(\.fetchedObjects?.count) == [0, 0])
+            #expect(delegates.map(\.changes) == [[.insert, .delete], []])
+        }
+    }
+
+    @Test("a controller shows what was saved elsewhere in all of its objects, and tells of each once")
+    func updates() throws {
+        try stack.background.performAndWait { context in
+            for number in 0..<40 {
+                try context.insertNewObject(forEntityName: "Tag").setValue("word \(number)", forKey: "word")
+            }
+            try context.save()
+        }
+        try stack.main.performAndWait { context in
+            let controller = FetchedResultsController(
+                fetchRequest: FetchRequest(entityName: "Tag", sortDescriptors: [.init(keyPath: "word")]),
+                managedObjectContext: context
+            )
+            let delegate = CountingDelegate()
+            controller.delegate = delegate
+            try controller.performFetch()
+            try elsewhere("UPDATE ZTAG SET ZWORD = ZWORD || '!', Z_OPT = Z_OPT + 1")
+            #expect(try context.viewContextDidSaveExternally())
+            let words = try controller.fetchedObjects?.map { try $0.value(String.self, forKey: "word") }
+            #expect(words?.allSatisfy { $0?.hasSuffix("!") == true } == true)
+            #expect(delegate.changes == [FetchedResultsController.ChangeType](repeating: .update, count: 40))
+        }
+    }
+}
+
+private final class CountingDelegate: FetchedResultsControllerDelegate {
+    var changes: [FetchedResultsController.ChangeType] = []
+
+    func controller(
+        _ controller: FetchedResultsController,
+        didChange object: ManagedObject,
+        at indexPath: FetchedResultsController.IndexPath?,
+        for type: FetchedResultsController.ChangeType,
+        newIndexPath: FetchedResultsController.IndexPath?
+    ) {
+        changes.append(type)
+    }
+}

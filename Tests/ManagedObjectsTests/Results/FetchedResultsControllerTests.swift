@@ -204,7 +204,46 @@ struct FetchedResultsControllerTests {
         }
         #expect(try await stack.names(stack.main) == ["dummy0", "dummy1"])
     }
+
+    @Test(
+        "an edit that tears a section apart is an error, and what follows it is shown whole",
+        arguments: [true, false]
+    )
+    func tornSection(_ isComplete: Bool) throws {
+        let stack = try SiblingStack()
+        try stack.main.performAndWait { context in
+            let dummies = try context.insertDummies(3)
+            for (index, dummy) in dummies.enumerated() { try dummy.setValue(index == 2, forKey: "isEven") }
+            try context.save()
+            let controller = FetchedResultsController(
+                fetchRequest: FetchRequest(entityName: "TestDummy", sortDescriptors: [.init(keyPath: "name")]),
+                managedObjectContext: context,
+                sectionNameKeyPath: "isEven",
+                behaviour: isComplete ? .complete : .registeredOnly
+            )
+            let delegate = SilentDelegate()
+            controller.delegate = delegate
+            try controller.performFetch()
+            // It belongs to the first section, and comes after the last.
+            let torn = try context.insertNewObject(forEntityName: "TestDummy")
+            try torn.setValue("dummy 3", forKey: "name")
+            try torn.setValue(false, forKey: "isEven")
+            try context.processPendingChanges()
+            #expect(controller.updateError is FetchError)
+            #expect(controller.fetchedObjects == dummies)
+            try dummies[0].setValue("dummy 00", forKey: "name")
+            try context.processPendingChanges()
+            #expect(controller.updateError is FetchError)
+            try torn.setValue(true, forKey: "isEven")
+            try context.processPendingChanges()
+            #expect(controller.updateError == nil)
+            #expect(controller.fetchedObjects == dummies + [torn])
+            #expect(controller.sections?.map(\.numberOfObjects) == [2, 2])
+        }
+    }
 }
+
+private final class SilentDelegate: FetchedResultsControllerDelegate {}
 
 private final class KeptDifference {
     var difference: CollectionDifference<ManagedObjectID>?
