@@ -66,6 +66,7 @@ let package = Package(
     products: [
         .library(name: "StoreMigration", targets: ["StoreMigration", "StoreFormat"]),
         .library(name: "ManagedObjects", targets: ["ManagedObjects", "StoreFormat", "ChangeMerging"]),
+        .library(name: "ChangeRelay", targets: ["ChangeRelay", "StoreFormat"]),
         .library(name: "StoreVerification", targets: ["StoreVerification"]),
         .library(name: "StoreStrategies", targets: ["StoreStrategies"]),
         .library(name: "BuiltInStrategies", targets: ["BuiltInStrategies", "StoreStrategies"]),
@@ -98,6 +99,7 @@ let package = Package(
         .module("StoreWriting", ["StoreFormat", "SafeFiles", "CSQLite", "CZlib", .systemPackage, .crypto]),
         // change
         .module("ChangeMerging"),
+        .module("ChangeRelay", ["StoreFormat", "SafeFiles", .systemPackage]),
         .module("StoreFixtures", ["StoreWriting", "StoreFormat", "SafeFiles", "CSQLite", .yams, .systemPackage]),
         // live
         .module(
@@ -157,6 +159,7 @@ let package = Package(
             ["TestSupport", "StoreVerification", "StoreWriting", "StoreFormat", "SafeFiles", .systemPackage]
         ),
         .tests("ChangeMergingTests", ["ChangeMerging"]),
+        .tests("ChangeRelayTests", ["TestSupport", "ChangeRelay", "StoreFormat", "SafeFiles"]),
         .tests("StoreFixturesTests", ["StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]),
         .tests(
             "ManagedObjectsTests",

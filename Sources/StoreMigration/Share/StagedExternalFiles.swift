@@ -189,26 +189,9 @@ extension Directory {
         }
         return true
     }
-
-    func setGroupIfAllowed(_ group: UInt32) throws {
-        do {
-            try setOwner(user: nil, group: group)
-        } catch {
-            guard error.errno == .notPermitted else { throw error }
-        }
-    }
 }
 
 extension DurableFile {
-    /// Sets the group; a user who is not a member of it may not, and the file then keeps the user's own.
-    func setGroupIfAllowed(_ group: UInt32) throws {
-        do {
-            try setOwner(user: nil, group: group)
-        } catch {
-            guard error.errno == .notPermitted else { throw error }
-        }
-    }
-
     /// Copies all bytes in chunks.
     func copyBytes(to output: DurableFile, chunk: Int) throws {
         var buffer = [UInt8](repeating: 0, count: chunk)

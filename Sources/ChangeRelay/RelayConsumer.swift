@@ -1,0 +1,100 @@
+import SafeFiles
+import StoreFormat
+
+/// One consumer's end of a queue: what it has not dealt with yet, and its word that it has.
+///
+/// A name is held by one process at a time. A consumer that is registered for the first time begins at the end of the
+/// queue: what was posted before, it has read from the store.
+public final class RelayConsumer: Sendable {
+    public let name: String
+    private let queue: RelayQueue
+    private let lock: FileLock
+    private let lockName: String
+
+    /// Registers the consumer, or takes up where it left off.
+    ///
+    /// Throws ``RelayError`` with the code `consumerBusy` while another process has the name.
+    public init(_ name: String, of queue: RelayQueue) throws(RelayError) {
+        guard Self.isName(name) else { throw .badName(name, path: queue.location.path) }
+        lockName = queue.location.name + ".\(name).lock"
+        do {
+            guard let lock = try FileLock.acquire(lockName, in: queue.folder, deadline: Deadline(after: .zero)) else {
+                throw RelayError.consumerBusy(name, path: queue.location.path)
+            }
+            self.lock = lock
+        } catch {
+            throw RelayError(error, path: queue.location.path)
+        }
+        self.name = name
+        self.queue = queue
+        try queue.write { connection in
+            try connection.run(
+                """
+                INSERT OR IGNORE INTO consumer (name, position)
+                VALUES (?, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'notice'), 0))
+                """,
+                [.text(name)]
+            )
+        }
+    }
+
+    deinit {
+        // Under the lock the name is still ours; without the file nobody waits for it.
+        try? queue.folder.removeFile(lockName)
+        lock.release()
+    }
+
+    /// The next notices that were not acknowledged, at most `limit`; the same again until they are.
+    public func next(limit: Int = 1_000) throws(RelayError) -> RelayBatch {
+        try queue.read { connection in
+            try connection.beginReading()
+            defer { connection.rollback() }
+            var (position, needsRefresh): (Int64, Bool) = (0, false)
+            try connection.forEachRow(
+                "SELECT position, needs_refresh FROM consumer WHERE name = ?",
+                [.text(name)]
+            ) { row in
+                (position, needsRefresh) = (row.integer(0), row.integer(1) != 0)
+            }
+            let notices = try RelayQueue.notices(after: position, limit: limit, connection)
+            return RelayBatch(
+                needsFullRefresh: needsRefresh,
+                notices: notices,
+                position: notices.last?.sequence ?? position
+            )
+        }
+    }
+
+    /// Says that everything in the batch was merged: it will not come again, and may be removed.
+    public func acknowledge(_ batch: RelayBatch) throws(RelayError) {
+        try queue.write { connection in
+            try connection.run(
+                """
+                UPDATE consumer SET position = max(position, ?),
+                    needs_refresh = CASE WHEN ? AND position <= ? THEN 0 ELSE needs_refresh END
+                WHERE name = ?
+                """,
+                [
+                    .integer(batch.position), .integer(batch.needsFullRefresh ? 1 : 0), .integer(batch.position),
+                    .text(name),
+                ]
+            )
+            try queue.compact(connection)
+        }
+    }
+
+    /// Takes the consumer off the queue's list: nothing is kept for it any more.
+    public func unregister() throws(RelayError) {
+        try queue.write { connection in
+            try connection.run("DELETE FROM consumer WHERE name = ?", [.text(name)])
+            try queue.compact(connection)
+        }
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        let isPlain = name.utf8.allSatisfy {
+            (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || [45, 46, 95].contains($0)
+        }
+        return (1...64).contains(name.utf8.count) && isPlain && !name.hasPrefix(".") && !name.hasPrefix("-")
+    }
+}

@@ -1,0 +1,76 @@
+import SafeFiles
+import StoreFormat
+
+extension RelayError {
+    init(_ error: any Error, path: String) {
+        switch error {
+        case let error as RelayError: self = error
+        case let error as StoreError: self.init(error, path: path)
+        case let error as FileError:
+            self.init(
+                code: .failed,
+                path: error.path,
+                message: "\(error.operation) failed: \(error.errno)",
+                advice: "See that the folder exists and that this user may write to it."
+            )
+        default:
+            self.init(code: .failed, path: path, message: "\(error)", advice: "Try again.")
+        }
+    }
+
+    private init(_ error: StoreError, path: String) {
+        switch error.code {
+        case .busy:
+            self.init(
+                code: .busy,
+                path: path,
+                message: "another process held the relay for too long",
+                advice: "Try again, or give it more time."
+            )
+        case .damaged, .notADatabase: self = .notARelay(path)
+        default:
+            self.init(
+                code: .failed,
+                path: path,
+                message: error.message,
+                advice: "See that this user may read and write it."
+            )
+        }
+    }
+
+    static func notARelay(_ path: String) -> Self {
+        Self(
+            code: .notARelay,
+            path: path,
+            message: "the file is no relay, or is damaged",
+            advice: "Move it away; a new one is made, and consumers refresh everything they hold."
+        )
+    }
+
+    static func tooNew(_ path: String) -> Self {
+        Self(
+            code: .tooNew,
+            path: path,
+            message: "the relay was made by a later version",
+            advice: "Use that version in every process of the group."
+        )
+    }
+
+    static func badName(_ name: String, path: String) -> Self {
+        Self(
+            code: .badName,
+            path: path,
+            message: "a consumer's name has 1 to 64 letters, digits, '.', '_' or '-', and begins with none of the last",
+            advice: "Choose another name."
+        )
+    }
+
+    static func consumerBusy(_ name: String, path: String) -> Self {
+        Self(
+            code: .consumerBusy,
+            path: path,
+            message: "another process drains for consumer \(name)",
+            advice: "Give each process a consumer's name of its own."
+        )
+    }
+}

@@ -1,0 +1,204 @@
+package import FoundationEssentials
+import SafeFiles
+public import StoreFormat
+import Synchronization
+import SystemPackage
+
+/// A durable queue of change notices beside a shared store: many writers, many consumers, in order, at least once.
+///
+/// A consumer acknowledges what it has merged, not what it has read; what was not acknowledged comes again. The queue is
+/// bounded: what the slowest consumer has dealt with is removed, and a consumer that stays away for longer than the limits
+/// allow is told to refresh everything when it comes back. It is a SQLite file of its own, so that every post is one
+/// transaction: whoever is killed while posting has posted or has not.
+public final class RelayQueue: Sendable {
+    /// Bounds how often a growing queue is looked through.
+    private static let postsBetweenCompactions: Int64 = 64
+
+    /// Where the queue lies.
+    public let location: StoreLocation
+    let limits: RelayLimits
+    let lockTimeout: Duration
+    let folder: Directory
+    let now: @Sendable () -> Date
+    private let state: Mutex<State>
+
+    private struct State {
+        let connection: StoreConnection
+    }
+
+    /// The name of the queue of the store `name`: `.<name>.relay.sqlite`.
+    public static func name(for name: String) -> String { ".\(name).relay.sqlite" }
+
+    /// Opens the queue beside a store; the first to come makes it, with the store's mode and group.
+    public convenience init(
+        beside store: StoreLocation,
+        limits: RelayLimits = RelayLimits(),
+        lockTimeout: Duration = .seconds(20)
+    ) throws(RelayError) {
+        try self.init(beside: store, limits: limits, lockTimeout: lockTimeout, now: { Date() })
+    }
+
+    package init(
+        beside store: StoreLocation,
+        limits: RelayLimits = RelayLimits(),
+        lockTimeout: Duration = .seconds(20),
+        now: @escaping @Sendable () -> Date
+    ) throws(RelayError) {
+        let location = StoreLocation(folder: store.folder, name: Self.name(for: store.name))
+        do {
+            let folder = try Directory.open(path: store.folder)
+            try Self.createIfAbsent(location, like: store, in: folder)
+            let connection = try StoreConnection(location, access: .liveWriting, lockTimeout: lockTimeout)
+            try RelaySchema.prepare(connection, deadline: Deadline(after: lockTimeout))
+            state = Mutex(State(connection: connection))
+            self.folder = folder
+        } catch {
+            throw RelayError(error, path: location.path)
+        }
+        self.location = location
+        self.limits = limits
+        self.lockTimeout = lockTimeout
+        self.now = now
+    }
+
+    /// Adds a notice to the end of the queue; durable once this returns.
+    ///
+    /// A notice whose key is in the queue already is not added again. Returns its place.
+    @discardableResult
+    public func post(_ notice: ChangeNotice) throws(RelayError) -> Int64 {
+        try write { connection in
+            try connection.run(
+                "INSERT OR IGNORE INTO notice (writer, number, author, posted, content) VALUES (?, ?, ?, ?, ?)",
+                [
+                    .text(notice.key.writer), .integer(notice.key.number),
+                    notice.author.map { .text($0) } ?? .null, .real(now().timeIntervalSince1970),
+                    .blob(notice.content.bounded.encoded()),
+                ]
+            )
+            let sequence =
+                try connection.value(
+                    "SELECT sequence FROM notice WHERE writer = ? AND number = ?",
+                    [.text(notice.key.writer), .integer(notice.key.number)]
+                )?
+                .integer ?? 0
+            if sequence % Self.postsBetweenCompactions == 0 { try compact(connection) }
+            return sequence
+        }
+    }
+
+    /// The consumers that are registered, by name, with their positions.
+    public func consumers() throws(RelayError) -> [String: Int64] {
+        try read { connection in
+            var found: [String: Int64] = [:]
+            try connection.forEachRow("SELECT name, position FROM consumer") { row in
+                if let name = row.text(0) { found[name] = row.integer(1) }
+            }
+            return found
+        }
+    }
+
+    /// The notices behind a place in the queue, in order, at most `limit`; nothing is acknowledged.
+    public func notices(after sequence: Int64, limit: Int = 1_000) throws(RelayError) -> [PostedNotice] {
+        try read { try Self.notices(after: sequence, limit: limit, $0) }
+    }
+
+    static func notices(
+        after sequence: Int64,
+        limit: Int,
+        _ connection: StoreConnection
+    ) throws -> [PostedNotice] {
+        var notices: [PostedNotice] = []
+        try connection.forEachRow(
+            """
+            SELECT sequence, writer, number, author, posted, content FROM notice WHERE sequence > ?
+            ORDER BY sequence LIMIT ?
+            """,
+            [.integer(sequence), .integer(Int64(max(1, limit)))]
+        ) { row in
+            notices.append(
+                PostedNotice(
+                    sequence: row.integer(0),
+                    posted: Date(timeIntervalSince1970: row.real(4)),
+                    notice: ChangeNotice(
+                        key: .init(writer: row.text(1) ?? "", number: row.integer(2)),
+                        author: row.text(3),
+                        content: .init(decoding: row.withBytes(5) { [UInt8]($0) })
+                    )
+                )
+            )
+        }
+        return notices
+    }
+
+    /// Removes what every consumer has dealt with, and what is more than the limits allow.
+    func compact(_ connection: StoreConnection) throws {
+        let last = try connection.value("SELECT seq FROM sqlite_sequence WHERE name = 'notice'")?.integer ?? 0
+        let tooOld = now().timeIntervalSince1970 - limits.longestDelay / .seconds(1)
+        let isOverdue =
+            try connection.value(
+                "SELECT 1 WHERE (SELECT posted FROM notice ORDER BY sequence LIMIT 1) < ?",
+                [.real(tooOld)]
+            ) != nil
+        if isOverdue {
+            try connection.run(
+                """
+                UPDATE consumer SET needs_refresh = 1, position = ?
+                WHERE position < (SELECT max(sequence) FROM notice WHERE posted < ?)
+                """,
+                [.integer(last), .real(tooOld)]
+            )
+        }
+        let (cut, isFull) = last.subtractingReportingOverflow(limits.mostNotices)
+        if !isFull, cut > 0 {
+            try connection.run(
+                "UPDATE consumer SET needs_refresh = 1, position = ? WHERE position < ?",
+                [.integer(last), .integer(cut)]
+            )
+            try connection.run("DELETE FROM notice WHERE sequence <= ?", [.integer(cut)])
+        }
+        try connection.run(
+            "DELETE FROM notice WHERE sequence <= (SELECT min(position) FROM consumer)",
+            []
+        )
+    }
+
+    func read<R: Sendable>(_ body: (StoreConnection) throws -> R) throws(RelayError) -> R {
+        do {
+            return try state.withLock { state in try body(state.connection) }
+        } catch {
+            throw RelayError(error, path: location.path)
+        }
+    }
+
+    /// Runs `body` in one transaction of its own.
+    func write<R: Sendable>(_ body: (StoreConnection) throws -> R) throws(RelayError) -> R {
+        let deadline = Deadline(after: lockTimeout)
+        return try read { connection in
+            try connection.beginWriting(deadline: deadline)
+            do {
+                let result = try body(connection)
+                try connection.commit(deadline: deadline)
+                return result
+            } catch {
+                connection.rollback()
+                throw error
+            }
+        }
+    }
+
+    private static func createIfAbsent(
+        _ location: StoreLocation,
+        like store: StoreLocation,
+        in folder: Directory
+    ) throws {
+        guard try folder.status(of: location.name) == nil else { return }
+        let status = try folder.status(of: store.name)
+        do throws(FileError) {
+            let file = try folder.createFile(location.name, mode: status.map { $0.mode & 0o666 } ?? 0o600)
+            if let status { try file.setGroupIfAllowed(status.group) }
+            try file.close()
+        } catch {
+            guard error.errno == .fileExists else { throw error }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import SafeFiles
+import StoreFormat
+
+/// The tables of a queue.
+enum RelaySchema {
+    /// `SMrl`, in the header's place for the program that a file belongs to.
+    private static let applicationID: Int64 = 0x534D_726C
+    private static let version: Int64 = 1
+
+    /// Makes the tables in an empty file; throws for a file that is not ours.
+    static func prepare(_ connection: StoreConnection, deadline: Deadline) throws {
+        // It is nobody's store but ours: SQLite may fold the log into it as it likes.
+        try connection.execute("PRAGMA wal_autocheckpoint=1000")
+        try connection.execute("PRAGMA synchronous=FULL")
+        if try isPrepared(connection) { return }
+        try connection.execute("PRAGMA journal_mode=WAL")
+        try connection.beginWriting(deadline: deadline)
+        do {
+            // Somebody else may have been first.
+            if try !isPrepared(connection) { try connection.execute(tables) }
+            try connection.commit(deadline: deadline)
+        } catch {
+            connection.rollback()
+            throw error
+        }
+    }
+
+    /// False for an empty file.
+    private static func isPrepared(_ connection: StoreConnection) throws -> Bool {
+        let id = try connection.value("PRAGMA application_id")?.integer ?? 0
+        let found = try connection.value("PRAGMA user_version")?.integer ?? 0
+        let tables = try connection.value("SELECT count(*) FROM sqlite_schema")?.integer ?? 0
+        if id == 0, found == 0, tables == 0 { return false }
+        guard id == applicationID else { throw RelayError.notARelay(connection.location.path) }
+        guard found <= version else { throw RelayError.tooNew(connection.location.path) }
+        return true
+    }
+
+    private static let tables = """
+        CREATE TABLE notice (
+            sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+            writer TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            author TEXT,
+            posted REAL NOT NULL,
+            content BLOB NOT NULL,
+            UNIQUE (writer, number)
+        );
+        CREATE TABLE consumer (
+            name TEXT PRIMARY KEY,
+            position INTEGER NOT NULL,
+            needs_refresh INTEGER NOT NULL DEFAULT 0
+        ) WITHOUT ROWID;
+        PRAGMA application_id = \(applicationID);
+        PRAGMA user_version = \(version);
+        """
+}

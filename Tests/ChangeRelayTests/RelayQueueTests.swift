@@ -1,0 +1,240 @@
+import ChangeRelay
+import Dispatch
+import FoundationEssentials
+import SafeFiles
+import StoreFormat
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("RelayQueue")
+struct RelayQueueTests {
+    private let scratch: ScratchFolder
+    private let store: StoreLocation
+
+    init() throws {
+        scratch = try ScratchFolder()
+        store = try scratch.makeStore("CREATE TABLE t (x)")
+    }
+
+    private func notice(_ number: Int64, by writer: String = "w", author: String? = nil) -> ChangeNotice {
+        let object = ObjectURI(storeUUID: "U", entity: "Habit", primaryKey: number)
+        return ChangeNotice(
+            key: .init(writer: writer, number: number),
+            author: author,
+            content: .objects([.updated: [object]])
+        )
+    }
+
+    private func numbers(_ batch: RelayBatch) -> [Int64] { batch.notices.map(\.notice.key.number) }
+
+    @Test("Notices come in the order in which they were posted, again and again until they are acknowledged")
+    func orderAndAcknowledgement() throws {
+        let queue = try RelayQueue(beside: store)
+        let consumer = try RelayConsumer("app", of: queue)
+        for number in 1...5 { try queue.post(notice(Int64(number), author: "widget")) }
+
+        let first = try consumer.next(limit: 3)
+        #expect(numbers(first) == [1, 2, 3])
+        #expect(first.notices.allSatisfy { $0.notice == notice($0.notice.key.number, author: "widget") })
+        #expect(try numbers(consumer.next(limit: 3)) == [1, 2, 3])
+        try consumer.acknowledge(first)
+        #expect(try numbers(consumer.next()) == [4, 5])
+        try consumer.acknowledge(consumer.next())
+        #expect(try consumer.next().isEmpty)
+    }
+
+    @Test("Every consumer has a position of its own, which outlives it; a new one begins at the end")
+    func positions() throws {
+        let queue = try RelayQueue(beside: store)
+        do {
+            let app = try RelayConsumer("app", of: queue)
+            try queue.post(notice(1))
+            let widget = try RelayConsumer("widget", of: queue)
+            try queue.post(notice(2))
+            try widget.acknowledge(widget.next())
+            #expect(try numbers(app.next()) == [1, 2])
+        }
+        let reopened = try RelayQueue(beside: store)
+        #expect(try numbers(RelayConsumer("app", of: reopened).next()) == [1, 2])
+        #expect(try RelayConsumer("widget", of: reopened).next().isEmpty)
+        #expect(try reopened.consumers() == ["app": 0, "widget": 2])
+    }
+
+    @Test("A notice posted twice under one key is in the queue once")
+    func repeatedPost() throws {
+        let queue = try RelayQueue(beside: store)
+        let consumer = try RelayConsumer("app", of: queue)
+        let first = try queue.post(notice(7))
+        #expect(try queue.post(notice(7)) == first)
+        try queue.post(notice(7, by: "other"))
+        #expect(try consumer.next().notices.map(\.notice.key.writer) == ["w", "other"])
+    }
+
+    @Test("A consumer's name is held by one at a time, and the lock file goes with its holder")
+    func exclusiveNames() throws {
+        let queue = try RelayQueue(beside: store)
+        let other = try RelayQueue(beside: store)
+        var holder: RelayConsumer? = try RelayConsumer("app", of: queue)
+        let error = #expect(throws: RelayError.self) { try RelayConsumer("app", of: other) }
+        #expect(error?.code == .consumerBusy)
+        #expect(holder?.name == "app")
+        holder = nil
+        _ = try RelayConsumer("app", of: other)
+        #expect(try !scratch.directory.entries().contains { $0.hasSuffix(".lock") })
+    }
+
+    @Test("Names that could lead elsewhere are refused", arguments: ["", ".x", "-x", "a/b", "a b", "ä", "../x"])
+    func badNames(name: String) throws {
+        let queue = try RelayQueue(beside: store)
+        let error = #expect(throws: RelayError.self) { try RelayConsumer(name, of: queue) }
+        #expect(error?.code == .badName)
+    }
+
+    @Test("What the slowest consumer has dealt with is removed")
+    func compaction() throws {
+        let queue = try RelayQueue(beside: store)
+        let fast = try RelayConsumer("fast", of: queue)
+        let slow = try RelayConsumer("slow", of: queue)
+        for number in 1...10 { try queue.post(notice(Int64(number))) }
+        try fast.acknowledge(fast.next())
+        #expect(try left(queue) == 10)
+        try slow.acknowledge(slow.next(limit: 4))
+        #expect(try left(queue) == 6)
+        try slow.unregister()
+        #expect(try left(queue) == 0)
+    }
+
+    @Test("More notices than are allowed push the oldest out, and who missed them is told to refresh everything")
+    func tooMany() throws {
+        let queue = try RelayQueue(beside: store, limits: RelayLimits(mostNotices: 100))
+        let consumer = try RelayConsumer("app", of: queue)
+        let seen = try RelayConsumer("seen", of: queue)
+        for number in 1...1_000 {
+            try queue.post(notice(Int64(number)))
+            if number == 990 { try seen.acknowledge(seen.next(limit: 2_000)) }
+        }
+        #expect(try left(queue) <= 164)
+        let batch = try consumer.next()
+        #expect(batch.needsFullRefresh)
+        #expect(try !seen.next().needsFullRefresh)
+        try consumer.acknowledge(batch)
+        try queue.post(notice(1_001))
+        let after = try consumer.next()
+        #expect(!after.needsFullRefresh)
+        #expect(numbers(after).last == 1_001)
+    }
+
+    @Test("A consumer that leaves notices lying for too long is not waited for, and one without any is")
+    func delay() throws {
+        let clock = Mutex(Date(timeIntervalSince1970: 1_000_000))
+        let queue = try RelayQueue(beside: store, limits: RelayLimits(longestDelay: .seconds(60))) {
+            clock.withLock { $0 }
+        }
+        let idle = try RelayConsumer("idle", of: queue)
+        let late = try RelayConsumer("late", of: queue)
+        try queue.post(notice(1))
+        try idle.acknowledge(idle.next())
+        clock.withLock { $0 += 59 }
+        try idle.acknowledge(idle.next())
+        #expect(try !late.next().needsFullRefresh)
+        clock.withLock { $0 += 2 }
+        try queue.post(notice(2))
+        try idle.acknowledge(idle.next())
+        #expect(try late.next().needsFullRefresh)
+        #expect(try !idle.next().needsFullRefresh)
+        #expect(try left(queue) == 0)
+    }
+
+    @Test("A notice with more objects than it may hold says that everything is to be refreshed")
+    func largeNotice() throws {
+        let queue = try RelayQueue(beside: store)
+        let consumer = try RelayConsumer("app", of: queue)
+        let objects = (1...10_001).map { ObjectURI(storeUUID: "U", entity: "Habit", primaryKey: Int64($0)) }
+        try queue.post(.init(key: .init(writer: "w", number: 1), content: .objects([.inserted: objects])))
+        try queue.post(.init(key: .init(writer: "w", number: 2), content: .history(through: 12)))
+        #expect(try consumer.next().notices.map(\.notice.content) == [.everything, .history(through: 12)])
+    }
+
+    @Test("Content of a later version, or none at all, reads as a refresh of everything; unknown sets are left out")
+    func unknownContent() throws {
+        let queue = try RelayQueue(beside: store)
+        let consumer = try RelayConsumer("app", of: queue)
+        let connection = try scratch.open(queue.location.name)
+        let contents = [
+            #"{"novel":1}"#, "no JSON", "", #"{"objects":{"updated":["x-coredata://U/E/p1","rubbish"],"new":["x"]}}"#,
+        ]
+        for (index, text) in contents.enumerated() {
+            try connection.run(
+                "INSERT INTO notice (writer, number, posted, content) VALUES ('w', ?, 0, ?)",
+                [.integer(Int64(index)), .blob([UInt8](text.utf8))]
+            )
+        }
+        try connection.close()
+        let object = try ObjectURI("x-coredata://U/E/p1")
+        #expect(
+            try consumer.next().notices.map(\.notice.content)
+                == [.everything, .everything, .everything, .objects([.updated: [object]])]
+        )
+    }
+
+    @Test("A file that is no relay is refused and left as it is", arguments: ["other", "later", "rubbish"])
+    func foreignFile(kind: String) throws {
+        let name = RelayQueue.name(for: store.name)
+        switch kind {
+        case "other": try scratch.makeStore("CREATE TABLE notice (x)", as: name)
+        case "later":
+            _ = try RelayQueue(beside: store)
+            let connection = try scratch.open(name)
+            try connection.execute("PRAGMA user_version=2")
+            try connection.close()
+        default: try scratch.write(name, Array("no database at all, however long it is".utf8))
+        }
+        let before = try scratch.bytes(name)
+        let error = #expect(throws: RelayError.self) { try RelayQueue(beside: store) }
+        #expect(error?.code == (kind == "later" ? .tooNew : .notARelay))
+        #expect(try scratch.bytes(name) == before)
+    }
+
+    @Test("Many writers at once: every notice arrives once, each writer's in its order, and the file stays small")
+    func manyWriters() throws {
+        let (writers, posts) = (4, 100)
+        let queue = try RelayQueue(beside: store)
+        let consumer = try RelayConsumer("app", of: queue)
+        let failures = Mutex<[any Error]>([])
+        DispatchQueue.concurrentPerform(iterations: writers) { writer in
+            do {
+                let own = try RelayQueue(beside: store, lockTimeout: .seconds(120))
+                for number in 1...posts {
+                    try own.post(notice(Int64(number), by: "w\(writer)"))
+                    try own.post(notice(Int64(number), by: "w\(writer)"))
+                }
+            } catch {
+                failures.withLock { $0.append(error) }
+            }
+        }
+        #expect(failures.withLock { $0.isEmpty })
+        var seen: [String: [Int64]] = [:]
+        while true {
+            let batch = try consumer.next(limit: 37)
+            if batch.isEmpty { break }
+            for posted in batch.notices { seen[posted.notice.key.writer, default: []].append(posted.notice.key.number) }
+            try consumer.acknowledge(batch)
+        }
+        let expected = (0..<writers).map { ("w\($0)", (1...posts).map(Int64.init)) }
+        #expect(seen == Dictionary(uniqueKeysWithValues: expected))
+        #expect(try left(queue) == 0)
+    }
+
+    @Test("The queue has the store's mode, whatever the umask")
+    func mode() throws {
+        try scratch.directory.openFile(store.name, for: .writing).setMode(0o660)
+        let queue = try RelayQueue(beside: store)
+        let status = try #require(try scratch.directory.status(of: queue.location.name))
+        #expect(status.mode & 0o777 == 0o660)
+    }
+
+    private func left(_ queue: RelayQueue) throws -> Int {
+        try queue.notices(after: 0, limit: 10_000).count
+    }
+}
