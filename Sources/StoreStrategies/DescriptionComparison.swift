@@ -31,6 +31,13 @@ package struct DescriptionComparison {
 
     private func requireHistoryWhereItIsKept() throws(StrategyError) {
         let tracking = descriptions.first { $0.description.isHistoryTrackingEnabled }
+        if let tracking, facts.kind != .coreData {
+            throw StrategyError(
+                .disagreement,
+                "\(DescriptionOption.isHistoryTrackingEnabled) is true for \(tracking.role), and only stores that Core Data "
+                    + "made keep a history"
+            )
+        }
         guard facts.hasHistory || tracking != nil,
             let trapped = descriptions.first(where: {
                 !$0.description.isHistoryTrackingEnabled && !$0.description.isReadOnly

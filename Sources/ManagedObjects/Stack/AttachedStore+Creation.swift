@@ -36,8 +36,8 @@ extension AttachedStore {
             try connection.beginWriting(deadline: deadline)
             do {
                 // Another process may have been quicker.
-                let tables = "SELECT count(*) FROM sqlite_schema WHERE name IN ('ACHANGE', 'ATRANSACTION')"
-                if try connection.value(tables) == .integer(0) {
+                let numbers = "SELECT count(*) FROM Z_PRIMARYKEY WHERE Z_NAME = 'TRANSACTION'"
+                if try connection.value(numbers) == .integer(0) {
                     try HistoryWriter.writeSchema(for: contents.model.model, to: connection)
                 }
                 try connection.commit(deadline: deadline)

@@ -29,17 +29,40 @@ extension StoreDigest {
             tables.append(try Self.digest(of: table, in: connection, rowsBefore: rows, monitor: monitor))
             rows += tables.last?.rows ?? 0
         }
-        let schemaDigest = try Self.schemaDigest(of: connection)
+        self.init(schema: try Self.schemaDigest(of: connection), externalFiles: externalFiles, tables: tables)
+    }
 
+    /// Makes the digest of a whole out of those of its parts.
+    private init(schema: String, externalFiles: String?, tables: [Table]) {
         var whole = ContentHasher()
-        whole.append(schemaDigest)
+        whole.append(schema)
         for table in tables {
             whole.append(table.name)
             whole.append(table.rows)
             whole.append(table.digest)
         }
         if let externalFiles { whole.append(externalFiles) } else { whole.appendNull() }
-        self.init(value: whole.finish(), schema: schemaDigest, externalFiles: externalFiles, tables: tables)
+        self.init(value: whole.finish(), schema: schema, externalFiles: externalFiles, tables: tables)
+    }
+
+    /// The digest of the same store without tables of its persistent history, and without the numbers of its entities.
+    ///
+    /// `connection` is the one that this digest was taken through; of its rows only those numbers are read again.
+    package func leavingOutHistory(_ history: Set<String>, of connection: StoreConnection) throws -> StoreDigest {
+        let numbers = try StoreSchema(reading: connection).tables.first { $0.name == "Z_PRIMARYKEY" }
+        let tables = try tables.filter { !history.contains($0.name) }
+            .map { table in
+                guard let numbers, table.name == numbers.name else { return table }
+                return try Self.digest(
+                    wholeRowsOf: numbers,
+                    in: connection,
+                    where: "Z_ENT NOT BETWEEN 16001 AND 16003",
+                    rowsBefore: 0,
+                    monitor: .silent
+                )
+            }
+        let schema = try Self.schemaDigest(of: connection, leavingOut: history)
+        return StoreDigest(schema: schema, externalFiles: externalFiles, tables: tables)
     }
 
     /// Takes the digest of one table: its name, the names of its columns, and every row in key order.
@@ -74,6 +97,7 @@ extension StoreDigest {
     private static func digest(
         wholeRowsOf table: StoreSchema.Table,
         in connection: StoreConnection,
+        where condition: String? = nil,
         rowsBefore: Int64,
         monitor: WorkMonitor
     ) throws -> Table {
@@ -83,7 +107,8 @@ extension StoreDigest {
         var hasher = head(of: table, columns)
         var rows: Int64 = 0
         let count = columns.count
-        try connection.forEachRow("SELECT \(list) FROM \(SQLName.quoted(table.name)) NOT INDEXED") { row in
+        let rest = condition.map { " WHERE \($0)" } ?? ""
+        try connection.forEachRow("SELECT \(list) FROM \(SQLName.quoted(table.name)) NOT INDEXED\(rest)") { row in
             for column in 0..<count { hasher.append(row, column) }
             rows &+= 1
             if rows & 0x3fff == 0 {
@@ -153,7 +178,10 @@ extension StoreDigest {
     private static func isStatistics(_ name: String) -> Bool { name.lowercased().hasPrefix("sqlite_stat") }
 
     /// What defines the database, as far as it is content: definitions, encoding, and the two numbers an app may set.
-    private static func schemaDigest(of connection: StoreConnection) throws -> String {
+    private static func schemaDigest(
+        of connection: StoreConnection,
+        leavingOut tables: Set<String> = []
+    ) throws -> String {
         var hasher = ContentHasher()
         for pragma in ["encoding", "user_version", "application_id"] {
             switch try connection.value("PRAGMA " + pragma) {
@@ -167,7 +195,9 @@ extension StoreDigest {
         ) { row in
             let name = row.text(1) ?? ""
             if row.text(0) == "trigger", name.hasPrefix(StoreFence.prefix) { return }
-            if name.hasPrefix("sqlite_stat") || name == "sqlite_sequence" { return }
+            if name.hasPrefix("sqlite_stat") || name == "sqlite_sequence" || tables.contains(row.text(2) ?? "") {
+                return
+            }
             for column in 0..<4 { hasher.append(row, column) }
         }
         return hasher.finish()

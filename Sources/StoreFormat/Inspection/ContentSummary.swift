@@ -8,6 +8,7 @@ struct ContentSummary {
     private(set) var joinTables: [StoreInspection.TableCount] = []
     private(set) var tables: [StoreInspection.TableCount] = []
     private(set) var history: HistorySummary?
+    private(set) var historyTables = HistoryTables()
     private(set) var findings: [Finding] = []
 
     private let connection: StoreConnection
@@ -32,6 +33,10 @@ struct ContentSummary {
             try countObjects(numbers)
             try countJoins()
             try readHistory()
+            historyTables = HistoryTables(
+                present: HistoryTables.all.filter { schema.table(named: $0) != nil },
+                areNumbered: numbers.number(of: "TRANSACTION") != nil
+            )
         } else {
             try countTables()
         }

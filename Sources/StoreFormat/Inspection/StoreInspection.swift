@@ -72,6 +72,8 @@ public struct StoreInspection: Sendable {
     /// Present when the inspection was asked for it.
     public let digest: StoreDigest?
     public let findings: [Finding]
+    /// What the store has of the tables of a history, tracked or not.
+    package let historyTables: HistoryTables
 
     package init(
         location: StoreLocation,
@@ -92,7 +94,8 @@ public struct StoreInspection: Sendable {
         history: HistorySummary?,
         fence: StoreFence?,
         digest: StoreDigest?,
-        findings: [Finding]
+        findings: [Finding],
+        historyTables: HistoryTables = HistoryTables()
     ) {
         self.location = location
         self.kind = kind
@@ -113,6 +116,7 @@ public struct StoreInspection: Sendable {
         self.fence = fence
         self.digest = digest
         self.findings = findings
+        self.historyTables = historyTables
     }
 
     /// The store's UUID, in a Core Data store.

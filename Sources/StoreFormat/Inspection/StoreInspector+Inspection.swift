@@ -29,7 +29,8 @@ extension StoreInspector {
             history: content.history,
             fence: fence,
             digest: digest,
-            findings: listing.findings + content.findings
+            findings: listing.findings + content.findings,
+            historyTables: content.historyTables
         )
     }
 }

@@ -1,5 +1,6 @@
 package import SafeFiles
 package import StoreFormat
+package import StoreStrategies
 
 /// One fact of a run, written and made durable before anything relies on it.
 package enum JournalRecord: Hashable, Sendable, Codable {
@@ -42,6 +43,8 @@ extension JournalRecord {
         package let oldIdentity: FileIdentity
         package let new: StoreLocation
         package let policy: ShareOptions.OldStorePolicy
+        /// How each role opens the new store, by the role's name; nil when no strategy was asked.
+        package var descriptions: [String: PersistentStoreDescription]?
 
         /// The same run over a store that is at `old` now.
         func at(_ old: StoreLocation) -> RunIdentity {
@@ -54,7 +57,14 @@ extension JournalRecord {
         }
 
         private func moved(old: StoreLocation, new: StoreLocation) -> RunIdentity {
-            RunIdentity(transaction: transaction, old: old, oldIdentity: oldIdentity, new: new, policy: policy)
+            RunIdentity(
+                transaction: transaction,
+                old: old,
+                oldIdentity: oldIdentity,
+                new: new,
+                policy: policy,
+                descriptions: descriptions
+            )
         }
     }
 

@@ -1,5 +1,6 @@
 import SafeFiles
 import StoreFormat
+import StoreStrategies
 import SystemPackage
 
 extension MigrationError {
@@ -24,6 +25,14 @@ extension MigrationError {
                 "cannot \(error.operation), \(error.refusal?.description ?? error.errno.description)",
                 path: error.path,
                 advice: error.errno.advice,
+                underlyingError: error
+            )
+        case let error as StrategyError:
+            self.init(
+                error.code == .failed ? .failed : .usage,
+                error.message,
+                path: "",
+                advice: error.recoverySuggestion,
                 underlyingError: error
             )
         default:

@@ -80,4 +80,23 @@ public struct ShareOutcome: Sendable {
         self.next = next
         self.descriptions = descriptions
     }
+
+    /// The same outcome with more findings, and with these descriptions.
+    package func adding(
+        _ more: [Finding],
+        descriptions: [StoreRole: PersistentStoreDescription]
+    ) -> ShareOutcome {
+        ShareOutcome(
+            outcome: outcome,
+            transaction: transaction,
+            old: old,
+            new: new,
+            work: work,
+            report: report,
+            findings: findings + more,
+            message: message,
+            next: next,
+            descriptions: descriptions
+        )
+    }
 }

@@ -43,6 +43,15 @@ struct FactsGatherer {
         }
     }
 
+    /// The content digests that the store at `location` may have had before history tracking was switched on: its tables
+    /// come with that, but Core Data makes them earlier in some stores.
+    func digestsWithoutHistory(of location: StoreLocation) throws -> [String] {
+        try reader.withView(of: location) { view in
+            let digest = try StoreDigest(of: view.connection, externalData: view.externalData, monitor: monitor)
+            return try [HistoryTables.all, []].map { try digest.leavingOutHistory($0, of: view.connection).value }
+        }
+    }
+
     /// The digest of the rows of the store at `location`, its external files left out.
     func rowDigest(of location: StoreLocation) throws -> String {
         try reader.withView(of: location) { view in
@@ -205,7 +214,7 @@ struct FactsGatherer {
         return PlanningFacts.EarlierRun(
             transaction: fence.transaction,
             newPlace: .ours,
-            isOldUnchanged: try digest(of: old) == receipt.digest,
+            isOldUnchanged: try digest(of: old) == (receipt.oldDigest ?? receipt.digest),
             hasJournal: false
         )
     }

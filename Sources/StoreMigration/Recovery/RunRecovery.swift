@@ -1,6 +1,7 @@
 import Logging
 import SafeFiles
 import StoreFormat
+import StoreStrategies
 import StoreVerification
 
 /// Brings an interrupted run to its end, forward after the commit point and back before it.
@@ -175,7 +176,8 @@ struct RunRecovery {
             storeUUID: newStore.uuid,
             digest: digest,
             token: nil,
-            descriptions: context.mirroredDescriptions(of: inspection ?? newStore)
+            descriptions: run.run.descriptions
+                ?? [StoreRole.app.description: (inspection ?? newStore).mirroredDescription(at: run.run.new)]
         )
         .write(beside: run.run.new.name, in: context.container)
         try Nest(of: run.run.transaction, identity: run.nest, in: context.container)?.remove()

@@ -31,7 +31,8 @@ struct CopyRun {
                     old: context.old,
                     oldIdentity: inspection.identity,
                     new: context.new,
-                    policy: context.options.oldStore
+                    policy: context.options.oldStore,
+                    descriptions: context.described?.descriptionsByName
                 )
             )
         )
@@ -90,6 +91,7 @@ struct CopyRun {
         }
         switch context.options.oldStore {
         case .fence:
+            try copy.treat()
             try destination.place(copy, oldToken: oldToken, digest: copy.provedDigest, &journal)
             if let lock = progress.lock {
                 progress.findings += try FenceWriter(lock)
@@ -104,6 +106,7 @@ struct CopyRun {
             try copy.proveCompleted()
             let digest = try copy.contentDigest()
             try CapturedBase.keep(copy, in: StateFolder(of: context.old, stateFolder: context.options.stateFolder))
+            try copy.treat()
             try destination.place(copy, oldToken: oldToken, digest: digest, &journal)
             progress.digest = digest
         }

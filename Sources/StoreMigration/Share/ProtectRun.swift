@@ -24,7 +24,8 @@ struct ProtectRun {
                     old: context.old,
                     oldIdentity: inspection.identity,
                     new: context.new,
-                    policy: context.options.oldStore
+                    policy: context.options.oldStore,
+                    descriptions: context.described?.descriptionsByName
                 )
             )
         )
@@ -87,14 +88,14 @@ struct ProtectRun {
         newToken: FileToken?,
         findings: [Finding]
     ) throws -> RunResult {
-        let descriptions = context.mirroredDescriptions(of: inspection)
+        let descriptions = context.descriptions(of: inspection)
         try Receipt(
             transaction: context.transaction,
             old: context.old.path,
             storeUUID: inspection.uuid,
             digest: digest.value,
             token: newToken,
-            descriptions: descriptions
+            descriptions: descriptions.byRoleName
         )
         .write(beside: context.new.name, in: context.container)
         try journal.append(
@@ -114,9 +115,15 @@ struct ProtectRun {
             objects: nil,
             report: VerificationReport(levels: [], findings: [], digest: digest),
             work: nil,
-            findings: findings,
+            findings: findings + untreatedFindings,
             descriptions: descriptions
         )
+    }
+
+    /// Strategies act on a copy, and there is none.
+    private var untreatedFindings: [Finding] {
+        guard let described = context.described else { return [] }
+        return described.findings + [.strategiesNotApplied(at: context.new)]
     }
 
     /// Takes the run back; a fence stays where an earlier run shared the store, for that run stands again.

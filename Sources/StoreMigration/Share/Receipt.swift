@@ -15,7 +15,10 @@ package struct Receipt: Hashable, Sendable, Codable {
     /// The old store's path when it was shared.
     package let old: String
     package let storeUUID: String?
+    /// The content of the new store when it was shared.
     package let digest: String
+    /// The content of the old store, where history was switched on for the new one; else it is the same.
+    package let oldDigest: String?
     /// The store as it was when it held that; nil when others may have written to it before it could be asked.
     package let token: FileToken?
     /// How each role opens the store, by the role's name.
@@ -45,16 +48,16 @@ package struct Receipt: Hashable, Sendable, Codable {
         old: String,
         storeUUID: String?,
         digest: String,
+        oldDigest: String? = nil,
         token: FileToken?,
-        descriptions: [StoreRole: PersistentStoreDescription]
+        descriptions: [String: PersistentStoreDescription]
     ) {
         self.transaction = transaction
         self.old = old
         self.storeUUID = storeUUID
         self.digest = digest
+        self.oldDigest = oldDigest
         self.token = token
-        self.descriptions = Dictionary(
-            uniqueKeysWithValues: descriptions.map { ($0.key.description, $0.value) }
-        )
+        self.descriptions = descriptions
     }
 }

@@ -56,14 +56,16 @@ struct RunCloser {
         try copy.closeSource()
         let objects = oldStore.isAsInspected(inspection) ? inspection.objectCount : try countedObjects()
 
-        let descriptions = context.mirroredDescriptions(of: inspection)
+        let descriptions = context.descriptions(of: inspection)
+        let newDigest = try context.addedHistory != nil ? proof.copyDigest?.value ?? newStoreDigest() : digest
         try Receipt(
             transaction: context.transaction,
             old: context.old.path,
             storeUUID: inspection.uuid,
-            digest: digest,
+            digest: newDigest,
+            oldDigest: newDigest == digest ? nil : digest,
             token: placed.token,
-            descriptions: descriptions
+            descriptions: descriptions.byRoleName
         )
         .write(beside: context.new.name, in: context.container)
         try progress.nest?.remove()
@@ -92,7 +94,7 @@ struct RunCloser {
                 lockHold: progress.lockHold,
                 isFenced: context.options.oldStore == .fence
             ),
-            findings: progress.findings + proof.findings + modeFindings,
+            findings: progress.findings + proof.findings + modeFindings + (context.described?.findings ?? []),
             descriptions: descriptions
         )
     }
@@ -124,7 +126,8 @@ struct RunCloser {
                             original: copy.source,
                             differingFiles: copy.external.differingFiles(from: context.new, in: context.container)
                         ) : .nothing,
-                    externalFiles: externalDigest(of: copy)
+                    externalFiles: externalDigest(of: copy),
+                    leavingOut: context.addedHistory
                 )
             if context.options.level >= .content, !isComparable {
                 proof.findings.append(.writtenWhileProving(at: context.new))
@@ -142,6 +145,12 @@ struct RunCloser {
     /// The digest of what was shared, taken from the old store: it is pinned to that, or writers are refused.
     private func contentDigest(of copy: StagedCopy) throws -> String {
         try StoreDigest(of: copy.source, externalFiles: externalDigest(of: copy), monitor: context.monitor).value
+    }
+
+    /// The content digest of the new store, where the proof did not take it.
+    private func newStoreDigest() throws -> String {
+        try FactsGatherer(old: context.old, new: context.new, options: context.options, monitor: context.monitor)
+            .digest(of: context.new)
     }
 
     /// The digest of the external files that were copied; a writer that was refused may have left others.
@@ -177,7 +186,7 @@ struct RunCloser {
     }
 
     private var modeFindings: [Finding] {
-        guard inspection.mode & 0o060 != 0o060 else { return [] }
+        guard (context.described?.treatment.mode ?? inspection.mode) & 0o060 != 0o060 else { return [] }
         return [
             Finding(
                 .notGroupReadable,

@@ -17,6 +17,8 @@ struct RunContext {
     let options: ShareOptions
     let monitor: WorkMonitor
     let logger: Logger
+    /// The store as strategies describe it; nil when none was asked for.
+    var described: DescribedStore?
 
     init(
         transaction: String,

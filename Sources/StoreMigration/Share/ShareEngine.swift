@@ -12,11 +12,12 @@ struct ShareEngine {
     let old: StoreLocation
     let new: StoreLocation
     let options: ShareOptions
+    let pipeline: StrategyPipeline
     let monitor: WorkMonitor
     let logger: Logger
 
     private var stateFolder: StateFolder { StateFolder(of: old, stateFolder: options.stateFolder) }
-    private var gatherer: FactsGatherer {
+    var gatherer: FactsGatherer {
         FactsGatherer(old: old, new: new, options: options, monitor: monitor)
     }
 
@@ -43,13 +44,17 @@ struct ShareEngine {
                 next: .retire(old: shared.run.old.path)
             )
         }
-        let plan = try SharePlanner(facts: gatherer.facts(state: state), options: options).plan()
-        if !plan.steps.isEmpty { _ = try RunContext.openContainer(new) }
+        let facts = try gatherer.facts(state: state)
+        let plan = SharePlanner(facts: facts, options: options).plan()
+        guard !plan.steps.isEmpty else { return plan }
+        _ = try describedStore(facts, plan, in: RunContext.openContainer(new))
         return plan
     }
 
     /// Shares the store unless that is done.
-    func share() throws -> ShareOutcome {
+    func share() throws -> ShareOutcome { try describing(shareUndescribed()) }
+
+    private func shareUndescribed() throws -> ShareOutcome {
         try PlacesCheck(old: old, new: new).require()
         let state = try stateFolder.state()
         if let shared = try unchangedSince(state) { return .already(shared) }
@@ -113,7 +118,7 @@ struct ShareEngine {
             try renewToken(plan, facts, &journal)
             return try outcome(of: plan, facts: facts, state: journal.state)
         }
-        let context = try RunContext(
+        var context = try RunContext(
             transaction: RunContext.drawTransaction(),
             old: old,
             new: new,
@@ -122,6 +127,7 @@ struct ShareEngine {
             logger: logger
         )
         try requireTrustedFileSystem(context)
+        context.described = try describedStore(facts, plan, in: context.container)
         let actions = Set(plan.steps.map(\.action))
         if actions.contains(.liftFence) { try FenceLifting(context).lift(&journal) }
         let result: RunResult
@@ -165,6 +171,24 @@ struct ShareEngine {
             let reading = facts.earlierRun?.oldReading
         else { return }
         try journal.append(.renewed(reading.state(digest: shared.oldState.digest)))
+    }
+
+    // MARK: Strategies
+
+    /// The store as the strategies describe it, once it is known that it can become so; nil when none was asked for.
+    private func describedStore(
+        _ facts: PlanningFacts,
+        _ plan: SharePlan,
+        in container: Directory
+    ) throws -> DescribedStore? {
+        guard !pipeline.isEmpty, let inspection = facts.oldCondition.inspection else { return nil }
+        let described = try DescribedStore(pipeline, of: inspection, at: new, in: container)
+        if plan.steps.contains(where: { $0.action == .replaceContent }),
+            let status = try container.status(of: new.name)
+        {
+            try described.requireFit(of: facts.newCondition.inspection, with: status, at: new)
+        }
+        return described
     }
 
     // MARK: Requirements

@@ -19,6 +19,8 @@ final class StagedCopy {
     private(set) var proof: StoreProof?
     /// True once the copy changed after it was proved.
     private(set) var changedSinceProof = false
+    private var isTreated = false
+    private var isProvedForRoles = false
 
     /// Opens the old store and prepares its copy in `nest`; from `view`, where the old store may only be read.
     init(_ context: RunContext, nest: Nest, mode: UInt32, view: StoreView? = nil) throws {
@@ -69,7 +71,34 @@ final class StagedCopy {
     func prove() throws {
         let isSettled = try snapshot.settle()
         guard isSettled || snapshot.isConsistentUnderWriters else { return }
-        try prove(withContent: isSettled)
+        try proveAsDescribed(withContent: isSettled)
+    }
+
+    /// Proves the copy as its descriptions say that it will be, and leaves it as it was.
+    private func proveAsDescribed(withContent: Bool) throws {
+        guard let described = context.described else { return try prove(withContent: withContent) }
+        let treatment = try StagedTreatment(described.treatment, to: location, main: main)
+        try prove(withContent: withContent)
+        try proveForRoles(described)
+        try treatment.takeBack(from: main)
+    }
+
+    /// Makes the completed copy what its descriptions say, for good; nothing when no strategy was asked.
+    func treat() throws {
+        guard let described = context.described else { return }
+        _ = try StagedTreatment(described.treatment, to: location, main: main)
+        isTreated = true
+        if !isProvedForRoles || changedSinceProof { try proveForRoles(described) }
+        guard described.treatment.changesRights else { return }
+        let rights = FileRights(mode: described.treatment.mode, group: described.treatment.group)
+        try rights.apply(to: main)
+        try main.synchronize()
+        try external.give(rights)
+    }
+
+    private func proveForRoles(_ described: DescribedStore) throws {
+        try RoleProof(described: described, place: context.new).require(at: location, in: nest.folder, main: main)
+        isProvedForRoles = true
     }
 
     /// Proves the completed copy again if it changed since it was proved; nobody writes to it any more.
@@ -77,7 +106,7 @@ final class StagedCopy {
         guard changedSinceProof || proof == nil || proof?.digest == nil && context.options.level >= .content else {
             return
         }
-        try prove(withContent: true)
+        try proveAsDescribed(withContent: true)
         changedSinceProof = false
     }
 
@@ -103,7 +132,8 @@ final class StagedCopy {
                 content: content,
                 externalFiles: externalData.flatMap {
                     try StoreDigest.digest(ofFilesIn: $0, monitor: context.monitor)
-                }
+                },
+                leavingOut: context.addedHistory
             )
         try image.close()
     }
@@ -134,10 +164,14 @@ final class StagedCopy {
     var provedDigest: String? { changedSinceProof ? nil : proof?.digest?.value }
 
     /// The content digest of the completed copy, taken again when it changed since it was proved.
+    ///
+    /// It is that of the old store's content: a history that is new in the copy is left out.
     func contentDigest() throws -> String {
         if let provedDigest { return provedDigest }
         let image = try StoreConnection(location, access: .immutable)
-        return try StoreDigest(of: image, externalData: stagedExternalFolder(), monitor: .silent).value
+        let digest = try StoreDigest(of: image, externalData: stagedExternalFolder(), monitor: .silent)
+        guard isTreated, let added = context.addedHistory else { return digest.value }
+        return try digest.leavingOutHistory(added, of: image).value
     }
 
     /// The digest of the completed copy's rows, its external files left out.

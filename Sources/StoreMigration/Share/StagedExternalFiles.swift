@@ -15,6 +15,8 @@ final class StagedExternalFiles {
     /// The files that are staged, by name.
     private(set) var identities: [String: FileIdentity] = [:]
     private(set) var bytes: Int64 = 0
+    /// What files and the folders that hold them get because a strategy said so.
+    private var rights: FileRights?
 
     /// Prepares to stage the files of `source`, the external data folder of the old store; nil when it has none.
     init(source: Directory?, nest: Directory, group: UInt32) throws {
@@ -107,6 +109,18 @@ final class StagedExternalFiles {
         try output.close()
     }
 
+    /// Gives every staged file a mode and a group, and the folders that will hold them.
+    func give(_ rights: FileRights) throws {
+        self.rights = rights
+        guard let staged else { return }
+        for name in identities.keys.sorted() {
+            let file = try staged.openFile(name, for: .writing)
+            try rights.apply(to: file)
+            try file.synchronize()
+            try file.close()
+        }
+    }
+
     /// Moves every staged file into the external data folder of `location`, which is made when it is not there.
     ///
     /// A file that stands in the way stays when it is equal, and is handed to `moveAside` when it is not.
@@ -116,7 +130,8 @@ final class StagedExternalFiles {
         moveAside: (String, Directory) throws -> Void
     ) throws {
         guard let source, let staged, !identities.isEmpty else { return }
-        let mode = try source.status().mode & 0o777
+        let mode = try rights?.mode.map(StoreTreatment.folderMode) ?? source.status().mode & 0o777
+        let group = rights?.group ?? group
         let target = try container.ensureExternalData(of: location, mode: mode, group: group)
         for name in identities.keys.sorted() {
             if try target.status(of: name) != nil {

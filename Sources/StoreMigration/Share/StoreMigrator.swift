@@ -2,6 +2,7 @@ public import FoundationEssentials
 public import Logging
 import SafeFiles
 public import StoreFormat
+public import StoreStrategies
 
 /// Moves a private store into a shared container without losing anything, and proves it; safe to run at any time.
 ///
@@ -12,20 +13,25 @@ public struct StoreMigrator: Sendable {
     private let old: URL
     private let new: URL
     private let options: ShareOptions
+    private let strategies: StrategyPipeline
     private let logger: Logger
     private let onProgress: (@Sendable (StoreProgress) -> Void)?
 
     /// Creates a migrator from the private store at `old` to `new`: a path, or an existing folder that takes the old name.
+    ///
+    /// With strategies, the copy is made what they describe for each role before it is proved and published.
     public init(
         from old: URL,
         to new: URL,
         options: ShareOptions = ShareOptions(),
+        strategies: StrategyPipeline = StrategyPipeline(),
         logger: Logger? = nil,
         onProgress: (@Sendable (StoreProgress) -> Void)? = nil
     ) {
         self.old = old
         self.new = new
         self.options = options
+        self.strategies = strategies
         self.logger = logger ?? .silent
         self.onProgress = onProgress
     }
@@ -75,6 +81,7 @@ public struct StoreMigrator: Sendable {
             old: old,
             new: new,
             options: options,
+            pipeline: strategies,
             monitor: WorkMonitor(onProgress: onProgress, isCancelled: isCancelled),
             logger: logger
         )

@@ -8,6 +8,8 @@ struct StoreProof {
     var findings: [Finding] = []
     /// The content of the copy, once it was compared with the original's.
     var digest: StoreDigest?
+    /// The same of the copy, where it holds the tables of a history that the original lacks.
+    var copyDigest: StoreDigest?
 
     /// The same proof without its last level, which no longer holds when the copy changed.
     var withoutContent: StoreProof {

@@ -22,7 +22,8 @@ struct StoreProver {
     ///
     /// With `proof`, which holds for `image` already, only the content is proved. The original is asked about the other
     /// levels only when something was found: what it had already is inherited. Damaged pages are never. `externalFiles` is
-    /// the digest of the copy's external files. Findings name `place`, where the image is or will be.
+    /// the digest of the copy's external files, and `addedHistory` the tables of a history that only the copy has; nil when
+    /// history was not switched on for it. Findings name `place`, where the image is or will be.
     func prove(
         _ image: StoreConnection,
         at location: StoreLocation,
@@ -31,7 +32,8 @@ struct StoreProver {
         comparingWith original: StoreConnection?,
         continuing proof: StoreProof? = nil,
         content: Content = .nothing,
-        externalFiles: @autoclosure () throws -> String? = nil
+        externalFiles: @autoclosure () throws -> String? = nil,
+        leavingOut addedHistory: Set<String>? = nil
     ) throws -> StoreProof {
         monitor.report(.proving, 0, of: 0)
         try monitor.checkCancellation()
@@ -66,7 +68,7 @@ struct StoreProver {
                 .init(level: .coredata, status: .skipped, reason: "a plain SQLite store", seconds: 0)
             )
         }
-        try close(content, of: &result, reading, image)
+        try close(content, of: &result, reading, image, leavingOut: addedHistory)
         return result
     }
 
@@ -86,9 +88,14 @@ struct StoreProver {
         _ content: Content,
         of proof: inout StoreProof,
         _ reading: CopyReading,
-        _ image: StoreConnection
+        _ image: StoreConnection,
+        leavingOut addedHistory: Set<String>?
     ) throws {
-        guard let copy = try reading.copyDigest() else { return }
+        guard var copy = try reading.copyDigest() else { return }
+        if let addedHistory {
+            proof.copyDigest = copy
+            copy = try copy.leavingOutHistory(addedHistory, of: image)
+        }
         var findings: [Finding] = []
         if case .comparison(_, let differingFiles) = content {
             if let original = try reading.originalDigest(), copy.value != original.value {
@@ -121,6 +128,7 @@ struct StoreProver {
         )
     }
 }
+
 extension StoreConnection {
     /// True when the store has Core Data's metadata table.
     func isCoreDataStore() throws -> Bool {

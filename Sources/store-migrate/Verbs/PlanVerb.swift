@@ -13,6 +13,7 @@ struct PlanVerb: Verb {
 
     @OptionGroup var places: PlacesArguments
     @OptionGroup var policy: PolicyOptions
+    @OptionGroup var strategies: StrategyArguments
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
 
@@ -24,6 +25,7 @@ struct PlanVerb: Verb {
             from: places.old.url,
             to: try places.newURL(),
             options: policy.shareOptions(run),
+            strategies: try strategies.pipeline(),
             logger: reporter.logger,
             onProgress: reporter.onProgress
         )

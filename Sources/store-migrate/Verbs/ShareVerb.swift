@@ -15,11 +15,17 @@ struct ShareVerb: Verb {
 
     @OptionGroup var places: PlacesArguments
     @OptionGroup var policy: PolicyOptions
+    @OptionGroup var strategies: StrategyArguments
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
 
     @Flag(name: [.customShort("n"), .long], help: "Say what would be done, and write nothing.")
     var dryRun = false
+
+    @Option(
+        help: ArgumentHelp("Where to write how each role opens the shared store, as JSON.", valueName: "file")
+    )
+    var descriptions: PathArgument?
 
     @Flag(help: "End with status 3 when anything was noticed.")
     var strict = false
@@ -34,12 +40,15 @@ struct ShareVerb: Verb {
             from: places.old.url,
             to: try places.newURL(),
             options: policy.shareOptions(run),
+            strategies: try strategies.pipeline(),
             logger: reporter.logger,
             onProgress: reporter.onProgress
         )
         guard !dryRun else { return try reporter.show(migrator.plan(), policy.ifMissing) }
+        let file = try descriptions.map { try DescriptionsFile($0.url) }
         let outcome = try migrator.shareStoreIfNecessary(isCancelled: reporter.isCancelled)
         var ending = reporter.show(outcome, policy.ifMissing, places, took: start.duration(to: .now))
+        if ending.exitStatus == 0, let file, !outcome.descriptions.isEmpty { try file.write(outcome.descriptions) }
         if strict, ending.exitStatus == 0, outcome.findings.contains(where: { $0.severity > .info }) {
             ending.exitStatus = MigrationOutcome.findings.exitStatus
         }

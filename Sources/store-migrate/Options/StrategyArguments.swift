@@ -1,0 +1,47 @@
+import ArgumentParser
+import BuiltInStrategies
+import StoreStrategies
+
+/// How the programs that share the store are to open it.
+struct StrategyArguments: ParsableArguments {
+    @Option(
+        name: .customLong("strategy"),
+        help: ArgumentHelp(
+            "A strategy that says how the store is opened, with its options; may be given several times.",
+            valueName: "name[:key=value,…]"
+        ),
+        transform: Self.selection
+    )
+    var selections: [StrategySelection] = []
+
+    @Option(
+        name: .customLong("role"),
+        help: ArgumentHelp(
+            "A program that opens the store, app or extension(NAME), with the model it carries; several times.",
+            valueName: "role[=model]"
+        ),
+        transform: Self.role
+    )
+    var roles: [ProgramRole] = []
+
+    /// The strategies that were named, in their order, for the roles that were named.
+    func pipeline() throws -> StrategyPipeline {
+        StrategyPipeline(try selections.map { try $0.step(among: BuiltInStrategies.all) }, roles: roles)
+    }
+
+    private static func selection(_ text: String) throws -> StrategySelection {
+        do {
+            return try StrategySelection(text)
+        } catch {
+            throw ValidationError(error.message)
+        }
+    }
+
+    private static func role(_ text: String) throws -> ProgramRole {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let role = parts.first.flatMap(StoreRole.init), parts.count == 1 || !parts[1].isEmpty else {
+            throw ValidationError("write app or extension(name), and =FILE behind it for the model it carries")
+        }
+        return ProgramRole(role, modelFile: parts.count == 2 ? parts[1] : nil)
+    }
+}

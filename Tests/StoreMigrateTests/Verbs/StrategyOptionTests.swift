@@ -1,0 +1,125 @@
+import FoundationEssentials
+import Testing
+
+@Suite("Strategies on the command line")
+struct StrategyOptionTests {
+    private let scratch: Scratch
+    private let old: String
+    private let new: String
+
+    init() async throws {
+        scratch = try Scratch()
+        old = try await scratch.store("Habits.sqlite", "PRAGMA journal_mode=wal;" + Scratch.habits)
+        new = try scratch.folder("new")
+    }
+
+    @Test(
+        "What makes no sense ends with status 2, one line with the strategies and the option, and nothing done",
+        arguments: [
+            (["Nonsense"], "there is no strategy 'Nonsense'; there are FileProtection, HistoryTracking"),
+            (
+                ["WriteAheadLog", "RollbackJournal"],
+                "WriteAheadLog sets sqlitePragmas.journal_mode to WAL and RollbackJournal"
+            ),
+            (["WriteAheadLog:speed=1"], "WriteAheadLog has no option speed; it has persistent"),
+            (["SharedAccess:mode=777"], "SharedAccess: '777' is no value of the option mode"),
+            (["SharedAccess:group=no-such-group-here"], "there is no group 'no-such-group-here'"),
+            (["SharedAccess:mode"], "'mode' is no option; write key=value"),
+            (["ReadOnlyExtension"], "ReadOnlyExtension does not apply: the app writes the store"),
+            (["HistoryTracking"], "HistoryTracking does not apply: only stores that Core Data made"),
+        ]
+    )
+    func refused(_ strategies: [String], _ message: String) async throws {
+        for verb in ["share", "plan"] {
+            let before = try scratch.fingerprint()
+            let run = try await Tool.run([verb, old, new] + strategies.flatMap { ["--strategy", $0] })
+            #expect(run.status == 2)
+            #expect(run.errorLines.count == 1, "\(run.errors)")
+            #expect(run.errors.contains(message), "\(run.errors)")
+            #expect(run.output.isEmpty)
+            #expect(try scratch.fingerprint() == before)
+        }
+    }
+
+    @Test("A role that is none, and a model that is none, are wrong calls")
+    func roles() async throws {
+        let role = try await Tool.run(["share", old, new, "--role", "widget"])
+        #expect(role.status == 2 && role.errors.contains("write app or extension(name)"), "\(role.errors)")
+        let model = try await Tool.run(["share", old, new, "--role", "app=\(scratch.path("no.momd"))"])
+        #expect(model.status == 2 && model.errors.contains("the model of app cannot be read"), "\(model.errors)")
+        #expect(try scratch.names(new).isEmpty)
+    }
+
+    @Test("The descriptions of all roles are written, also when the work was done before")
+    func descriptions() async throws {
+        let file = scratch.path("descriptions.json")
+        let call = [
+            "share", old, new, "--strategy", "RollbackJournal", "--strategy", "ReadOnlyExtension", "--strategy",
+            "FileProtection:class=complete", "--role", "app", "--role", "extension(widget)", "--descriptions", file,
+        ]
+        let first = try await Tool.run(call + ["--json"])
+        #expect(first.status == 0, "\(first.errors)")
+        let findings = try Grammar().check(first).compactMap { $0["code"]?.string }
+        #expect(findings.contains("forApplePlatforms") && findings.contains("strategySkipped"))
+        let text = try String(contentsOf: URL(filePath: file), encoding: .utf8)
+        let written = try JSONTree(text)
+        #expect(written["app"]?["isReadOnly"] == .bool(false))
+        #expect(written["extension(widget)"]?["isReadOnly"] == .bool(true))
+        #expect(written["app"]?["sqlitePragmas"]?["journal_mode"]?.string == "DELETE")
+        #expect(written["app"]?["fileProtection"]?.string == "NSFileProtectionComplete")
+        #expect(written["app"]?["url"]?.string?.hasSuffix("/new/Habits.sqlite") == true)
+
+        try FileManager.default.removeItem(atPath: file)
+        let second = try await Tool.run(call)
+        #expect(second.status == 0, "\(second.errors)")
+        #expect(try String(contentsOf: URL(filePath: file), encoding: .utf8) == text)
+    }
+
+    @Test("Strategies that are named after the store was shared are told to have changed nothing")
+    func afterwards() async throws {
+        #expect(try await Tool.run(["share", old, new]).status == 0)
+        let before = try scratch.fingerprint()
+        let run = try await Tool.run(["share", old, new, "--strategy", "RollbackJournal", "--json", "--strict"])
+        #expect(run.status == 3, "\(run.errors)")
+        #expect(try Grammar().check(run).contains { $0["code"]?.string == "strategiesNotApplied" })
+        #expect(try scratch.fingerprint() == before)
+    }
+
+    @Test("A reader in a folder that its user may not write cannot open a store with a log, and that is told")
+    func readerWithoutLog() async throws {
+        let nobody = try Nobody(scratch)
+        let call = [
+            "share", old, new, "--strategy", "ReadOnlyExtension", "--role", "app", "--role", "extension(widget)",
+        ]
+        let run = try await Tool.run(call + ["--json"])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try Grammar().check(run).contains { $0["code"]?.string == "readerNeedsLog" })
+        // The trap itself: as another user, in a folder that only its owner may write.
+        guard try await Tool.run(command: ["id", "-u"]).output == "0\n" else { return }
+        let database = new + "/Habits.sqlite"
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: new)
+        await #expect(throws: Tool.Failure.self) {
+            try await nobody.shell("sqlite3 -readonly '\(database)' 'SELECT count(*) FROM habit'")
+        }
+        // With the strategy that the finding names, the same reader reads.
+        let other = try scratch.folder("other")
+        let copy = try await scratch.store("Second.sqlite", "PRAGMA journal_mode=wal;" + Scratch.habits)
+        let rollback = try await Tool.run(["share", copy, other, "--strategy", "RollbackJournal"] + call.dropFirst(3))
+        #expect(rollback.status == 0, "\(rollback.errors)")
+        try await nobody.shell("sqlite3 -readonly '\(other)/Second.sqlite' 'SELECT count(*) FROM habit'")
+    }
+
+    @Test("A store that is there already, and that others may have open, is not changed to fit")
+    func occupied() async throws {
+        try await scratch.store(
+            "new/Habits.sqlite",
+            "PRAGMA journal_mode=wal; CREATE TABLE habit(id INTEGER PRIMARY KEY, name TEXT)"
+        )
+        let before = try scratch.fingerprint()
+        let run = try await Tool.run(["share", old, new, "--strategy", "RollbackJournal", "--json"])
+        #expect(run.status == 4, "\(run.errors)")
+        #expect(run.errors.contains("PRAGMA journal_mode=DELETE"), "\(run.errors)")
+        #expect(try Grammar().check(run).last?["next"] != .null)
+        #expect(try scratch.fingerprint() == before)
+    }
+}

@@ -1,0 +1,188 @@
+import BuiltInStrategies
+import FoundationEssentials
+import ManagedObjects
+import SafeFiles
+import StoreFormat
+import StoreStrategies
+import StoreVerification
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+@Suite("Sharing a store as strategies describe it")
+struct DescribedShareTests {
+    @Test("A role that reads only may not save, and the app may")
+    func readOnlyExtension() throws {
+        let world = try DescribedWorld()
+        let outcome = try world.share(["ReadOnlyExtension"], extensions: ["widget"])
+        #expect(outcome.outcome == .shared)
+        for (role, isReadOnly) in [(StoreRole.app, false), (.extension("widget"), true)] {
+            let description = try #require(outcome.descriptions[role])
+            let container = PersistentContainer(
+                name: "\(role)",
+                descriptions: [description],
+                viewContextOn: .privateQueue
+            )
+            let store = try #require(try container.loadPersistentStores().first)
+            #expect(store.isReadOnly == isReadOnly)
+            let error = container.viewContext.performAndWait { context -> (any Error)? in
+                do {
+                    let objects = try context.fetch(FetchRequest(entityName: "Note"))
+                    try context.delete(try #require(objects.first))
+                    try context.save()
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            #expect((error != nil) == isReadOnly, "\(role): \(error.map { "\($0)" } ?? "saved")")
+            container.persistentStoreCoordinator.remove(store)
+        }
+    }
+
+    @Test("Proof and receipt know the content apart from a history that is new", arguments: ["wal", "delete"])
+    func digests(mode: String) throws {
+        let world = try DescribedWorld(mode: mode)
+        let before = try world.places.digest(of: world.places.oldStore)
+        let outcome = try world.share(["HistoryTracking"])
+        #expect(outcome.new?.digest == before)
+        #expect(outcome.report?.passed == true)
+        let receipt = try #require(Receipt(beside: world.places.name, in: world.places.container.directory))
+        #expect(try receipt.digest == world.places.digest(of: world.places.newStore))
+        #expect(receipt.oldDigest == before)
+        #expect(receipt.digest != before)
+        let report = try StoreVerifier().verify(world.places.newStore, level: .content, against: nil)
+        #expect(report.passed && report.levels.last?.status == .passed)
+        try world.expectHistory()
+        try world.places.expectTidy()
+    }
+
+    @Test(
+        "What is written between the proof and the lock is carried into the store as described",
+        arguments: ["wal", "delete"],
+        ShareOptions.OldStorePolicy.allCases
+    )
+    func writtenMeanwhile(mode: String, policy: ShareOptions.OldStorePolicy) throws {
+        let world = try DescribedWorld(mode: mode)
+        let places = world.places
+        let change = mode == "wal" ? "RollbackJournal" : "WriteAheadLog"
+        let outcome = try world.share(["HistoryTracking", change]) {
+            $0.oldStore = policy
+        } onProgress: { progress in
+            guard progress.phase == .publishing, progress.done == 0 else { return }
+            try? places.execute(
+                """
+                UPDATE ZNOTE SET ZTITLE = 'in time', Z_OPT = Z_OPT + 1 WHERE Z_PK = 1;
+                CREATE TABLE extra (x); INSERT INTO extra VALUES (randomblob(100000));
+                """
+            )
+        }
+        #expect(outcome.outcome == .shared)
+        #expect(outcome.report?.passed == true)
+        #expect(
+            try places.count("SELECT count(*) FROM ZNOTE, extra WHERE ZTITLE = 'in time'", in: places.newStore) == 1
+        )
+        #expect(try outcome.new?.digest == places.digest(of: places.oldStore))
+        #expect(try places.container.bytes(places.name)[18...19] == (mode == "wal" ? [1, 1] : [2, 2]))
+        try world.expectHistory()
+        #expect(try world.share(["HistoryTracking", change]) { $0.oldStore = policy }.outcome == .alreadyShared)
+        try places.expectTidy()
+    }
+
+    @Test("A capture keeps the base as the old store was", arguments: ["HistoryTracking", "RollbackJournal"])
+    func capture(_ strategy: String) throws {
+        let world = try DescribedWorld()
+        let before = try world.places.digest(of: world.places.oldStore)
+        #expect(try world.share([strategy]) { $0.oldStore = .capture }.outcome == .shared)
+        let folder = try world.places.journalFolder()
+        #expect(try world.places.digest(of: StoreLocation(folder: folder.path, name: CapturedBase.name)) == before)
+    }
+
+    @Test(
+        "A run that was killed after its commit point ends with its descriptions, and its new history counts as none",
+        arguments: [3, 4, 5, 6]
+    )
+    func recovered(records: Int) throws {
+        let world = try DescribedWorld()
+        let places = world.places
+        let before = try places.digest(of: places.oldStore)
+        let descriptions = try world.share(["HistoryTracking"], extensions: ["widget"]).descriptions
+        let all = try places.records()
+        try places.container.directory.removeFile(RecordedContent.receiptName(for: places.name))
+        let folder = try places.journalFolder()
+        try folder.removeFile(MigrationJournal.name)
+        var journal = try MigrationJournal(in: folder)
+        for record in all.prefix(records) { try journal.append(record) }
+
+        #expect(try Recovery(of: places.oldStore.url).resume().outcome == .shared)
+
+        let receipt = try #require(Receipt(beside: places.name, in: places.container.directory))
+        #expect(receipt.descriptions == descriptions.byRoleName)
+        #expect(try places.digest(of: places.oldStore) == before)
+        try world.expectHistory()
+        #expect(try world.share(["HistoryTracking"], extensions: ["widget"]).findings.isEmpty)
+    }
+
+    @Test("What cannot be put in force is found when the store is opened as its role, and all is taken back")
+    func difference() throws {
+        let world = try DescribedWorld()
+        let before = try world.places.digest(of: world.places.oldStore)
+        let error = #expect(throws: MigrationError.self) {
+            try world.share([StrategyPipeline.Step(Sideways())])
+        }
+        #expect(error?.outcome == .verificationFailed)
+        #expect(error?.message.contains("sqlitePragmas.cache_size is 0 for app") == true, "\(error?.message ?? "")")
+        #expect(try world.places.container.directory.entries().isEmpty)
+        #expect(try !world.places.isFenced(world.places.oldStore))
+        #expect(try world.places.digest(of: world.places.oldStore) == before)
+        #expect(try world.share(["WriteAheadLog"]).outcome == .shared)
+    }
+
+    @Test("A role that carries another model cannot use the store")
+    func model() throws {
+        let world = try DescribedWorld()
+        try world.places.old.write("contents", Array("<model><entity name='Habit'/></model>".utf8))
+        let pipeline = StrategyPipeline(
+            [],
+            roles: [
+                ProgramRole(.app),
+                ProgramRole(.extension("widget"), modelFile: world.places.old.location("contents").path),
+            ]
+        )
+        let error = #expect(throws: MigrationError.self) { try world.share(pipeline) }
+        #expect(error?.outcome == .incompatible)
+        #expect(error?.message.contains("extension(widget)") == true, "\(error?.message ?? "")")
+        #expect(try world.places.container.directory.entries().isEmpty)
+    }
+
+    @Test("A store with objects at the new place is kept, and is told not to fit its descriptions")
+    func nothingCopied() throws {
+        let world = try DescribedWorld()
+        let digest = try world.places.digest(of: world.places.oldStore)
+        try world.places.old.copyFiles(of: world.places.name, to: world.places.container)
+        let outcome = try world.share(["RollbackJournal"])
+        #expect(outcome.outcome == .alreadyShared)
+        #expect(outcome.findings.contains { $0.code == .strategiesNotApplied })
+        #expect(try world.places.digest(of: world.places.newStore) == digest)
+    }
+
+    /// Asks for a page cache that no connection can have.
+    private struct Sideways: StoreStrategy {
+        let name = "Sideways"
+        let documentation = StrategyDocumentation(
+            summary: "Asks for what cannot be had.",
+            sets: [.sqlitePragma("cache_size")],
+            example: "Sideways",
+            notApplicable: "It applies to every store."
+        )
+
+        func evaluate(_ request: StrategyRequest) throws -> Applicability { .applicable }
+
+        func describe(_ request: StrategyRequest) throws -> DescriptionChanges {
+            var changes = DescriptionChanges()
+            changes.sqlitePragmas["cache_size"] = "much"
+            return changes
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import BuiltInStrategies
+import StoreFixtures
+import StoreFormat
+import StoreStrategies
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+/// A Core Data store without a history at the old place, to be shared as strategies describe it.
+struct DescribedWorld {
+    private static let recipe =
+        "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        + "/Fixtures/Stores/clean/recipe.yaml"
+
+    let places: Places
+
+    init(mode: String = "wal") throws {
+        places = try Places(name: "Habits.sqlite")
+        try RecipeBuilder.build(recipeFile: Self.recipe, at: places.oldStore)
+        try places.execute("PRAGMA journal_mode=\(mode)")
+    }
+
+    @discardableResult
+    func share(
+        _ selections: [String],
+        extensions: [String] = [],
+        _ change: (inout ShareOptions) -> Void = { _ in },
+        onProgress: (@Sendable (StoreProgress) -> Void)? = nil
+    ) throws -> ShareOutcome {
+        let pipeline = StrategyPipeline(
+            try selections.map { try StrategySelection($0).step(among: BuiltInStrategies.all) },
+            roles: [ProgramRole(.app)] + extensions.map { ProgramRole(.extension($0)) }
+        )
+        return try share(pipeline, change, onProgress: onProgress)
+    }
+
+    @discardableResult
+    func share(_ steps: [StrategyPipeline.Step]) throws -> ShareOutcome { try share(StrategyPipeline(steps)) }
+
+    @discardableResult
+    func share(
+        _ pipeline: StrategyPipeline,
+        _ change: (inout ShareOptions) -> Void = { _ in },
+        onProgress: (@Sendable (StoreProgress) -> Void)? = nil
+    ) throws -> ShareOutcome {
+        var options = ShareOptions()
+        options.lockTimeout = .seconds(60)
+        change(&options)
+        return try StoreMigrator(
+            from: places.oldStore.url,
+            to: places.newStore.url,
+            options: options,
+            strategies: pipeline,
+            onProgress: onProgress
+        )
+        .shareStoreIfNecessary(isCancelled: nil)
+    }
+
+    /// The new store has the tables of a history, empty, with their numbers; the old one has none.
+    func expectHistory(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let tables =
+            "SELECT count(*) FROM sqlite_schema WHERE name IN ('ACHANGE', 'ATRANSACTION', 'ATRANSACTIONSTRING')"
+        let numbers = "SELECT count(*) FROM Z_PRIMARYKEY WHERE Z_ENT IN (16001, 16002, 16003) AND Z_MAX = 0"
+        for (sql, count) in [(tables, Int64(3)), (numbers, 3)] {
+            #expect(try places.count(sql, in: places.newStore) == count, sourceLocation: sourceLocation)
+            #expect(try places.count(sql, in: places.oldStore) == 0, sourceLocation: sourceLocation)
+        }
+    }
+}
+
+extension Places {
+    /// Executes SQL in the old store, as another program would.
+    func execute(_ sql: String) throws {
+        let connection = try old.open(name)
+        try connection.execute(sql)
+        try connection.close()
+    }
+}
