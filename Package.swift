@@ -164,10 +164,8 @@ let package = Package(
         .tests(
             "ManagedObjectsTests",
             [
-                "store-writer", "TestSupport", "ManagedObjects", "ChangeMerging", "StoreVerification", "StoreWriting",
-                "StoreFixtures",
-                "StoreFormat", "StoreStrategies",
-                "SafeFiles", .systemPackage,
+                "store-writer", "TestSupport", "CTestSupport", "ManagedObjects", "ChangeMerging", "StoreVerification",
+                "StoreWriting", "StoreFixtures", "StoreFormat", "StoreStrategies", "SafeFiles", .systemPackage,
             ]
         ),
         .tests(

@@ -5,6 +5,7 @@ internal import Dispatch
 ///
 /// It is confined to a queue. ``perform(_:)`` and ``performAndWait(_:)`` are the doors; inside, everything is synchronous.
 /// Objects stay inside: only what is `Sendable`, such as ids and values, comes out.
+/// There are no query generations: a fetch, and a fault that is filled from the store, see what was committed last.
 public actor ManagedObjectContext {
     /// Which queue a context runs on.
     public enum ConcurrencyType: Sendable {

@@ -18,6 +18,7 @@ extension ObjectGraph {
         var maker: Maker?
         for row in rows {
             if let object = registered(row.id) {
+                if object.isFault { takeEntity(of: row, for: object) }
                 result.append(object)
                 continue
             }

@@ -138,15 +138,7 @@ final class ObjectGraph {
 
     /// Gives an object the values of a row, and lays the changes made to it on top.
     func fill(_ object: ManagedObject, from row: RowSnapshot) {
-        if row.id.entityName != object.shape.name, let shape = try? source.shape().entity(row.id.entityName) {
-            if !shape.lineage.contains(object.shape.name) {
-                // What was noted by the numbers of an entity that it never was means nothing.
-                object.toManys = [:]
-                object.changed = []
-            }
-            object.shape = shape
-            object.objectID = row.id
-        }
+        takeEntity(of: row, for: object)
         if !object.status.contains(.holdsRow) {
             source.retain([row])
             object.status.insert(.holdsRow)
@@ -166,6 +158,20 @@ final class ObjectGraph {
             case .toMany: break
             }
         }
+    }
+
+    /// Lets an object be of the entity that its row says: an id may have named a parent of it.
+    func takeEntity(of row: RowSnapshot, for object: ManagedObject) {
+        guard row.id.entityName != object.shape.name, let shape = try? source.shape().entity(row.id.entityName) else {
+            return
+        }
+        if !shape.lineage.contains(object.shape.name) {
+            // What was noted by the numbers of an entity that it never was means nothing.
+            object.toManys = [:]
+            object.changed = []
+        }
+        object.shape = shape
+        object.objectID = row.id
     }
 
     /// Makes an object a fault again; what was changed in it is forgotten.

@@ -49,7 +49,8 @@ extension ResolvedOperand {
         switch self {
         case .attribute(_, let attribute):
             AttributeValue(stored, of: attribute) ?? AttributeValue(stored, as: .undefined) ?? .null
-        case .count, .constant: AttributeValue(stored, as: .undefined) ?? .null
+        case .aggregate(.minimum, _, _, let value), .aggregate(.maximum, _, _, let value): value.attributeValue(stored)
+        case .count, .constant, .countWhere, .aggregate: AttributeValue(stored, as: .undefined) ?? .null
         }
     }
 }

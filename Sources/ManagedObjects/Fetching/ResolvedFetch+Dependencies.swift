@@ -75,6 +75,14 @@ extension ResolvedOperand {
         case .count(let subject, let hop):
             subject.collectDependencies(into: &result)
             result.insert(hop.relationship.destination)
+        case .countWhere(let subject, let hop, _, let condition):
+            subject.collectDependencies(into: &result)
+            result.insert(hop.relationship.destination)
+            condition.collectDependencies(into: &result)
+        case .aggregate(_, let subject, let hop, let value):
+            subject.collectDependencies(into: &result)
+            result.insert(hop.relationship.destination)
+            value.collectDependencies(into: &result)
         }
     }
 }

@@ -103,6 +103,7 @@ package struct ResolvedFetch: Sendable {
         switch path.leaf {
         case .attribute(let attribute): return .value(.attribute(path.subject, attribute))
         case .count(let hop): return .value(.count(path.subject, hop))
+        case .computed(let operand, _): return .value(operand)
         case .object: return .object(path.subject)
         case .entity:
             throw FetchError(entity: entity, keyPath: keyPath, message: "an entity cannot stand here")

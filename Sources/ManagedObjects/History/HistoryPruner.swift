@@ -6,7 +6,8 @@ internal import StoreWriting
 /// Purges the history that every registered consumer has dealt with, and never more.
 ///
 /// Consumers register before they first read. As long as nobody is registered, nothing is purged: nobody knows who would
-/// miss it.
+/// miss it. A consumer whose number was lost, because another program put back older metadata, holds everything up until
+/// it acknowledges again.
 public struct HistoryPruner: Sendable {
     /// What was purged.
     public struct Result: Hashable, Sendable {
@@ -86,6 +87,12 @@ public struct HistoryPruner: Sendable {
             try body(&consumers, connection)
             guard consumers.transactionNumbers != before else { return }
             try MetadataWriter.update([HistoryConsumers.metadataKey: consumers.propertyList], in: connection)
+            let schema = try StoreSchema(reading: connection)
+            let writer = try HistoryWriter(connection, layout: store.contents.layout, schema: schema)
+            for name in consumers.transactionNumbers.keys { try writer?.keep(HistoryConsumers.string(for: name)) }
+            for name in before.keys where consumers.transactionNumbers[name] == nil {
+                try writer?.drop(HistoryConsumers.string(for: name))
+            }
         }
     }
 

@@ -3,7 +3,8 @@
 /// It is compiled to SQL for what lies in a store, and evaluated for objects in memory, with the same result. Every
 /// comparison is true or false, never unknown: nil equals nil and differs from every value, and nothing is less or greater
 /// than nil. Texts are compared by their code points, unless `[c]` or `[d]` ignore case or diacritics. `ALL` holds for no
-/// objects.
+/// objects. `@sum` is 0 for no values, `@avg`, `@min` and `@max` are nil for none, and nil counts for nothing in them. A stored
+/// boolean is true when it is any integer but 0.
 public struct FetchPredicate: Hashable, Sendable {
     let node: PredicateNode
 
@@ -71,7 +72,19 @@ extension PredicateNode {
 
 extension PredicateOperand {
     fileprivate func substituting(_ constants: [String: PredicateConstant]) -> PredicateOperand {
-        guard case .variable(let name) = self, let constant = constants[name] else { return self }
-        return .constant(constant)
+        switch self {
+        case .variable(let name): return constants[name].map(PredicateOperand.constant) ?? self
+        case .subquery(let subquery):
+            // Its own variable is not for others to set.
+            let others = constants.filter { $0.key != subquery.variable }
+            return .subquery(
+                PredicateSubquery(
+                    collection: subquery.collection,
+                    variable: subquery.variable,
+                    predicate: subquery.predicate.substituting(others)
+                )
+            )
+        case .constant, .keyPath: return self
+        }
     }
 }

@@ -13,12 +13,51 @@ extension PredicateCompiler {
                 throw missing(attribute.name, of: subject.destination)
             }
             let value = try self.column(column, of: subject, scopes)
+            guard attribute.type != .boolean else { return Self.truth(value) }
             guard !options.isEmpty else { return value }
             return "\(plain: SQLFunction.textFolded)(\(value), \(plain: options.rawValue))"
         case .count(let owner, let hop):
             let alias = nextAlias("c")
             return "(SELECT count(*) \(try source(hop, of: owner, as: alias, scopes)))"
+        case .countWhere(let owner, let hop, let depth, let condition):
+            let alias = nextAlias("q")
+            let source = try source(hop, of: owner, as: alias, scopes)
+            let condition = try compile(condition, Array(scopes.prefix(depth)) + [alias])
+            return "(SELECT count(*) \(source) AND (\(condition)))"
+        case .aggregate(let aggregate, let owner, let hop, let operand):
+            let alias = nextAlias("a")
+            let source = try source(hop, of: owner, as: alias, scopes)
+            let value = try value(operand, options, Array(scopes.prefix(owner.scope + 1)) + [alias])
+            guard aggregate.isNumeric else { return "(SELECT \(plain: aggregate.rawValue)(\(value)) \(source))" }
+            // Sums of SQLite's own depend on the order of the rows, and fail where an integer overflows.
+            return """
+                (SELECT \(plain: SQLFunction.numbersSummed)(group_concat(\
+                CASE WHEN typeof(\(value)) IN ('integer', 'real') THEN quote(\(value)) END, ' '), \
+                \(value: .text(aggregate.rawValue))) \(source))
+                """
         }
+    }
+
+    /// A boolean as it is read: every integer but 0 is true.
+    private static func truth(_ value: SQLFragment) -> SQLFragment {
+        "(CASE typeof(\(value)) WHEN 'integer' THEN \(value) <> 0 ELSE \(value) END)"
+    }
+
+    /// A boolean attribute of the object itself equals true or false, in words that an index can serve; nil for others.
+    mutating func isTruth(
+        _ operand: ResolvedOperand,
+        equalTo constant: ResolvedOperand,
+        _ scopes: [String]
+    ) throws(FetchError) -> SQLFragment? {
+        guard case .attribute(let subject, let attribute) = operand, attribute.type == .boolean, subject.hops.isEmpty,
+            case .constant(let value) = constant, value == .integer(0) || value == .integer(1),
+            let name = layout.entities[subject.destination]?.attribute(attribute.name)?.column
+        else { return nil }
+        let column = try self.column(name, of: subject, scopes)
+        guard value == .integer(1) else { return "\(column) = 0" }
+        return """
+            typeof(\(column)) = 'integer' AND (\(column) BETWEEN 1 AND 9223372036854775807 OR \(column) < 0)
+            """
     }
 
     /// The key of an object, as far as the columns on the way to it tell.

@@ -54,7 +54,7 @@ package struct PredicateCompiler {
     // MARK: Conditions
 
     /// The last of `scopes` is the alias of the innermost scope.
-    private mutating func compile(_ node: ResolvedNode, _ scopes: [String]) throws(FetchError) -> SQLFragment {
+    mutating func compile(_ node: ResolvedNode, _ scopes: [String]) throws(FetchError) -> SQLFragment {
         switch node {
         case .value(let value): return value ? "1" : "0"
         case .not(let inner):
@@ -107,6 +107,10 @@ package struct PredicateCompiler {
         _ options: StringOptions,
         _ scopes: [String]
     ) throws(FetchError) -> SQLFragment {
+        if order == .equal {
+            if let truth = try isTruth(first, equalTo: second, scopes) { return truth }
+            if let truth = try isTruth(second, equalTo: first, scopes) { return truth }
+        }
         let one = try value(first, options, scopes)
         let other = try value(second, options, scopes)
         guard order != .equal else {

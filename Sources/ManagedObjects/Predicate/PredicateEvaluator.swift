@@ -80,6 +80,16 @@ package struct PredicateEvaluator {
         case .count(let owner, let hop):
             guard let owner = try object(owner, objects) else { return .integer(0) }
             return .integer(Int64(try owner.predicateDestinations(of: hop.relationship.name).count))
+        case .countWhere(let owner, let hop, let depth, let condition):
+            guard let owner = try object(owner, objects) else { return .integer(0) }
+            let known = Array(objects.prefix(depth))
+            let members = try owner.predicateDestinations(of: hop.relationship.name)
+            return .integer(Int64(try members.count { try evaluate(condition, known + [$0]) }))
+        case .aggregate(let aggregate, let subject, let hop, let operand):
+            guard let owner = try object(subject, objects) else { return aggregate.value(of: []) }
+            let known = Array(objects.prefix(subject.scope + 1))
+            let members = try owner.predicateDestinations(of: hop.relationship.name)
+            return aggregate.value(of: try members.map { try value(of: operand, options, known + [$0]) })
         case .attribute(let subject, let attribute):
             guard let object = try object(subject, objects) else { return .null }
             let stored = try object.predicateValue(of: attribute.name).storedForComparison

@@ -36,15 +36,20 @@ enum PredicateKind: Hashable {
         case .count: self = .number
         // These are compared by other means.
         case .object, .entity: self = .opaque
-        case .attribute(let attribute):
-            switch attribute.type {
-            case .integer16, .integer32, .integer64, .decimal, .double, .float, .boolean: self = .number
-            case .string, .uri: self = .text
-            case .date: self = .date
-            case .uuid: self = .uuid
-            case .binaryData: self = attribute.allowsExternalBinaryDataStorage ? .opaque : .data
-            case .transformable, .undefined, .objectID, .composite: self = .opaque
-            }
+        case .computed(_, let kind): self = kind
+        case .attribute(let attribute): self.init(attribute)
+        }
+    }
+
+    /// The kind of an attribute's values.
+    init(_ attribute: AttributeDescription) {
+        switch attribute.type {
+        case .integer16, .integer32, .integer64, .decimal, .double, .float, .boolean: self = .number
+        case .string, .uri: self = .text
+        case .date: self = .date
+        case .uuid: self = .uuid
+        case .binaryData: self = attribute.allowsExternalBinaryDataStorage ? .opaque : .data
+        case .transformable, .undefined, .objectID, .composite: self = .opaque
         }
     }
 
@@ -78,8 +83,11 @@ enum PredicateKind: Hashable {
     // MARK: Operands
 
     /// One side as what SQL and memory compare; texts among the constants are folded.
+    ///
+    /// `other` is what it is compared with, which an error names.
     func operand(
         _ side: PredicateSide,
+        beside other: PredicateSide,
         _ options: StringOptions,
         resolver: PredicateResolver
     ) throws(FetchError) -> ResolvedOperand {
@@ -87,11 +95,12 @@ enum PredicateKind: Hashable {
             switch path.leaf {
             case .attribute(let attribute): return .attribute(path.subject, attribute)
             case .count(let hop): return .count(path.subject, hop)
+            case .computed(let operand, _): return operand
             case .object, .entity: throw resolver.error(side.names, "an object cannot be compared with a value")
             }
         }
         guard let value = side.value, let stored = stored(value) else {
-            throw resolver.error(side.names, mismatch)
+            throw resolver.error(side.names.isEmpty ? other.names : side.names, mismatch)
         }
         guard self == .text, case .text(let text) = stored else { return .constant(stored) }
         return .constant(.text(options.folded(text)))

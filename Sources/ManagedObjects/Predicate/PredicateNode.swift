@@ -37,9 +37,13 @@ struct PredicateComparison: Hashable, Sendable {
 }
 
 /// One side of a comparison.
-enum PredicateOperand: Hashable, Sendable {
+indirect enum PredicateOperand: Hashable, Sendable {
     case constant(PredicateConstant)
-    /// The names of a path; none of them for the object itself. A name may be `@count`.
+    /// The names of a path; none of them for the object itself.
+    ///
+    /// A name may be `@count` or the like, and the first one a variable with its `$`.
     case keyPath([String])
     case variable(String)
+    /// How many objects it leads to.
+    case subquery(PredicateSubquery)
 }

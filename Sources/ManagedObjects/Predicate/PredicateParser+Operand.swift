@@ -2,17 +2,18 @@ internal import FoundationEssentials
 internal import StoreFormat
 
 extension PredicateParser {
-    private static let unsupportedFunctions: Set<String> = ["SUBQUERY", "FUNCTION", "TERNARY"]
+    private static let unsupportedFunctions: Set<String> = ["FUNCTION", "TERNARY"]
 
     /// Reads one side of a comparison.
     mutating func operand() throws(PredicateSyntaxError) -> PredicateOperand {
         if let keyword, Self.unsupportedFunctions.contains(keyword), tokens[position + 1].kind == .symbol("(") {
             throw error("\(keyword) is not supported")
         }
+        if isSubquery { return .subquery(try subquery()) }
         switch current.kind {
         case .variable(let name):
             advance()
-            return .variable(name)
+            return current.kind == .symbol(".") ? .keyPath(try keyPath(from: ["$" + name])) : .variable(name)
         case .argument("K"):
             guard case .value(.string(let path)) = try nextArgument() else {
                 throw error("the argument of %K must be the text of a key path")
@@ -30,6 +31,28 @@ extension PredicateParser {
             return .keyPath(try keyPath(from: Self.withoutSelf([word])))
         default: return .constant(try constant())
         }
+    }
+
+    private var isSubquery: Bool { keyword == "SUBQUERY" && tokens[position + 1].kind == .symbol("(") }
+
+    /// Reads `SUBQUERY(path, $variable, predicate).@count`.
+    private mutating func subquery() throws(PredicateSyntaxError) -> PredicateSubquery {
+        advance()
+        try expect("(")
+        guard !isSubquery, case .keyPath(let collection) = try operand(), !collection.isEmpty else {
+            throw error("a key path to a to-many relationship is expected")
+        }
+        try expect(",")
+        guard case .variable(let variable) = current.kind else { throw error("a variable such as $x is expected") }
+        advance()
+        try expect(",")
+        let predicate = try disjunction()
+        try expect(")")
+        guard take("."), current.kind == .collectionOperator("count") else {
+            throw error("only its @count can be asked of a SUBQUERY")
+        }
+        advance()
+        return PredicateSubquery(collection: collection, variable: variable, predicate: predicate)
     }
 
     /// Reads what follows the first name of a path.

@@ -72,7 +72,7 @@ struct PredicateParser {
 
     // MARK: Compounds
 
-    private mutating func disjunction() throws(PredicateSyntaxError) -> PredicateNode {
+    mutating func disjunction() throws(PredicateSyntaxError) -> PredicateNode {
         var nodes = [try conjunction()]
         while takeKeyword("OR") || take("||") { nodes.append(try conjunction()) }
         return nodes.count == 1 ? nodes[0] : .any(nodes)

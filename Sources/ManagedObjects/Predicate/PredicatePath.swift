@@ -7,6 +7,8 @@ struct PredicatePath {
         case attribute(AttributeDescription)
         case object
         case count(ResolvedHop)
+        /// What is made of the objects of a to-many relationship.
+        case computed(ResolvedOperand, PredicateKind)
         case entity
     }
 
@@ -18,17 +20,29 @@ struct PredicatePath {
 
     /// Follows a path from the objects of an entity.
     init(_ names: [String], of entity: String, in model: ManagedObjectModel) throws(FetchError) {
-        subject = ResolvedSubject(scope: 0, entity: entity)
+        try self.init(names, from: ResolvedSubject(scope: 0, entity: entity), depth: 1, in: model)
+    }
+
+    /// Follows a path from an object of one of `depth` scopes; to-many relationships on the way add more of them.
+    init(
+        _ names: [String],
+        from start: ResolvedSubject,
+        depth: Int,
+        in model: ManagedObjectModel
+    ) throws(FetchError) {
+        subject = start
         func error(_ message: String) -> FetchError {
-            FetchError(entity: entity, keyPath: names.joined(separator: "."), message: message)
+            FetchError(entity: start.entity, keyPath: names.joined(separator: "."), message: message)
         }
+        var nextScope = depth
         var rest = names[...]
         while let name = rest.popFirst() {
             let owner = subject.destination
             guard !name.hasPrefix("@") else {
                 throw error(
                     name == "@count"
-                        ? "@count needs a to-many relationship before it" : "\(name) is not supported; @count is"
+                        ? "@count needs a to-many relationship before it"
+                        : "\(name) cannot stand here; @count, @sum, @avg, @min and @max can, after a to-many relationship"
                 )
             }
             if let attribute = model.attributes(of: owner).first(where: { $0.name == name }) {
@@ -59,8 +73,45 @@ struct PredicatePath {
                 leaf = .count(hop)
                 return
             }
+            if let name = rest.first, let aggregate = PredicateAggregate(rawValue: String(name.dropFirst())),
+                name.hasPrefix("@")
+            {
+                leaf = try Self.computed(aggregate, subject, hop, Array(rest.dropFirst()), in: model)
+                return
+            }
             toMany.append((subject, hop))
-            subject = ResolvedSubject(scope: subject.scope + 1, entity: relationship.destination)
+            subject = ResolvedSubject(scope: nextScope, entity: relationship.destination)
+            nextScope += 1
         }
+    }
+
+    /// A path that ends at something computed of an object.
+    init(_ subject: ResolvedSubject, computed operand: ResolvedOperand, _ kind: PredicateKind) {
+        self.subject = subject
+        leaf = .computed(operand, kind)
+    }
+
+    /// What an aggregate makes of the values at the end of a path from each object of a to-many relationship.
+    private static func computed(
+        _ aggregate: PredicateAggregate,
+        _ owner: ResolvedSubject,
+        _ hop: ResolvedHop,
+        _ names: [String],
+        in model: ManagedObjectModel
+    ) throws(FetchError) -> Leaf {
+        let element = ResolvedSubject(scope: owner.scope + 1, entity: hop.relationship.destination)
+        func error(_ message: String) -> FetchError {
+            let written = [hop.relationship.name, "@" + aggregate.rawValue] + names
+            return FetchError(entity: hop.entity, keyPath: written.joined(separator: "."), message: message)
+        }
+        let path = try PredicatePath(names, from: element, depth: owner.scope + 2, in: model)
+        guard path.toMany.isEmpty, case .attribute(let attribute) = path.leaf else {
+            throw error("an attribute must follow @\(aggregate.rawValue)")
+        }
+        let kind = PredicateKind(attribute)
+        guard aggregate.isNumeric ? kind == .number : kind.isOrdered else {
+            throw error("@\(aggregate.rawValue) cannot be made of \(kind.words)")
+        }
+        return .computed(.aggregate(aggregate, owner, hop, .attribute(path.subject, attribute)), kind)
     }
 }

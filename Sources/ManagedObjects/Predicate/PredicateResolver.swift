@@ -4,6 +4,15 @@ internal import StoreFormat
 struct PredicateResolver {
     let model: ManagedObjectModel
     let entity: String
+    /// The objects that subqueries around this place have names for.
+    private var variables: [String: ResolvedSubject] = [:]
+    /// The number of scopes that are known here: the object asked for, and those of the subqueries.
+    private var depth = 1
+
+    init(model: ManagedObjectModel, entity: String) {
+        self.model = model
+        self.entity = entity
+    }
 
     func error(_ path: [String], _ message: String) -> FetchError {
         FetchError(entity: entity, keyPath: path.joined(separator: "."), message: message)
@@ -63,7 +72,7 @@ struct PredicateResolver {
 
     /// `object IN to-many`: the same as ANY to-many == object.
     private func containment(of left: PredicateOperand, in names: [String]) throws(FetchError) -> ResolvedNode {
-        let path = try PredicatePath(names, of: entity, in: model)
+        let path = try path(names)
         guard !path.toMany.isEmpty else {
             throw error(names, "a collection or a to-many relationship must stand after IN")
         }
@@ -75,10 +84,38 @@ struct PredicateResolver {
     private func side(_ operand: PredicateOperand) throws(FetchError) -> PredicateSide {
         switch operand {
         case .constant(let constant): return PredicateSide(names: [], content: .constant(constant))
-        case .keyPath(let names):
-            return PredicateSide(names: names, content: .path(try PredicatePath(names, of: entity, in: model)))
-        case .variable(let name): throw error([], "the variable $\(name) was given no value")
+        case .keyPath(let names): return PredicateSide(names: names, content: .path(try path(names)))
+        case .variable(let name):
+            let names = ["$" + name]
+            return PredicateSide(names: names, content: .path(try path(names)))
+        case .subquery(let subquery):
+            return PredicateSide(names: subquery.collection, content: .path(try counted(subquery)))
         }
+    }
+
+    /// Follows a path from the object asked for, or from one that a subquery has a name for.
+    private func path(_ names: [String]) throws(FetchError) -> PredicatePath {
+        guard let name = names.first, name.hasPrefix("$") else {
+            return try PredicatePath(names, from: ResolvedSubject(scope: 0, entity: entity), depth: depth, in: model)
+        }
+        guard let subject = variables[String(name.dropFirst())] else {
+            throw error([], "the variable \(name) was given no value")
+        }
+        return try PredicatePath(Array(names.dropFirst()), from: subject, depth: depth, in: model)
+    }
+
+    /// The number of objects that a subquery leads to.
+    private func counted(_ subquery: PredicateSubquery) throws(FetchError) -> PredicatePath {
+        let path = try path(subquery.collection)
+        guard path.toMany.count == 1, path.subject.hops.isEmpty, case .object = path.leaf else {
+            throw error(subquery.collection, "a SUBQUERY needs a path that ends at its only to-many relationship")
+        }
+        let (owner, hop) = path.toMany[0]
+        var inner = self
+        inner.variables[subquery.variable] = ResolvedSubject(scope: depth, entity: hop.relationship.destination)
+        inner.depth += 1
+        let condition = try inner.node(subquery.predicate)
+        return PredicatePath(owner, computed: .countWhere(owner, hop, depth: depth, condition), .number)
     }
 
     /// A comparison of what two sides lead to, without regard to the to-many relationships on the way.
@@ -128,8 +165,8 @@ struct PredicateResolver {
             return try entities(left, right)
         }
         let kind = try PredicateKind(left, right, resolver: self)
-        let first = try kind.operand(left, options, resolver: self)
-        let second = try kind.operand(right, options, resolver: self)
+        let first = try kind.operand(left, beside: right, options, resolver: self)
+        let second = try kind.operand(right, beside: left, options, resolver: self)
         if order != .equal {
             guard kind.isOrdered else { throw error(left.names + right.names, "\(kind.words) have no order") }
             // Not a number: it orders with nothing.
@@ -156,10 +193,16 @@ struct PredicateResolver {
         let example = sides.first { !$0.isNull } ?? PredicateSide(.value(.null))
         let kind = try PredicateKind(left, example, resolver: self)
         for side in sides {
-            guard case .constant(let value) = try kind.operand(side, options, resolver: self) else { continue }
+            guard case .constant(let value) = try kind.operand(side, beside: left, options, resolver: self) else {
+                continue
+            }
             values.append(value)
         }
-        return .member(try kind.operand(left, options, resolver: self), values, kind == .text ? options : [])
+        return .member(
+            try kind.operand(left, beside: example, options, resolver: self),
+            values,
+            kind == .text ? options : []
+        )
     }
 
     private func text(
@@ -170,12 +213,12 @@ struct PredicateResolver {
     ) throws(FetchError) -> ResolvedNode {
         let kind = try PredicateKind(left, right, resolver: self)
         guard kind == .text else { throw error(left.names + right.names, "this operator is for texts") }
-        let pattern = try kind.operand(right, [], resolver: self)
+        let pattern = try kind.operand(right, beside: left, [], resolver: self)
         if operation == .matches, case .constant(.text(let text)) = pattern,
             StringMatcher(.matches, options: options, pattern: text) == nil
         {
             throw error(left.names, "this is no regular expression")
         }
-        return .text(try kind.operand(left, [], resolver: self), operation, pattern, options)
+        return .text(try kind.operand(left, beside: right, [], resolver: self), operation, pattern, options)
     }
 }

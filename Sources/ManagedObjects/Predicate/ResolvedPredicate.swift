@@ -35,15 +35,23 @@ indirect enum ResolvedNode: Hashable, Sendable {
 }
 
 /// What is compared.
-enum ResolvedOperand: Hashable, Sendable {
+indirect enum ResolvedOperand: Hashable, Sendable {
     case constant(SQLValue)
     case attribute(ResolvedSubject, AttributeDescription)
     /// The number of objects in a to-many relationship.
     case count(ResolvedSubject, ResolvedHop)
+    /// The number of those for which a condition holds; it knows the first `depth` scopes, and the objects as one more.
+    case countWhere(ResolvedSubject, ResolvedHop, depth: Int, ResolvedNode)
+    /// What is made of a value of each of them; the value is one scope further in than their owner.
+    case aggregate(PredicateAggregate, ResolvedSubject, ResolvedHop, ResolvedOperand)
 
     /// True for a number that may be the text `NaN`, which orders with nothing.
     var mayBeNaN: Bool {
-        if case .attribute(_, let attribute) = self { attribute.type == .decimal } else { false }
+        switch self {
+        case .attribute(_, let attribute): attribute.type == .decimal
+        case .aggregate(.minimum, _, _, let value), .aggregate(.maximum, _, _, let value): value.mayBeNaN
+        case .constant, .count, .countWhere, .aggregate: false
+        }
     }
 }
 

@@ -5,6 +5,8 @@ extension SQLFunction {
     static let textMatches = "store_text_matches"
     /// The name under which statements fold a text: value, options.
     static let textFolded = "store_text_folded"
+    /// The name under which statements sum up numbers: their texts in one, and what to make of them.
+    static let numbersSummed = "store_numbers_summed"
 
     /// The functions that compiled predicates and sort orders call; install them before a statement is run.
     package static func forPredicates() -> [SQLFunction] {
@@ -27,6 +29,12 @@ extension SQLFunction {
                 guard arguments.count == 2, case .text(let text) = arguments[0], let options = arguments[1].integer
                 else { return arguments.first ?? .null }
                 return .text(StringOptions(rawValue: UInt8(truncatingIfNeeded: options)).folded(text))
+            },
+            SQLFunction(name: numbersSummed, argumentCount: 2) { arguments in
+                guard arguments.count == 2, let aggregate = arguments[1].text.flatMap(PredicateAggregate.init) else {
+                    return .null
+                }
+                return aggregate.value(of: PredicateAggregate.numbers(in: arguments[0].text ?? ""))
             },
         ]
     }

@@ -91,6 +91,12 @@ public final class PersistentStoreCoordinator: Sendable {
         guard let store = self.store(uuid: store.identifier) else {
             throw ManagedObjectError(.foreignObject, "the store is not open in this coordinator")
         }
+        guard changes[HistoryConsumers.metadataKey] == nil else {
+            throw ManagedObjectError(
+                .save,
+                "the metadata key \(HistoryConsumers.metadataKey) belongs to the consumers of the history; register them"
+            )
+        }
         store.pendingMetadata.withLock { $0.merge(changes) { $1 } }
     }
 

@@ -101,6 +101,16 @@ package struct HistoryWriter {
         return number
     }
 
+    /// Keeps a string among those of the history, which are never purged; does nothing where there is no table for them.
+    package func keep(_ string: String) throws {
+        if hasStringTable { _ = try interned(string) }
+    }
+
+    /// Removes a string that nothing refers to.
+    package func drop(_ string: String) throws {
+        if hasStringTable { try connection.run("DELETE FROM ATRANSACTIONSTRING WHERE ZNAME = ?", [.text(string)]) }
+    }
+
     private func write(
         _ object: ObjectKey,
         kind: HistoryChange.Kind,

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import ManagedObjects
 import StoreFormat
+import StoreVerification
 import TestSupport
 import Testing
 
@@ -116,6 +117,56 @@ struct HistoryTests {
         try save(author: "app")
         #expect(try coordinator.fetchHistory(after: nil).map(\.transactionNumber) == [6])
         #expect(throws: ManagedObjectError.self) { try pruner.acknowledge(kept, by: "nobody", for: store) }
+    }
+
+    @Test("a program that opened the store earlier and sets metadata leaves the consumers alone")
+    func metadataOfOthers() throws {
+        try save(author: "app")
+        let other = PersistentStoreCoordinator()
+        let opened = try other.addPersistentStore(with: stack.container.persistentStoreDescriptions[0])
+        try HistoryPruner(coordinator).register("late", for: store)
+        try other.setMetadata(["LastSync": .integer(7)], for: opened)
+        let context = ManagedObjectContext(.privateQueue, coordinator: other)
+        try context.performAndWait { context in
+            try context.insertDummies(1)
+            try context.save()
+        }
+        #expect(try HistoryPruner(other).consumers(of: opened) == ["late": 1])
+        let refusal = #expect(throws: ManagedObjectError.self) {
+            try other.setMetadata(["StoreMigrateHistoryConsumers": nil], for: opened)
+        }
+        #expect(refusal?.message.contains("consumers") == true)
+    }
+
+    @Test("a consumer that vanished with older metadata holds everything up until it acknowledges again")
+    func staleMetadata() throws {
+        let pruner = HistoryPruner(coordinator)
+        let future = Date(timeIntervalSinceReferenceDate: 1e12)
+        for _ in 0..<2 { try save(author: "app") }
+        try pruner.register("early", for: store)
+        let connection = try StoreConnection(stack.location, access: .liveWriting, lockTimeout: .seconds(60))
+        let older = try #require(try connection.value("SELECT Z_PLIST FROM Z_METADATA"))
+        try save(author: "app")
+        try pruner.register("late", for: store)
+        try pruner.acknowledge(coordinator.currentPersistentHistoryToken(), by: "early", for: store)
+        #expect(try pruner.consumers(of: store) == ["early": 3, "late": 3])
+        // As Core Data does for an app that read its metadata before that.
+        try connection.run("UPDATE Z_METADATA SET Z_PLIST = ?", [older])
+        #expect(try pruner.consumers(of: store) == ["early": 2, "late": 0])
+        let held = try pruner.prune(store, olderThan: future)
+        #expect(held.transactions == 0 && held.consumers == 2 && held.slowestConsumer == "late")
+        try pruner.register("late", for: store)
+        #expect(try pruner.consumers(of: store)["late"] == 0)
+        try pruner.acknowledge(coordinator.currentPersistentHistoryToken(), by: "late", for: store)
+        #expect(try pruner.prune(store, olderThan: future).transactions == 2)
+        // Who was dropped for good leaves no trace.
+        for name in ["early", "late"] { try pruner.drop(name, for: store) }
+        #expect(try pruner.consumers(of: store).isEmpty)
+        let traces = "SELECT count(*) FROM ATRANSACTIONSTRING WHERE ZNAME LIKE 'StoreMigrate%'"
+        #expect(try connection.value(traces) == .integer(0))
+        let findings = try StoreVerifier()
+            .findings(in: connection, location: stack.location, externalData: nil, level: .coredata)
+        #expect(findings.map(\.message) == [])
     }
 
     @Test("a store without history has none to tell")

@@ -26,6 +26,8 @@ struct PredicateMaker {
 
     let ids: [ManagedObjectID]
     private var format = ""
+    /// The name of the object that the innermost subquery is about, with its `$`.
+    private var variable: String?
     private var arguments: [(any PredicateArgument)?] = []
 
     init(ids: [ManagedObjectID]) {
@@ -44,6 +46,7 @@ struct PredicateMaker {
     }
 
     private mutating func compound(_ entity: String, depth: Int, _ generator: inout SeededGenerator) {
+        if depth < 3, generator.chance(8) { return subquery(entity, depth: depth, &generator) }
         guard depth < 3, generator.chance(60) else { return comparison(entity, &generator) }
         switch Int.random(in: 0...2, using: &generator) {
         case 0:
@@ -57,6 +60,21 @@ struct PredicateMaker {
             compound(entity, depth: depth + 1, &generator)
             format += ")"
         }
+    }
+
+    /// How many objects of a to-many relationship match a predicate, which may speak of the outer object too.
+    private mutating func subquery(_ entity: String, depth: Int, _ generator: inout SeededGenerator) {
+        guard let (name, destination) = Self.properties[entity].map({ generator.pick($0.toMany) }) else { return }
+        let outer = variable
+        let inner = "$v\(depth)"
+        format += "SUBQUERY(" + (outer.map { $0 + "." } ?? "") + "#\(name), \(inner), "
+        variable = inner
+        compound(destination, depth: depth + 1, &generator)
+        if generator.chance(20) {
+            format += " AND \(inner).#name != #name"
+        }
+        variable = outer
+        format += ").@count " + generator.pick(["> 0", "== 0", "> 1", "== 1"])
     }
 
     // MARK: Paths
@@ -94,6 +112,19 @@ struct PredicateMaker {
             } else if generator.chance(15) {
                 names += [generator.pick(properties.toMany).0, "@count"]
                 return (names, .number)
+            } else if generator.chance(10) {
+                let (name, destination) = generator.pick(properties.toMany)
+                let aggregate = generator.pick(["@sum", "@avg", "@min", "@max"])
+                let values = (Self.properties[destination]?.values ?? [])
+                    .filter { value in
+                        switch value.1 {
+                        case .number: true
+                        case .text, .date: aggregate == "@min" || aggregate == "@max"
+                        default: false
+                        }
+                    }
+                let (attribute, kind) = generator.pick(values)
+                return (names + [name, aggregate, attribute], kind)
             } else if generator.chance(15) {
                 return (names.isEmpty ? ["SELF"] : names, .object(root: entity == "Dog" ? "Being" : entity))
             } else {
@@ -120,7 +151,10 @@ struct PredicateMaker {
         }
         let (rest, kind) = path(from: entity, &generator)
         names += rest == ["SELF"] && !names.isEmpty ? [] : rest
-        format += names.map { $0.hasPrefix("@") || $0 == "SELF" ? $0 : "#" + $0 }.joined(separator: ".") + " "
+        if let variable { names = [variable] + names.filter { $0 != "SELF" } }
+        format +=
+            names.map { $0.hasPrefix("@") || $0.hasPrefix("$") || $0 == "SELF" ? $0 : "#" + $0 }
+            .joined(separator: ".") + " "
         switch kind {
         case .opaque: format += generator.pick(["== nil", "!= nil"])
         case .object(let root): object(root, &generator)

@@ -57,6 +57,15 @@ struct PredicateMeaningTests {
             ("ANY staff.pets.name == nil", "1"), ("ANY pets.owner == SELF", "12"), ("boss.boss == nil", "124"),
             ("boss IN boss.boss.staff", "3"), ("SELF IN boss.staff", "23"), ("entity == 'Guest'", "34"),
             ("entity.name IN {'Person'}", "12"), ("boss.entity == 'Person'", "23"), ("boss == boss.boss", "14"),
+            ("SUBQUERY(staff, $x, $x.age > 10).@count > 0", "1"),
+            ("SUBQUERY(pets, $p, $p.name == 'Rex' OR $p.name == 'Mia').@count == 2", "1"),
+            ("SUBQUERY(staff, $x, $x.age < age).@count == 1", "1"),
+            ("SUBQUERY(staff, $x, SUBQUERY($x.staff, $y, $y.boss == $x).@count == 1).@count == 1", "1"),
+            ("SUBQUERY(staff, $x, ANY $x.pets.name == nil).@count > 0", "1"),
+            ("SUBQUERY(boss.staff, $x, $x == SELF).@count == 1", "23"),
+            ("staff.@sum.age == 20", "1"), ("staff.@sum.age == 0", "234"), ("staff.@avg.age == nil", "234"),
+            ("staff.@max.age >= 20", "1"), ("staff.@min.born == nil", "134"), ("pets.@min.name == 'Mia'", "1"),
+            ("boss.staff.@sum.age > 1", "2"), ("staff.@max.isAdmin == NO", "1"),
             ("1 == 1 AND age == 20", "2"), ("%@ == nil", "1234"), ("age > nil", ""),
         ]
     )

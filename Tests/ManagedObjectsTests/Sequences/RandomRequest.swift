@@ -6,9 +6,12 @@ struct RandomRequest: CustomStringConvertible {
         nil, "isEven == YES", "id > 3", "owner.name != 'o1'", "owner.dummies.@count > 1",
         "isEven == YES OR owner == nil", "ANY owner.dummies.isEven == YES", "NONE owner.dummies.id == 2",
         "name BEGINSWITH 'n' AND NOT group == 'b'", "owner.name IN {'o0', 'o2'}", "id BETWEEN {1, 6}",
-        "ALL owner.dummies.id < 7 AND owner != nil", "isEven != YES",
+        "ALL owner.dummies.id < 7 AND owner != nil", "isEven != YES", "owner.dummies.@sum.id > 9",
+        "SUBQUERY(owner.dummies, $d, $d.isEven == YES AND $d != SELF).@count > 0",
     ]
-    private static let keys = ["id", "name", "group", "isEven", "owner.name", "owner.dummies.@count"]
+    private static let keys = [
+        "id", "name", "group", "isEven", "owner.name", "owner.dummies.@count", "owner.dummies.@max.id",
+    ]
     private static let sections = ["group", "owner.name", "isEven"]
 
     let format: String?

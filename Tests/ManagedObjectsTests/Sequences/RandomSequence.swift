@@ -26,7 +26,7 @@ struct RandomSequence {
         try Self.observe(main, request)
         let inbox = LockedArray<ContextDidSave>()
         let observations = writers.map { $0.onDidSave { inbox.append($0) } }
-        for round in 0..<Int.random(in: 2...3, using: &generator) {
+        for round in 0..<Int.random(in: 1...3, using: &generator) {
             for writer in writers where generator.chance(60) {
                 try Self.work(writer, count: Int.random(in: 1...2, using: &generator), &generator)
             }

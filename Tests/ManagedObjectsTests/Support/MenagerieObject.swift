@@ -81,7 +81,7 @@ final class MenagerieObject: PredicateSubject {
         using generator: inout SeededGenerator
     ) -> SQLValue {
         if generator.chance(20) { return .null }
-        if generator.chance(4), attribute.type != .boolean {
+        if generator.chance(4) {
             // A column for texts would make a text of a number.
             let isText = attribute.type == .string || attribute.type == .uri
             return generator.pick(isText ? [.blob([1])] : [.text("x"), .integer(1), .blob([1])])
@@ -91,7 +91,8 @@ final class MenagerieObject: PredicateSubject {
         case .string, .uri: .text(generator.pick(PredicateMaker.texts))
         case .date: generator.pick([.integer(86_400), .real(86_400.5), .integer(0), .real(-1.25)])
         case .decimal: generator.pick([.integer(3), .real(3.5), .text("NaN"), .integer(-1), .real(0.1)])
-        case .boolean: .integer(generator.chance(50) ? 1 : 0)
+        // Any integer but 0 reads as true.
+        case .boolean: .integer(generator.pick([0, 0, 1, 1, 2, -1]))
         case .double, .float: generator.pick([.real(3), .real(3.5), .real(-1), .real(0.1), .real(4)])
         case .uuid: .blob([UInt8](repeating: UInt8.random(in: 0...3, using: &generator), count: 16))
         case .binaryData: .blob([UInt8](repeating: 7, count: Int.random(in: 0...2, using: &generator)))

@@ -27,8 +27,11 @@ struct Nobody {
     }
 
     /// Runs the tool as that user.
-    func run(_ arguments: [String]) async throws -> Tool.Run {
-        try await Tool.run(command: prefix + [try Tool.path] + arguments, environment: ["HOME": scratch.path])
+    func run(_ arguments: [String], temporary: String? = nil) async throws -> Tool.Run {
+        var environment = ["HOME": scratch.path]
+        // The tests' own may be closed to others.
+        if let temporary { environment["TMPDIR"] = temporary }
+        return try await Tool.run(command: prefix + [try Tool.path] + arguments, environment: environment)
     }
 
     /// Runs a shell command as that user.

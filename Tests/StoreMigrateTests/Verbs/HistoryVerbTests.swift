@@ -192,6 +192,23 @@ struct HistoryVerbTests {
         #expect(try await numbers().count == 3)
     }
 
+    @Test("A user who may not write to the store may read its history, and prunes nothing")
+    func unwritable() async throws {
+        try register(["sync": 3])
+        let nobody = try Nobody(scratch)
+        for name in try scratch.names(scratch.path) where !name.hasPrefix(".") {
+            try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: scratch.path(name))
+        }
+        let temporary = try nobody.folder("temporary")
+        let before = try scratch.fingerprint(withFolderTimes: false)
+        #expect(try await nobody.run(["history", path], temporary: temporary).status == 0)
+        let run = try await nobody.run(["history", "prune", path, "--keep", "0d"], temporary: temporary)
+        #expect(run.status == 12, "\(run.errors)")
+        #expect(run.errorLines.count == 1, "\(run.errors)")
+        #expect(run.errors.contains(path))
+        #expect(try scratch.fingerprint(withFolderTimes: false) == before)
+    }
+
     @Test("The history of every genuine store is told whole", arguments: Corpus.stores)
     func corpus(_ store: Corpus.Store) async throws {
         let scratch = try Scratch()
