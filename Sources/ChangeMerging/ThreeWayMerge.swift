@@ -14,8 +14,9 @@
 ///
 /// ¹ Our choice, where the documentation says nothing: the side that the policy prefers decides, and where that is the one
 /// with the edit, the edit survives. Also ours: a value that both sides came to is no conflict; members of to-many
-/// relationships are merged in both directions under every policy but error and rollback; what leads to an object that
-/// the store no longer has is left out, so that no key leads nowhere.
+/// relationships are merged in both directions under every policy but error and rollback; an object that only lost members
+/// here is not worth coming back for; what leads to an object that the store no longer has is left out, so that no key
+/// leads nowhere.
 public struct ThreeWayMerge<Value: Hashable & Sendable>: Sendable {
     /// What one side made of the object.
     public enum Side: Hashable, Sendable {
@@ -26,7 +27,7 @@ public struct ThreeWayMerge<Value: Hashable & Sendable>: Sendable {
     public let base: [String: Value]
     public let local: Side
     public let store: Side
-    /// Objects that are not in the store any more.
+    /// Values that cannot be written: where an object leads that is not in the store any more, or bytes whose file is gone.
     public let absent: Set<Value>
 
     public init(base: [String: Value], local: Side, store: Side, absent: Set<Value> = []) {
@@ -76,10 +77,14 @@ public struct ThreeWayMerge<Value: Hashable & Sendable>: Sendable {
         case .error: .fail
         case .mergeByPropertyStoreTrump, .rollback: .keep
         case .mergeByPropertyObjectTrump, .overwrite:
-            .restore(
-                base.merging(values) { $1 }.filter { !absent.contains($0.value) },
-                toMany: remaining(toMany)
-            )
+            if values.isEmpty && toMany.values.allSatisfy(\.added.isEmpty) {
+                .keep
+            } else {
+                .restore(
+                    base.merging(values) { absent.contains($1) ? $0 : $1 }.filter { !absent.contains($0.value) },
+                    toMany: remaining(toMany)
+                )
+            }
         }
     }
 
@@ -92,8 +97,8 @@ public struct ThreeWayMerge<Value: Hashable & Sendable>: Sendable {
         var written: [String: Value] = [:]
         for name in Set(base.keys).union(values.keys).union(stored.keys) {
             let (was, there) = (base[name], stored[name] ?? base[name])
-            let here = values[name].flatMap { absent.contains($0) ? nil : $0 } ?? (values[name] == nil ? was : there)
-            guard here != there, let here else { continue }
+            let here = values[name] ?? was
+            guard here != there, let here, !absent.contains(here) else { continue }
             switch policy {
             case .error, .rollback: break
             case .overwrite: written[name] = here

@@ -104,6 +104,33 @@ struct ThreeWayMergeTests {
         }
         let gone = ThreeWayMerge(base: ["p": 0], local: .changed(["one": 6]), store: .deleted, absent: [6])
         #expect(gone.outcome(by: .overwrite) == .restore(["p": 0], toMany: [:]))
+        // What the object led to before is taken instead, as long as that is there.
+        let former = ThreeWayMerge(base: ["one": 4], local: .changed(["one": 6]), store: .deleted, absent: [6])
+        #expect(former.outcome(by: .overwrite) == .restore(["one": 4], toMany: [:]))
+    }
+
+    @Test("Overwriting does not bring back a base value that cannot be written any more")
+    func danglingBase() {
+        let merge = ThreeWayMerge(
+            base: ["p": 0, "one": 4],
+            local: .changed(["p": 1]),
+            store: .changed(["one": 5]),
+            absent: [4]
+        )
+        #expect(merge.outcome(by: .overwrite) == .write(["p": 1], toMany: [:]))
+    }
+
+    @Test(
+        "An object that others deleted does not come back for having lost members here",
+        arguments: MergePolicy.allCases
+    )
+    func onlyLostMembers(_ policy: MergePolicy) {
+        let merge = ThreeWayMerge(
+            base: ["p": 0],
+            local: .changed([:], toMany: ["members": ToManyChange(removed: [1])]),
+            store: .deleted
+        )
+        #expect(merge.outcome(by: policy) == (policy == .error ? .fail : .keep))
     }
 
     @Test("A conflict names the properties that both sides changed, and leads to its merge")

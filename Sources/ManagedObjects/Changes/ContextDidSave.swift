@@ -7,6 +7,8 @@ public struct ContextDidSave: Sendable {
     public let contextName: String?
     /// The number of the history transaction in each store that keeps a history, by the store's UUID.
     public let transactions: [String: Int64]
+    /// The permanent ids of new objects by their temporary ones, which child contexts may still use.
+    let permanentIDs: [ManagedObjectID: ManagedObjectID]
 
     public var insertedObjectIDs: Set<ManagedObjectID> { objectIDs.inserted }
     public var updatedObjectIDs: Set<ManagedObjectID> { objectIDs.updated }

@@ -28,7 +28,13 @@ extension ManagedObjectContext {
 
     /// Gives the same values to all objects that a request asks for, as the store has them.
     public func batchUpdate(_ request: FetchRequest, values: [String: AttributeValue]) throws -> [ManagedObjectID] {
-        try batch(request) { writer, keys in
+        let shape = try persistentStoreCoordinator.shape().entity(request.entityName)
+        for name in values.keys.sorted() {
+            guard case .attribute(let index)? = shape.property(name), !shape.attributes[index].isTransient else {
+                throw ManagedObjectError(.unknownProperty, "\(shape.name) has no attribute \(name) that is stored")
+            }
+        }
+        return try batch(request) { writer, keys in
             var changed: [ObjectKey] = []
             for (entity, group) in Dictionary(grouping: keys, by: \.entity).sorted(by: { $0.key < $1.key }) {
                 changed += try writer.batchUpdate(group, writer.stored(values, for: entity))
@@ -68,8 +74,18 @@ extension ManagedObjectContext {
         let origin = AttachedStore.origin(author: transactionAuthor, contextName: name)
         return try store.withWriter { writer, _ in
             var keys: [ObjectKey] = []
-            _ = try writer.save(from: origin, deadline: Deadline(after: store.lockTimeout)) {
-                keys = try body(writer)
+            do {
+                _ = try writer.save(from: origin, deadline: Deadline(after: store.lockTimeout)) {
+                    keys = try body(writer)
+                }
+            } catch let conflict as UniquenessConflict {
+                throw SaveConstraintConflict(
+                    objectID: store.id(of: conflict.object),
+                    constraint: conflict.constraint,
+                    databaseObjectID: conflict.holder.map(store.id)
+                )
+            } catch let conflict as VersionConflict {
+                throw store.publicError(for: conflict)
             }
             return keys.map(store.id)
         }

@@ -6,6 +6,7 @@ extension ManagedObjectContext {
     /// What was updated is refreshed, what was inserted registered, what was deleted removed. What was changed here survives.
     public func mergeChanges(fromContextDidSave notice: ContextDidSave) throws {
         guard notice.context != ObjectIdentifier(self) else { return }
+        if parent != nil { graph.rename(notice.permanentIDs) }
         try merge(notice.objectIDs)
     }
 
@@ -61,6 +62,25 @@ extension PersistentStoreCoordinator {
 }
 
 extension ObjectGraph {
+    /// Gives objects that a parent has saved their permanent ids, and leads to these whatever led to the temporary ones.
+    func rename(_ ids: [ManagedObjectID: ManagedObjectID]) {
+        let known = ids.filter { old, new in
+            guard let object = registered(old) else { return false }
+            guard let other = registered(new), other !== object else { return object.objectID != new }
+            // Both stand for one row: the one with changes stays, else the one that was there first.
+            dismiss(object.hasChanges || !other.hasChanges ? other : object)
+            return object.graph === self
+        }
+        permanentIDs.merge(ids) { $1 }
+        for (old, new) in known { if let object = registered(old) { rename(object, to: new) } }
+        guard !ids.isEmpty else { return }
+        func renamed(_ id: ManagedObjectID) -> ManagedObjectID { ids[id] ?? id }
+        for object in registeredObjects {
+            object.toOnes = object.toOnes.map { $0.map(renamed) }
+            for index in object.toManys.keys { object.toManys[index]?.rename(renamed) }
+        }
+    }
+
     func merge(_ changes: ObjectIDChanges) throws {
         try processPendingChanges()
         // The new ones are held until observers have been told, or nobody would ever see them.
@@ -75,8 +95,11 @@ extension ObjectGraph {
         let registered = stale.compactMap(registered)
         // Faults are not affected: the next look at them reads what is new.
         try source.prepare(registered.filter { !$0.isFault }.map(\.objectID))
-        for object in registered where object.status.isDisjoint(with: [.inserted, .deleted]) {
-            if object.isFault {
+        for object in registered where !object.status.contains(.inserted) {
+            if object.status.contains(.deleted) {
+                // What others did to it is known now, and it is to go all the same.
+                if object.base != nil { object.base = try source.row(of: object.objectID, maximumAge: maximumAge) }
+            } else if object.isFault {
                 _ = object.forgetDestinations()
             } else {
                 try refresh(object, mergeChanges: true)

@@ -3,35 +3,74 @@ internal import StoreFormat
 extension ManagedObjectContext {
     /// Saves what was changed, to the stores or to the parent.
     ///
-    /// When it throws, nothing was written, and what was changed is still there.
+    /// When it throws, nothing was written, and what was changed is still there. The one exception is a save to several stores
+    /// of which one fails at the very last, its commit: then what others hold is saved here too, and the rest is still there.
     public func save() throws {
-        try graph.processPendingChanges()
-        for object in graph.inserted.union(graph.updated).sorted(by: { $0.order < $1.order }) { try object.willSave() }
-        try graph.processPendingChanges()
+        if let failure = graph.takeFailure() { throw failure }
+        try graph.prepareToSave()
         guard hasChanges else { return }
         try graph.validate()
         var request = try graph.saveRequest()
         request.policy = mergePolicy
         request.author = transactionAuthor
         request.contextName = name
-        let (inserted, updated) = (graph.inserted, graph.updated)
-        let outcome = try graph.source.save(request)
-        graph.adopt(outcome)
+        do {
+            finishSave(try graph.source.save(request))
+        } catch let partly as PartlySaved {
+            finishSave(partly.outcome, of: partly.stores)
+            throw partly.error
+        }
+    }
+
+    /// Takes over what was written, and tells everybody.
+    private func finishSave(_ outcome: SaveOutcome, of stores: Set<String>? = nil) {
+        let (changed, all) = (graph.updated, graph.inserted.union(graph.updated).union(graph.deleted))
+        graph.adopt(outcome, of: stores)
+        let saved = all.filter { !$0.hasChanges || $0.graph == nil }
         var ids = ObjectIDChanges(inserted: outcome.inserted, updated: outcome.updated, deleted: outcome.deleted)
         // An object that was set to what it was is told of too, though nothing was written.
-        ids.updated.formUnion(updated.filter { $0.graph != nil }.map(\.objectID))
+        ids.updated.formUnion(changed.intersection(saved).filter { $0.graph != nil }.map(\.objectID))
         ids.updated.subtract(outcome.deleted)
         ids.updated.subtract(outcome.inserted)
         let notice = ContextDidSave(
             objectIDs: ids,
             context: ObjectIdentifier(self),
             contextName: name,
-            transactions: outcome.transactions
+            transactions: outcome.transactions,
+            permanentIDs: outcome.permanentIDs
         )
-        for object in inserted.union(updated).sorted(by: { $0.order < $1.order }) { object.didSave() }
+        for object in saved.sorted(by: { $0.order < $1.order }) { object.didSave() }
         graph.postNews()
         saves.post(notice)
-        if parent == nil { persistentStoreCoordinator.saves.post(notice) }
+        if let parent { parent.childSaves.post(notice) } else { persistentStoreCoordinator.saves.post(notice) }
+    }
+}
+
+extension ObjectGraph {
+    /// How often objects may change each other before a save gives up on them.
+    private static let limitOfRounds = 1000
+
+    /// Tells each object that is to be saved, deleted ones too, and again whatever changes by that.
+    fileprivate func prepareToSave() throws {
+        try processPendingChanges()
+        var pending = inserted.union(updated).union(deleted)
+        for _ in 0..<Self.limitOfRounds where !pending.isEmpty {
+            let (wereInserted, wereDeleted) = (inserted, deleted)
+            for object in pending.sorted(by: { $0.order < $1.order }) where object.graph === self {
+                try object.willSave()
+            }
+            let touched = self.touched
+            try processPendingChanges()
+            pending = touched.union(inserted.subtracting(wereInserted)).union(deleted.subtracting(wereDeleted))
+                .filter { $0.graph === self && $0.hasChanges }
+        }
+        guard pending.isEmpty else {
+            throw ManagedObjectError(
+                .save,
+                "willSave() changes objects whenever it is called; test whether a value differs before setting it",
+                objectIDs: pending.map(\.objectID).sorted()
+            )
+        }
     }
 }
 
@@ -43,8 +82,21 @@ extension ManagedObjectContext {
 }
 
 extension ObjectGraph {
-    /// Makes the changes that a child asks for.
+    /// Makes the changes that a child asks for, all of them or none.
     fileprivate func absorb(_ request: SaveRequest) throws -> SaveOutcome {
+        let outcome = try undoingOnFailure {
+            var outcome = try make(request)
+            try settlePendingChanges()
+            for id in outcome.inserted.union(outcome.updated) {
+                if let row = try snapshot(of: id) { outcome.rows.append(row) }
+            }
+            return outcome
+        }
+        postNews()
+        return outcome
+    }
+
+    private func make(_ request: SaveRequest) throws -> SaveOutcome {
         var outcome = SaveOutcome()
         let model = try source.shape()
         for insertion in request.insertions {
@@ -71,10 +123,6 @@ extension ObjectGraph {
             outcome.deleted.insert(deletion.id)
         }
         outcome.updated = Set(touched.filter { !$0.isInserted }.map(\.objectID))
-        try processPendingChanges()
-        for id in outcome.inserted.union(outcome.updated) {
-            if let row = try snapshot(of: id) { outcome.rows.append(row) }
-        }
         return outcome
     }
 

@@ -7,6 +7,8 @@ extension ManagedObjectContext: ObjectSource {
         try performAndWait { context in try context.graph.snapshot(of: id) }
     }
 
+    nonisolated func sharedRow(of id: ManagedObjectID) -> RowSnapshot? { nil }
+
     nonisolated func rows(of ids: [ManagedObjectID]) throws -> [RowSnapshot] {
         try performAndWait { context in try ids.compactMap { try context.graph.snapshot(of: $0) } }
     }

@@ -22,7 +22,8 @@ public actor ManagedObjectContext {
     public nonisolated let parent: ManagedObjectContext?
     nonisolated let executor: QueueExecutor
     nonisolated let saves = ChangeHub<ContextDidSave>()
-    nonisolated let changes = ChangeHub<ObjectIDChanges>()
+    /// The saves of children to this context, which are no saves of its own.
+    nonisolated let childSaves = ChangeHub<ContextDidSave>()
 
     let graph: ObjectGraph
     /// The name that history records.
@@ -35,9 +36,9 @@ public actor ManagedObjectContext {
     public var userInfo: [String: Any] = [:]
     /// True to take in what others save through the same parent or coordinator.
     public var automaticallyMergesChangesFromParent = false {
-        didSet { automaticMerging = automaticallyMergesChangesFromParent ? mergingObservation() : nil }
+        didSet { automaticMerging = automaticallyMergesChangesFromParent ? mergingObservations() : [] }
     }
-    private var automaticMerging: ChangeObservation?
+    private var automaticMerging: [ChangeObservation] = []
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -69,6 +70,8 @@ public actor ManagedObjectContext {
     // MARK: Doors
 
     /// Runs work inside the context, and tells its observers of the changes at the end.
+    ///
+    /// Where delete rules cannot be followed then, they are followed the next time; a save that cannot either throws the reason.
     public func perform<R: Sendable>(_ work: @Sendable (isolated ManagedObjectContext) throws -> R) rethrows -> R {
         let result = try work(self)
         try? graph.processPendingChanges()
@@ -184,13 +187,19 @@ public actor ManagedObjectContext {
     /// The saves of this context from here on.
     public nonisolated var didSaveNotices: AsyncStream<ContextDidSave> { saves.notices }
 
-    private func mergingObservation() -> ChangeObservation {
-        let source = parent?.saves ?? persistentStoreCoordinator.saves
-        return source.observe { [weak self] notice in
-            guard let self, notice.context != ObjectIdentifier(self) else { return }
-            self.executor.queue.async {
-                self.assumeIsolated { context in _ = try? context.mergeChanges(fromContextDidSave: notice) }
+    private func mergingObservations() -> [ChangeObservation] {
+        // A child takes in what its parent saves and what its siblings save to it.
+        let sources = parent.map { [$0.saves, $0.childSaves] } ?? [persistentStoreCoordinator.saves]
+        return sources.map { source in
+            source.observe { [weak self] notice in
+                guard let self, notice.context != ObjectIdentifier(self) else { return }
+                self.executor.queue.async { self.assumeIsolated { $0.mergeAutomatically(notice) } }
             }
         }
+    }
+
+    /// Nobody waits for the result: an error is kept for the next save.
+    private func mergeAutomatically(_ notice: ContextDidSave) {
+        do { try mergeChanges(fromContextDidSave: notice) } catch { graph.keepFailure(error) }
     }
 }

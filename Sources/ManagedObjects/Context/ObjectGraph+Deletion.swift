@@ -4,6 +4,7 @@ extension ObjectGraph {
     /// Notes a deletion; its delete rules are followed when pending changes are processed.
     func delete(_ object: ManagedObject) {
         guard object.status.isDisjoint(with: [.deleted, .gone]) else { return }
+        remember(object)
         if object.status.contains(.inserted) {
             // It was never there for anybody else.
             forgetInsertion(object)
@@ -28,7 +29,15 @@ extension ObjectGraph {
 
     /// The same without a word to observers.
     func settlePendingChanges() throws {
-        while let object = undone.popLast() { try followDeleteRules(of: object) }
+        while let object = undone.popLast() {
+            do {
+                try followDeleteRules(of: object)
+            } catch {
+                // Its rules are followed the next time, or what it leads to would never hear of its end.
+                undone.append(object)
+                throw error
+            }
+        }
         for object in touched where object.status.isDisjoint(with: [.deleted, .gone]) {
             if !object.status.contains(.inserted) { updated.insert(object) }
             if !news.inserted.contains(object) { news.updated.insert(object) }

@@ -1,3 +1,4 @@
+internal import ChangeMerging
 internal import StoreFormat
 
 /// From changed objects to a request to save them, and back from what came of it.
@@ -16,7 +17,7 @@ extension ObjectGraph {
             request.links += try links(of: object, model, &joined)
         }
         for object in deleted.sorted(by: { $0.order < $1.order }) {
-            request.deletions.append(SaveRequest.Deletion(id: object.objectID, base: object.base))
+            request.deletions.append(SaveRequest.Deletion(id: object.objectID, base: base(of: object)))
         }
         return request
     }
@@ -31,20 +32,31 @@ extension ObjectGraph {
         )
     }
 
+    /// The row that an object was read from; for a fault the one that it would be filled from, so that a stale one is found out.
+    private func base(of object: ManagedObject) -> RowSnapshot? {
+        object.base ?? source.sharedRow(of: object.objectID)
+    }
+
     private func update(_ object: ManagedObject) throws -> SaveRequest.Update? {
-        guard let base = object.base else { return nil }
-        var values: [String: PropertyValue] = [:]
+        var update = SaveRequest.Update(id: object.objectID, base: base(of: object), values: [:])
         for property in object.changedProperties() {
             switch property {
             case .attribute(let index):
-                values[object.shape.attributes[index].name] = .attribute(object.attributes[index])
+                update.values[object.shape.attributes[index].name] = .attribute(object.attributes[index])
             case .toOne(let index):
                 guard !object.shape.toOnes[index].isTransient else { continue }
-                values[object.shape.toOnes[index].name] = .object(object.toOnes[index])
-            case .toMany: break
+                update.values[object.shape.toOnes[index].name] = .object(object.toOnes[index])
+            case .toMany(let index):
+                let relationship = object.shape.toManys[index]
+                guard !relationship.isTransient, let value = object.toManys[index] else { continue }
+                update.members[relationship.name] = ToManyChange(
+                    added: Set(value.added.map(PropertyValue.object)),
+                    removed: Set(value.removed.map(PropertyValue.object))
+                )
+                if value.arrangement != nil { update.isRearranged = true }
             }
         }
-        return values.isEmpty ? nil : SaveRequest.Update(id: object.objectID, base: base, values: values)
+        return update.values.isEmpty && update.members.isEmpty ? nil : update
     }
 
     /// One pair of a many-to-many relationship, seen from one side.
@@ -85,7 +97,10 @@ extension ObjectGraph {
                 link.added = value.added.filter(isFirst)
                 link.removed = value.removed.sorted().filter(isFirst)
             }
-            if relationship.isOrdered { link.order = try members(of: object, index) }
+            if relationship.isOrdered {
+                link.order = try members(of: object, index)
+                link.base = object.toManys[index]?.base ?? []
+            }
             if !link.added.isEmpty || !link.removed.isEmpty || link.order != nil { result.append(link) }
         }
         return result
@@ -93,14 +108,18 @@ extension ObjectGraph {
 
     // MARK: After the save
 
-    /// Makes the objects what the save has made of their rows.
-    func adopt(_ outcome: SaveOutcome) {
+    /// Makes the objects what the save has made of their rows; with `stores`, those of these stores.
+    func adopt(_ outcome: SaveOutcome, of stores: Set<String>? = nil) {
         func renamed(_ id: ManagedObjectID) -> ManagedObjectID { outcome.permanentIDs[id] ?? id }
+        func isSaved(_ object: ManagedObject) -> Bool {
+            guard let stores else { return true }
+            return renamed(object.objectID).storeUUID.map(stores.contains) ?? false
+        }
         permanentIDs.merge(outcome.permanentIDs) { $1 }
         news.savedIDs = outcome.inserted.union(outcome.updated).union(outcome.deleted)
         let rows = Dictionary(outcome.rows.map { ($0.id, $0) }) { $1 }
-        let (new, changed, gone) = (inserted, updated, deleted)
-        clearChanges()
+        let (new, changed, gone) = (inserted.filter(isSaved), updated.filter(isSaved), deleted.filter(isSaved))
+        forgetChanges(of: new.union(changed).union(gone))
         for object in new {
             object.status.remove(.inserted)
             let id = renamed(object.objectID)
@@ -130,6 +149,12 @@ extension ObjectGraph {
             } else {
                 dismiss(object)
                 object.status.insert(.deleted)
+            }
+        }
+        if outcome.isMerged {
+            // What was asked for was not done to the letter: who is in which relationship, the store alone can tell.
+            for object in new.union(changed) {
+                for index in object.toManys.keys { object.toManys[index]?.base = nil }
             }
         }
         forget(outcome.deleted.subtracting(gone.map(\.objectID)))

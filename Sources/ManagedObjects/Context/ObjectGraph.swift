@@ -19,7 +19,7 @@ final class ObjectGraph {
     /// The versions of the stores when everything was last refreshed for what other processes saved.
     var externalVersions: [String: Int64]?
 
-    private(set) var inserted: Set<ManagedObject> = []
+    var inserted: Set<ManagedObject> = []
     var updated: Set<ManagedObject> = []
     var deleted: Set<ManagedObject> = []
     /// What was changed since observers were last told.
@@ -27,6 +27,10 @@ final class ObjectGraph {
     var news = ObjectsDidChange()
     /// Deleted objects whose delete rules have yet to be followed.
     var undone: [ManagedObject] = []
+    /// What objects were before changes that may have to be undone; nil while none may.
+    var memories: [ManagedObject: ObjectMemory]?
+    /// What went wrong where nobody could be told: the next save is.
+    private var failure: (any Error)?
     private var registry: [ManagedObjectID: WeakObject] = [:]
     private var retained: Set<ManagedObject> = []
     /// The permanent ids of objects whose temporary ids children still use.
@@ -101,6 +105,13 @@ final class ObjectGraph {
         if object.status.contains(.holdsRow) { source.release([object.objectID]) }
         object.status = .gone
         object.graph = nil
+    }
+
+    /// Takes an object back that was taken out.
+    func register(_ object: ManagedObject) {
+        object.graph = self
+        registry[object.objectID] = WeakObject(object: object)
+        if retainsRegisteredObjects { retained.insert(object) }
     }
 
     /// Gives an object its permanent id.
@@ -244,6 +255,7 @@ final class ObjectGraph {
                 objectIDs: [object.objectID]
             )
         }
+        remember(object)
         if object.order == 0 { object.order = nextOrder() }
         if !object.status.contains(.inserted) { object.status.insert(.updated) }
         touched.insert(object)
@@ -251,13 +263,29 @@ final class ObjectGraph {
 
     func forgetInsertion(_ object: ManagedObject) { inserted.remove(object) }
 
-    /// After a save or a roll back: nothing is inserted, updated or deleted.
+    /// After a save: these are no longer inserted, updated or deleted.
+    func forgetChanges(of objects: Set<ManagedObject>) {
+        inserted.subtract(objects)
+        updated.subtract(objects)
+        deleted.subtract(objects)
+        touched.subtract(objects)
+    }
+
+    /// After a roll back: nothing is inserted, updated or deleted.
     func clearChanges() {
         inserted = []
         updated = []
         deleted = []
         touched = []
         undone = []
+    }
+
+    /// Keeps an error for the next save to throw, unless one is kept already.
+    func keepFailure(_ error: any Error) { failure = failure ?? error }
+
+    func takeFailure() -> (any Error)? {
+        defer { failure = nil }
+        return failure
     }
 
     // MARK: Observers

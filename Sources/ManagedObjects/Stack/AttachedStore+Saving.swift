@@ -7,50 +7,87 @@ internal import Synchronization
 
 extension AttachedStore {
     /// Saves a request in one transaction, or throws and leaves the store as it was.
-    func save(_ request: SaveRequest, model: ModelShape) throws -> SaveOutcome {
+    ///
+    /// `beforeCommit` is called when everything is written; when it throws, nothing is.
+    func save(
+        _ request: SaveRequest,
+        model: ModelShape,
+        beforeCommit: () throws -> Void = {}
+    ) throws -> SaveOutcome {
+        guard readOnlyReason == nil else { throw readOnlyError }
         var request = request
         // Each round settles one uniqueness conflict, and there cannot be more of them than objects.
-        for _ in 0...(request.insertions.count + request.updates.count) {
+        for _ in 0...(request.insertions.count + request.updates.count + 1) {
             do {
-                return try attempt(request, model: model)
+                return try attempt(request, model: model, beforeCommit)
             } catch let conflict as UnsettledUniqueness {
-                request = try conflict.settled(request, in: self, model: model)
+                if !request.parksUniqueValues, try request.changesUniqueValues(in: model) {
+                    // The one in the way may be about to change its values too.
+                    request.parksUniqueValues = true
+                } else {
+                    request = try conflict.settled(request, in: self, model: model)
+                }
             }
         }
         throw ManagedObjectError(.constraintConflict, "uniqueness conflicts could not be settled: \(location.path)")
     }
 
-    private func attempt(_ request: SaveRequest, model: ModelShape) throws -> SaveOutcome {
+    private func attempt(
+        _ request: SaveRequest,
+        model: ModelShape,
+        _ beforeCommit: () throws -> Void
+    ) throws -> SaveOutcome {
         let origin = Self.origin(author: request.author, contextName: request.contextName)
         return try withWriter { writer, connection in
             var save = StoreSave(request, store: self, writer: writer, connection: connection, model: model)
             var outcome = SaveOutcome()
-            let result: SaveResult
             do {
-                result = try writer.save(from: origin, deadline: Deadline(after: lockTimeout)) {
+                let result = try writer.save(from: origin, deadline: Deadline(after: lockTimeout)) {
                     outcome = try save.run()
                     try writeMetadata(through: connection)
+                } beforeCommit: {
+                    try complete(&outcome, of: save, connection)
+                    try beforeCommit()
                 }
+                if let transaction = result.transaction { outcome.transactions[uuid] = transaction }
             } catch let conflict as UniquenessConflict {
                 throw UnsettledUniqueness(
                     object: save.id(of: conflict.object),
                     constraint: conflict.constraint,
                     holder: conflict.holder.map(save.id)
                 )
+            } catch let conflict as VersionConflict {
+                throw publicError(for: conflict)
             }
             pendingMetadata.withLock { $0 = [:] }
-            outcome.updated = Set(result.changes.updated.map(id))
-            outcome.deleted.formUnion(result.changes.deleted.map(id))
-            if let transaction = result.transaction { outcome.transactions[uuid] = transaction }
-            var unread = outcome.updated.union(outcome.kept).union(request.updates.map(\.id))
-            unread.formUnion(save.takeInserted(result.changes, into: &outcome))
-            outcome.rows += try rows(of: Array(unread.subtracting(outcome.deleted)), through: connection)
+            // Whoever read meanwhile read what was there before.
+            outcome.rows = outcome.rows.map { $0.read(at: .now) }
             cache.withLock { cache in
                 cache.update(outcome.rows)
                 for id in outcome.deleted { cache.forget(id) }
             }
             return outcome
         }
+    }
+
+    /// Adds to an outcome what the writer did, and the rows as they are going to be: after the commit nothing may fail.
+    private func complete(_ outcome: inout SaveOutcome, of save: StoreSave, _ connection: StoreConnection) throws {
+        let changes = save.writer.changes
+        outcome.updated = Set(changes.updated.map(id))
+        outcome.deleted.formUnion(changes.deleted.map(id))
+        var unread = outcome.updated.union(outcome.kept).union(save.request.updates.map(\.id))
+        unread.formUnion(save.takeInserted(changes, into: &outcome))
+        outcome.rows += try rows(of: Array(unread.subtracting(outcome.deleted)), through: connection)
+    }
+
+    /// What an app is told of an object that is not what the writer was told.
+    func publicError(for conflict: VersionConflict) -> ManagedObjectError {
+        ManagedObjectError(
+            conflict.found == nil ? .objectIsGone : .mergeConflict,
+            "others \(conflict.found == nil ? "deleted" : "changed") an object of \(conflict.object.entity) that is to be saved: "
+                + location.path,
+            objectIDs: [id(of: conflict.object)]
+        )
     }
 
     /// What history is told of who saves.

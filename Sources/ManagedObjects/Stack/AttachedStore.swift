@@ -93,6 +93,12 @@ final class AttachedStore: Sendable {
         return entity
     }
 
+    /// True when a file of external data is there.
+    func hasExternalFile(_ name: String) throws -> Bool {
+        let folder = try Directory.open(path: location.folder)
+        return try ExternalData.open(of: location, in: folder)?.status(of: name) != nil
+    }
+
     /// Reads a file of external data, whole.
     func externalData(_ name: String) throws -> Data {
         do {

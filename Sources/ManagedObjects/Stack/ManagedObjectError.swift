@@ -29,7 +29,7 @@ public struct ManagedObjectError: Error, Sendable, CustomStringConvertible {
         public static let mergeConflict = Code(rawValue: 133_020)
         /// Two objects have the same value where the model says that it is unique.
         public static let constraintConflict = Code(rawValue: 133_021)
-        /// The store could not be saved to.
+        /// A save could not be brought to an end.
         public static let save = Code(rawValue: 134_030)
         /// The store cannot be written.
         public static let readOnlyStore = Code(rawValue: 134_031)

@@ -5,6 +5,8 @@ internal import StoreFormat
 protocol ObjectSource: Sendable {
     /// The row of an object; nil when there is none any more. A row may be as old as `age` says; nil is any age.
     func row(of id: ManagedObjectID, maximumAge: Duration?) throws -> RowSnapshot?
+    /// The row of an object as contexts share it; nil when none of them has read it. Nothing is read for it.
+    func sharedRow(of id: ManagedObjectID) -> RowSnapshot?
     /// The rows of several objects, read anew; those that are gone are missing.
     func rows(of ids: [ManagedObjectID]) throws -> [RowSnapshot]
     /// The rows that a query asks for, read anew.

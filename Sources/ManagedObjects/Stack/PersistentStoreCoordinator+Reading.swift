@@ -19,6 +19,10 @@ extension PersistentStoreCoordinator: ObjectSource {
         return row
     }
 
+    func sharedRow(of id: ManagedObjectID) -> RowSnapshot? {
+        id.storeUUID.flatMap(store(uuid:))?.cache.withLock { $0.row(of: id) }
+    }
+
     func rows(of ids: [ManagedObjectID]) throws -> [RowSnapshot] {
         var result: [RowSnapshot] = []
         for (uuid, group) in Dictionary(grouping: ids, by: \.storeUUID) {

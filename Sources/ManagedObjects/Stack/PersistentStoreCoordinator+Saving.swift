@@ -1,22 +1,28 @@
 internal import StoreFormat
 
 extension PersistentStoreCoordinator {
-    /// Saves what belongs to each store in a transaction of its own.
+    /// Saves what belongs to each store in a transaction of its own, and commits none before all of them are written.
+    ///
+    /// Throws ``PartlySaved`` when a commit fails after another store's went through: SQLite knows no commit of several.
     func save(_ request: SaveRequest) throws -> SaveOutcome {
-        let model = try shape()
-        var outcome = SaveOutcome()
-        for (store, part) in try divided(request) {
-            guard store.readOnlyReason == nil else { throw store.readOnlyError }
-            let result = try store.save(part, model: model)
-            outcome.permanentIDs.merge(result.permanentIDs) { $1 }
-            outcome.inserted.formUnion(result.inserted)
-            outcome.updated.formUnion(result.updated)
-            outcome.deleted.formUnion(result.deleted)
-            outcome.kept.formUnion(result.kept)
-            outcome.rows += result.rows
-            outcome.transactions.merge(result.transactions) { $1 }
+        try save(divided(request)[...], model: shape())
+    }
+
+    /// The stores come in the same order in every save, so that two saves never wait for each other.
+    private func save(_ parts: ArraySlice<(AttachedStore, SaveRequest)>, model: ModelShape) throws -> SaveOutcome {
+        guard let (store, part) = parts.first else { return SaveOutcome() }
+        var committed: SaveOutcome?
+        do {
+            var outcome = try store.save(part, model: model) {
+                guard parts.count > 1 else { return }
+                committed = try save(parts.dropFirst(), model: model)
+            }
+            if let committed { outcome.add(committed) }
+            return outcome
+        } catch {
+            guard let committed else { throw error }
+            throw PartlySaved(outcome: committed, stores: Set(parts.dropFirst().map(\.0.uuid)), error: error)
         }
-        return outcome
     }
 
     private func divided(_ request: SaveRequest) throws -> [(AttachedStore, SaveRequest)] {

@@ -25,8 +25,8 @@ package final class RowSnapshot: Sendable {
         self.time = time
     }
 
-    /// True when nothing an app can see differs.
-    package func hasSameValues(as other: RowSnapshot) -> Bool {
-        attributes == other.attributes && toOnes == other.toOnes
+    /// The same row as read, or written, at another time.
+    func read(at time: ContinuousClock.Instant) -> RowSnapshot {
+        RowSnapshot(id: id, version: version, attributes: attributes, toOnes: toOnes, time: time)
     }
 }

@@ -6,9 +6,13 @@ struct SaveRequest: Sendable {
     /// Changes to an object that is there.
     struct Update: Sendable {
         var id: ManagedObjectID
-        /// The row as it was read; what others did since is a conflict.
-        var base: RowSnapshot
+        /// The row as it was read; what others did since is a conflict. Nil where nobody has read it.
+        var base: RowSnapshot?
         var values: [String: PropertyValue]
+        /// What was done to the members of its to-many relationships; ``SaveRequest/links`` and to-ones write it.
+        var members: [String: ToManyChange<PropertyValue>] = [:]
+        /// True when members of an ordered relationship changed places.
+        var isRearranged = false
     }
 
     /// Changes to a to-many relationship that no to-one on its other side tells of, and the order of an ordered one.
@@ -17,6 +21,8 @@ struct SaveRequest: Sendable {
         var relationship: String
         var added: [ManagedObjectID]
         var removed: [ManagedObjectID]
+        /// The members of an ordered relationship, in the order in which they were read.
+        var base: [ManagedObjectID] = []
         var order: [ManagedObjectID]?
     }
 
@@ -29,28 +35,15 @@ struct SaveRequest: Sendable {
     var updates: [Update] = []
     var links: [Link] = []
     var deletions: [Deletion] = []
-    /// Objects that make room for others with the same unique values, before anything else is written.
-    var precedingDeletions: [ManagedObjectID] = []
+    /// Objects that make room for others with the same unique values, and hand their relationships over to them.
+    var supplanted: [(loser: ManagedObjectID, winner: ManagedObjectID)] = []
     /// New objects that will not be inserted, for an object with the same unique values is there.
     var standIns: [ManagedObjectID: ManagedObjectID] = [:]
+    /// True to take all unique values away from their objects before any is given to another.
+    var parksUniqueValues = false
     var policy = MergePolicy.error
     var author: String?
     var contextName: String?
 
     var isEmpty: Bool { insertions.isEmpty && updates.isEmpty && links.isEmpty && deletions.isEmpty }
-}
-
-/// What came of a save.
-struct SaveOutcome: Sendable {
-    /// The permanent id of each new object; where a unique one was there already, that one's.
-    var permanentIDs: [ManagedObjectID: ManagedObjectID] = [:]
-    var inserted: Set<ManagedObjectID> = []
-    var updated: Set<ManagedObjectID> = []
-    var deleted: Set<ManagedObjectID> = []
-    /// Objects that stay as the store has them, by the merge policy.
-    var kept: Set<ManagedObjectID> = []
-    /// The rows of all objects above that are there, as they are after the save.
-    var rows: [RowSnapshot] = []
-    /// The number of the save's transaction in the store's history.
-    var transactions: [String: Int64] = [:]
 }

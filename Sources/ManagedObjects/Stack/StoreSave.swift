@@ -4,17 +4,22 @@ internal import StoreFormat
 internal import StoreWriting
 
 /// Carries out one request in one transaction of a store's writer.
+///
+/// The order matters: what leads to a doomed object lets go of it first, or its deletion would take along what was moved to
+/// safety; deletions come before insertions, so that a successor may have the unique values of what it succeeds.
 struct StoreSave {
-    private let store: AttachedStore
+    let store: AttachedStore
     let writer: RowWriter
-    private let connection: StoreConnection
-    private let model: ModelShape
-    private(set) var request: SaveRequest
-    private var outcome = SaveOutcome()
-    /// The keys of new objects, by their temporary ids.
-    private(set) var newKeys: [ManagedObjectID: ObjectKey] = [:]
+    let connection: StoreConnection
+    let model: ModelShape
+    var request: SaveRequest
+    var outcome = SaveOutcome()
+    /// The keys of objects that this save inserts, by their ids: temporary ones, or those of objects that come back.
+    var newKeys: [ManagedObjectID: ObjectKey] = [:]
     /// The versions of objects that come back, which go on where they were.
-    private(set) var continuedVersions: [ManagedObjectID: Int64] = [:]
+    var continuedVersions: [ManagedObjectID: Int64] = [:]
+    /// Attributes whose unique values were taken away and are still to be given; nil for one that has a new value.
+    var parked: [ManagedObjectID: [String: SQLValue?]] = [:]
     /// The destinations that were looked up.
     private var known: [ManagedObjectID: ObjectKey] = [:]
     private(set) var places: [String: [Int]] = [:]
@@ -36,92 +41,23 @@ struct StoreSave {
     /// Writes everything; the caller holds the transaction and rolls it back when this throws.
     mutating func run() throws -> SaveOutcome {
         outcome.permanentIDs = request.standIns
+        outcome.isMerged = !request.standIns.isEmpty || !request.supplanted.isEmpty
         try settleConflicts()
-        try writer.delete(request.precedingDeletions.compactMap { try key(of: $0) })
+        try letGoOfDoomed()
+        for link in request.links { try writeRemovals(link) }
+        try makeRoom()
+        try writer.delete(request.deletions.compactMap { try key(of: $0.id) })
         try takeKeys()
-        for insertion in request.insertions { try insert(insertion) }
+        if request.parksUniqueValues { try parkUniqueValues() }
+        for index in request.insertions.indices { try insert(at: index) }
         for update in request.updates { try writeAttributes(update) }
         // Whoever lets go comes first, so that a one-to-one is free for its next owner.
         for update in request.updates { try writeToOnes(update, leadingSomewhere: false) }
         for update in request.updates { try writeToOnes(update, leadingSomewhere: true) }
-        for link in request.links { try write(link) }
+        try giveParkedValues()
+        for link in request.links { try writeAdditions(link) }
         for link in request.links { try arrange(link) }
-        try writer.delete(
-            request.deletions.compactMap { try key(of: $0.id) }
-        )
         return outcome
-    }
-
-    // MARK: Conflicts
-
-    /// Finds out what others changed, and changes the request by the policy, or gives up.
-    private mutating func settleConflicts() throws {
-        var conflicts: [MergeConflict<ManagedObjectID, PropertyValue>] = []
-        var updates: [SaveRequest.Update] = []
-        for var update in request.updates {
-            guard let conflict = try writer.conflict(over: objectKey(update.id), expecting: update.base.version) else {
-                updates.append(update)
-                continue
-            }
-            let description = try describe(update.id, update.base, local: update.values, conflict)
-            switch description.merge.outcome(by: request.policy) {
-            case .fail: conflicts.append(description)
-            case .keep:
-                outcome.kept.insert(update.id)
-                request.links.removeAll { $0.owner == update.id && request.policy == .rollback }
-            case .write(let values, _):
-                update.values = values
-                updates.append(update)
-            case .delete: request.deletions.append(SaveRequest.Deletion(id: update.id, base: nil))
-            case .restore(let values, _):
-                newKeys[update.id] = try objectKey(update.id)
-                continuedVersions[update.id] = update.base.version + 1
-                request.insertions.append(
-                    try SaveRequest.Insertion(id: update.id, shape: model.entity(update.id.entityName), values: values)
-                )
-            }
-        }
-        request.updates = updates
-        var deletions: [SaveRequest.Deletion] = []
-        for deletion in request.deletions {
-            guard let base = deletion.base,
-                let conflict = try writer.conflict(over: objectKey(deletion.id), expecting: base.version)
-            else {
-                deletions.append(deletion)
-                continue
-            }
-            let description = try describe(deletion.id, base, local: nil, conflict)
-            switch description.merge.outcome(by: request.policy) {
-            case .fail: conflicts.append(description)
-            case .delete: deletions.append(deletion)
-            case .keep, .write, .restore:
-                if conflict.found == nil {
-                    outcome.deleted.insert(deletion.id)
-                } else {
-                    outcome.kept.insert(deletion.id)
-                }
-            }
-        }
-        request.deletions = deletions
-        guard conflicts.isEmpty else { throw SaveConflict(conflicts: conflicts) }
-    }
-
-    private func describe(
-        _ id: ManagedObjectID,
-        _ base: RowSnapshot,
-        local: [String: PropertyValue]?,
-        _ conflict: VersionConflict
-    ) throws -> MergeConflict<ManagedObjectID, PropertyValue> {
-        let shape = try model.entity(id.entityName)
-        let stored = try conflict.found == nil ? nil : store.row(of: id, through: connection)
-        return MergeConflict(
-            object: id,
-            oldVersion: base.version,
-            newVersion: conflict.found,
-            base: base.values(of: shape),
-            local: local,
-            store: stored?.values(of: shape)
-        )
     }
 
     // MARK: Keys
@@ -137,9 +73,10 @@ struct StoreSave {
                 next += 1
             }
         }
+        writer.announce(continuedVersions.keys.compactMap { newKeys[$0] })
     }
 
-    private func objectKey(_ id: ManagedObjectID) throws -> ObjectKey {
+    func objectKey(_ id: ManagedObjectID) throws -> ObjectKey {
         guard let key = id.primaryKey, id.storeUUID == store.uuid else {
             throw ManagedObjectError(
                 .foreignObject,
@@ -150,37 +87,54 @@ struct StoreSave {
         return ObjectKey(entity: id.entityName, primaryKey: key)
     }
 
-    /// The key of an object under its concrete entity; nil when it is gone.
-    private mutating func key(of id: ManagedObjectID) throws -> ObjectKey? {
-        if let key = newKeys[id] ?? known[id] { return key }
+    /// The key of an object under its concrete entity; nil when it is gone, be it by this save.
+    mutating func key(of id: ManagedObjectID) throws -> ObjectKey? {
+        if let key = newKeys[id] { return key }
+        if let key = known[id] { return writer.changes.hasDeleted(key) ? nil : key }
         let given = try objectKey(id)
         guard let key = try writer.object(given.entity, given.primaryKey) else { return nil }
         known[id] = key
         return key
     }
 
+    /// The key of an object that a relationship is to lead to; nil where others deleted it and the policy does without it.
     private mutating func destination(_ id: ManagedObjectID, _ owner: ManagedObjectID, _ name: String) throws
-        -> ObjectKey
+        -> ObjectKey?
     {
-        guard let key = try key(of: id) else {
-            throw ManagedObjectError(
-                .objectIsGone,
-                "\(owner.entityName).\(name) leads to an object that others deleted",
-                objectIDs: [owner, id]
-            )
-        }
-        return key
+        if let key = try key(of: id) { return key }
+        outcome.isMerged = true
+        guard request.policy == .error else { return nil }
+        throw leadsNowhere(owner, name, [id])
+    }
+
+    private func leadsNowhere(
+        _ owner: ManagedObjectID,
+        _ name: String,
+        _ ids: [ManagedObjectID] = []
+    ) -> ManagedObjectError {
+        ManagedObjectError(
+            .objectIsGone,
+            "\(owner.entityName).\(name) leads to an object that others deleted",
+            objectIDs: [owner] + ids
+        )
     }
 
     // MARK: Rows
 
-    private mutating func insert(_ insertion: SaveRequest.Insertion) throws {
+    private mutating func insert(at index: Int) throws {
+        let insertion = request.insertions[index]
         guard let key = newKeys[insertion.id] else { return }
         var toOnes: [String: ObjectKey] = [:]
-        for (index, id) in insertion.toOnes.enumerated() {
-            guard let id, !insertion.shape.toOnes[index].isTransient else { continue }
-            let name = insertion.shape.toOnes[index].name
-            toOnes[name] = try destination(id, insertion.id, name)
+        for (number, id) in insertion.toOnes.enumerated() {
+            guard let id, !insertion.shape.toOnes[number].isTransient else { continue }
+            let relationship = insertion.shape.toOnes[number]
+            if let destination = try destination(id, insertion.id, relationship.name) {
+                toOnes[relationship.name] = destination
+            } else if relationship.isOptional {
+                request.insertions[index].values = [relationship.name: .object(nil)]
+            } else {
+                throw leadsNowhere(insertion.id, relationship.name, [id])
+            }
         }
         let places = try places(of: insertion.shape)
         try writer.insert(
@@ -206,43 +160,86 @@ struct StoreSave {
     }
 
     private mutating func writeAttributes(_ update: SaveRequest.Update) throws {
+        guard !update.values.isEmpty, let key = try key(of: update.id) else { return }
+        let waiting = parked[update.id] ?? [:]
         var attributes: [String: AttributeValue] = [:]
-        for case (let name, .attribute(let value)) in update.values { attributes[name] = try readable(value) }
-        let key = try objectKey(update.id)
+        for case (let name, .attribute(let value)) in update.values where waiting[name] == nil {
+            attributes[name] = try readable(value)
+        }
         try writer.update(key, writer.stored(attributes, for: key.entity))
     }
 
     private mutating func writeToOnes(_ update: SaveRequest.Update, leadingSomewhere: Bool) throws {
         for case (let name, .object(let id)) in update.values.sorted(by: { $0.key < $1.key }) {
-            guard (id != nil) == leadingSomewhere else { continue }
-            let key = try objectKey(update.id)
-            try writer.set(key, name, to: id.map { try destination($0, update.id, name) })
+            guard (id != nil) == leadingSomewhere, let key = try key(of: update.id) else { continue }
+            if let id {
+                // Where others deleted it, the store's own value stays.
+                if let destination = try destination(id, update.id, name) {
+                    try writer.set(key, name, to: destination)
+                }
+            } else {
+                try writer.set(key, name, to: nil)
+            }
         }
     }
 
-    private mutating func write(_ link: SaveRequest.Link) throws {
-        guard let owner = try key(of: link.owner) else { return }
-        for id in link.removed {
+    /// Empties the to-ones that lead to what will be deleted, where this save leads them elsewhere.
+    private mutating func letGoOfDoomed() throws {
+        let doomed = Set(request.deletions.map(\.id))
+        guard !doomed.isEmpty else { return }
+        for (index, update) in request.updates.enumerated() {
+            guard let base = update.base else { continue }
+            let shape = try model.entity(base.id.entityName)
+            for case (let name, .object(let id)) in update.values.sorted(by: { $0.key < $1.key }) {
+                guard case .toOne(let number)? = shape.property(name), let former = base.toOnes[number],
+                    doomed.contains(former), let key = try key(of: update.id)
+                else { continue }
+                try writer.set(key, name, to: nil)
+                if id == nil { request.updates[index].values[name] = nil }
+            }
+        }
+    }
+
+    // MARK: Links
+
+    private mutating func writeRemovals(_ link: SaveRequest.Link) throws {
+        guard !link.removed.isEmpty, let owner = try key(of: link.owner), newKeys[link.owner] == nil else { return }
+        for id in link.removed where newKeys[id] == nil {
             if let member = try key(of: id) { try writer.disconnect(owner, link.relationship, from: member) }
         }
+    }
+
+    private mutating func writeAdditions(_ link: SaveRequest.Link) throws {
+        guard let owner = try key(of: link.owner) else { return }
         for id in link.added {
-            try writer.connect(owner, link.relationship, to: destination(id, link.owner, link.relationship))
+            if let member = try destination(id, link.owner, link.relationship) {
+                try writer.connect(owner, link.relationship, to: member)
+            }
         }
     }
 
-    /// Brings an ordered relationship into the order asked for; members that others added come last.
+    /// Brings an ordered relationship into the order asked for, as far as others did not move its members too.
     private mutating func arrange(_ link: SaveRequest.Link) throws {
         guard let order = link.order, let owner = try key(of: link.owner) else { return }
         let present = try writer.destinations(of: owner, link.relationship)
-        let members = Set(present)
-        let placed = try order.compactMap { try key(of: $0) }.filter(members.contains)
-        let known = Set(placed)
-        let wanted = placed + present.filter { !known.contains($0) }
+        let base = try link.base.compactMap { try key(of: $0) }
+        let local = try order.compactMap { try key(of: $0) }
+        // What this save added stands at the end for now, and not because anybody put it there.
+        let own = Set(local).subtracting(base)
+        let wanted = OrderedMerge.order(
+            Set(present),
+            base: base,
+            local: local,
+            store: present.filter { !own.contains($0) },
+            prefersLocal: request.policy != .mergeByPropertyStoreTrump
+        )
         if wanted != present { try writer.arrange(owner, link.relationship, in: wanted) }
     }
 
+    // MARK: Values
+
     /// A value with its bytes, where they lie in a file.
-    private func readable(_ value: AttributeValue) throws -> AttributeValue {
+    func readable(_ value: AttributeValue) throws -> AttributeValue {
         guard case .externalData(let file) = value else { return value }
         return .data(try store.externalData(file.fileName))
     }

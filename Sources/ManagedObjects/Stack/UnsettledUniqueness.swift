@@ -9,40 +9,60 @@ struct UnsettledUniqueness: Error {
 
     /// The request as the policy changes it; throws where the policy is to fail.
     func settled(_ request: SaveRequest, in store: AttachedStore, model: ModelShape) throws -> SaveRequest {
-        var result = request
         guard let holder, !constraint.isEmpty else { throw failure }
         if let index = request.insertions.firstIndex(where: { $0.id == object }) {
-            let (values, given) = (request.insertions[index].values, request.insertions[index].given)
-            let merge = UniquenessMerge(
-                constraint: constraint,
-                base: nil,
-                given: values.filter { given.contains($0.key) },
-                values: values
-            )
-            switch merge.outcome(by: request.policy) {
-            case .fail, .revert, .deleteOther: throw failure
-            case .discard: result.insertions.remove(at: index)
-            case .give(let values):
-                result.insertions.remove(at: index)
-                try give(values, to: holder, &result, store)
-            }
-            result.replace(object, by: holder)
-        } else if let index = request.updates.firstIndex(where: { $0.id == object }) {
-            let update = request.updates[index]
-            let merge = UniquenessMerge(
-                constraint: constraint,
-                base: update.base.values(of: try model.entity(update.id.entityName)),
-                given: update.values,
-                values: update.values
-            )
-            switch merge.outcome(by: request.policy) {
-            case .fail, .discard, .give: throw failure
-            case .revert(let values): result.updates[index].values.merge(values) { $1 }
-            case .deleteOther: result.precedingDeletions.append(holder)
-            }
-        } else {
-            throw failure
+            return try settled(request, request.insertions[index], besides: holder, in: store, model)
         }
+        guard let index = request.updates.firstIndex(where: { $0.id == object }) else { throw failure }
+        // A new object and one that is there want the same values: the row keeps its key, whoever came first.
+        if let other = request.insertions.first(where: { $0.id == holder }) {
+            return try settled(request, other, besides: object, in: store, model)
+        }
+        let update = request.updates[index]
+        guard let base = update.base else { throw failure }
+        let merge = UniquenessMerge(
+            constraint: constraint,
+            base: base.values(of: try model.entity(base.id.entityName)),
+            given: update.values,
+            values: update.values
+        )
+        var result = request
+        switch merge.outcome(by: request.policy) {
+        case .fail, .discard, .give: throw failure
+        case .revert(let values): result.updates[index].values.merge(values) { $1 }
+        case .deleteOther:
+            result.supplanted.append((loser: holder, winner: object))
+            result.replace(holder, by: object)
+        }
+        return result
+    }
+
+    /// Settles it for a new object, of which nothing is left under any policy but its values.
+    private func settled(
+        _ request: SaveRequest,
+        _ insertion: SaveRequest.Insertion,
+        besides holder: ManagedObjectID,
+        in store: AttachedStore,
+        _ model: ModelShape
+    ) throws -> SaveRequest {
+        let (values, given) = (insertion.values, insertion.given)
+        let merge = UniquenessMerge(
+            constraint: constraint,
+            base: nil,
+            given: values.filter { given.contains($0.key) },
+            values: values
+        )
+        var result = request
+        result.insertions.removeAll { $0.id == insertion.id }
+        switch merge.outcome(by: request.policy) {
+        case .fail, .revert, .deleteOther: throw failure
+        case .discard: break
+        case .give(let values):
+            let shape = try model.entity(holder.entityName)
+            try give(values.filter { shape.property($0.key) != nil }, to: holder, &result, store)
+        }
+        result.replace(insertion.id, by: holder)
+        result.standIns[insertion.id] = holder
         return result
     }
 
@@ -71,9 +91,8 @@ struct UnsettledUniqueness: Error {
 }
 
 extension SaveRequest {
-    /// Puts one object in the place of another that will not be inserted.
+    /// Puts one object in the place of another that will not be there, wherever a relationship leads to that.
     fileprivate mutating func replace(_ object: ManagedObjectID, by holder: ManagedObjectID) {
-        standIns[object] = holder
         func renamed(_ values: [String: PropertyValue]) -> [String: PropertyValue] {
             values.mapValues { $0 == .object(object) ? .object(holder) : $0 }
         }
@@ -83,6 +102,7 @@ extension SaveRequest {
             if links[index].owner == object { links[index].owner = holder }
             links[index].added = links[index].added.map { $0 == object ? holder : $0 }
             links[index].removed = links[index].removed.map { $0 == object ? holder : $0 }
+            links[index].base = links[index].base.map { $0 == object ? holder : $0 }
             links[index].order = links[index].order?.map { $0 == object ? holder : $0 }
         }
     }

@@ -19,6 +19,7 @@ final class EntityPlan {
     struct WayWithoutReturn {
         let declaredBy: String
         let relationship: String
+        let destination: String
         let table: String
         let column: String
     }
@@ -45,6 +46,7 @@ final class EntityPlan {
                     return WayWithoutReturn(
                         declaredBy: owner.name,
                         relationship: relationship.description.name,
+                        destination: relationship.description.destination,
                         table: owner.table,
                         column: key.column
                     )

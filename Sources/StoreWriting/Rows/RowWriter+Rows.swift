@@ -35,7 +35,7 @@ extension RowWriter {
         guard let current = try self.version(of: key) else {
             return VersionConflict(object: key, expected: version, found: nil)
         }
-        let found = changes.hasUpdated(key) ? current - 1 : current
+        let found = changes.hasUpdated(key) ? current &- 1 : current
         return found == version ? nil : VersionConflict(object: key, expected: version, found: found)
     }
 

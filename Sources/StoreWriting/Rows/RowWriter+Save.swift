@@ -14,12 +14,13 @@ extension RowWriter {
     /// Carries out one save in a transaction of its own: what `body` writes, its history, and the files of large values.
     ///
     /// Files are durable before the commit, and those of values that are gone are removed after it. When `body` or the
-    /// commit fails, nothing of the save is left. The write lock is waited for until the deadline. ``changes`` is empty
-    /// afterwards: the result has them.
+    /// commit fails, nothing of the save is left. The write lock is waited for until the deadline. `beforeCommit` comes last,
+    /// when all is written and can still be undone. ``changes`` is empty afterwards: the result has them.
     package func save(
         from origin: HistoryWriter.Origin,
         deadline: Deadline,
-        _ body: () throws -> Void
+        _ body: () throws -> Void,
+        beforeCommit: () throws -> Void = {}
     ) throws -> SaveResult {
         beginSave()
         defer { beginSave() }
@@ -29,6 +30,7 @@ extension RowWriter {
             try requireSchema()
             try body()
             transaction = try finishSave(from: origin)
+            try beforeCommit()
         } catch {
             connection.rollback()
             external?.discardWrittenFiles()

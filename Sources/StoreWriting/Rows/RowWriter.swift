@@ -18,6 +18,8 @@ package final class RowWriter {
     package internal(set) var abandonedFiles: [String] = []
     /// The first key that this save gave out, by root: objects from there on are new, inserted yet or not.
     private var firstNewKeys: [String: Int64] = [:]
+    /// Objects that come back in this save under keys they had before.
+    private var announced: Set<ObjectKey> = []
     /// What a one-to-one of an object that is yet to be inserted leads to, because the other side came first.
     private var promises: [ObjectKey: [String: ObjectKey]] = [:]
     private var plans: [String: EntityPlan] = [:]
@@ -48,6 +50,7 @@ package final class RowWriter {
         changes = SaveChanges()
         abandonedFiles = []
         firstNewKeys = [:]
+        announced = []
         promises = [:]
         _ = triggers.take()
         external?.beginSave()
@@ -181,11 +184,15 @@ package final class RowWriter {
 
     /// True for an object whose key this save gave out, whether or not its row is there yet.
     func isNew(_ key: ObjectKey) -> Bool {
+        if announced.contains(key) { return true }
         guard !firstNewKeys.isEmpty, let root = plans[key.entity]?.entity.root ?? layout.entities[key.entity]?.root,
             let first = firstNewKeys[root]
         else { return false }
         return key.primaryKey >= first
     }
+
+    /// Tells of objects that will be inserted under keys they had before, so that others may lead to them already.
+    package func announce(_ keys: some Sequence<ObjectKey>) { announced.formUnion(keys) }
 
     /// Remembers the other side of a one-to-one for an object that is yet to be inserted.
     func promise(_ key: ObjectKey, _ name: String, _ destination: ObjectKey) {
@@ -214,6 +221,9 @@ package final class RowWriter {
         try update(key, assignments, arguments, changing: Set(values.keys.map(HistorySlots.Slot.property)))
     }
 
+    /// Raises a version; after the greatest, which SQLite would turn into a real number, they begin anew.
+    private static let nextVersion = "Z_OPT = CASE Z_OPT WHEN \(Int64.max) THEN 1 ELSE ifnull(Z_OPT, 0) + 1 END"
+
     /// Writes columns of an object's row, and raises the version in the same statement the first time in a save.
     func update(
         _ key: ObjectKey,
@@ -223,7 +233,7 @@ package final class RowWriter {
     ) throws {
         let entity = try self.entity(key.entity)
         let isFirst = !changes.hasInserted(key) && !changes.hasUpdated(key) && !changes.hasDeleted(key)
-        let all = assignments + (isFirst ? ["Z_OPT = ifnull(Z_OPT, 0) + 1"] : [])
+        let all = assignments + (isFirst ? [Self.nextVersion] : [])
         guard !all.isEmpty else { return changes.update(key, slots) }
         let list = all.joined(separator: ", ")
         try write(

@@ -1,0 +1,144 @@
+import ChangeMerging
+import ManagedObjects
+import StoreFormat
+import Testing
+
+/// Values that only one object may have, when several objects of one save have to do with them.
+@Suite("Unique values within one save")
+struct UniqueValueTests {
+    private let stack: SiblingStack
+    private let ids: [ManagedObjectID]
+
+    init() throws {
+        stack = try SiblingStack(Library.model, tracksHistory: true)
+        ids = try stack.insertAuthors("1", "2")
+    }
+
+    private func names() throws -> String? {
+        try stack.stored("SELECT group_concat(ZNAME) FROM (SELECT ZNAME FROM ZAUTHOR ORDER BY Z_PK)")?.text
+    }
+
+    @Test("a successor may have the name of the object that it replaces", arguments: MergePolicy.allCases)
+    func successor(_ policy: MergePolicy) throws {
+        try stack.main.performAndWait { context in
+            context.mergePolicy = policy
+            let old = try context.existingObject(with: ids[0])
+            let book = try context.insertNewObject(forEntityName: "Book")
+            try book.setObject(old, forKey: "author")
+            try context.save()
+            // Its books move over, and are not taken along by its deletion.
+            let new = try context.insertNewObject(forEntityName: "Author")
+            try new.setValue("1", forKey: "name")
+            try book.setObject(new, forKey: "author")
+            try context.delete(old)
+            try context.save()
+            #expect(new.objectID != ids[0] && !new.objectID.isTemporaryID)
+            #expect(try book.object(forKey: "author") === new)
+            #expect(old.isDeleted)
+        }
+        #expect(try names() == "2,1")
+        #expect(try stack.stored("SELECT count(*) FROM ZBOOK WHERE ZAUTHOR = 3") == .integer(1))
+    }
+
+    @Test("names may be handed on, and change places", arguments: MergePolicy.allCases, [["2", "3"], ["2", "1"]])
+    func handedOn(_ policy: MergePolicy, _ wanted: [String]) throws {
+        try stack.main.performAndWait { context in
+            context.mergePolicy = policy
+            for (id, name) in zip(ids, wanted) { try context.existingObject(with: id).setValue(name, forKey: "name") }
+            try context.save()
+            for (id, name) in zip(ids, wanted) {
+                #expect(try context.existingObject(with: id).value(forKey: "name") == .string(name))
+            }
+        }
+        #expect(try names() == wanted.joined(separator: ","))
+        // Each of them is one change, and one version.
+        #expect(try stack.stored("SELECT group_concat(Z_OPT) FROM ZAUTHOR") == .text("2,2"))
+        #expect(try stack.stored("SELECT count(*) FROM ACHANGE WHERE ZCHANGETYPE = 1") == .integer(2))
+    }
+
+    @Test("a new object may have the name that another one gives up", arguments: MergePolicy.allCases)
+    func givenUp(_ policy: MergePolicy) throws {
+        try stack.main.performAndWait { context in
+            context.mergePolicy = policy
+            try context.existingObject(with: ids[0]).setValue("9", forKey: "name")
+            try context.insertNewObject(forEntityName: "Author").setValue("1", forKey: "name")
+            try context.save()
+        }
+        #expect(try names() == "9,2,1")
+    }
+
+    @Test(
+        "of a new object and a changed one that both want a free name, the row that is there keeps its key",
+        arguments: [
+            (MergePolicy.mergeByPropertyStoreTrump, 40), (.rollback, 40), (.mergeByPropertyObjectTrump, 7),
+            (.overwrite, 7),
+        ]
+    )
+    func bothWantIt(_ policy: MergePolicy, age: Int) throws {
+        try stack.main.performAndWait { context in
+            let changed = try context.existingObject(with: ids[0])
+            try changed.setValue("9", forKey: "name")
+            let new = try context.insertNewObject(forEntityName: "Author")
+            try new.setValue("9", forKey: "name")
+            try new.setValue(7, forKey: "age")
+            #expect(throws: SaveConstraintConflict.self) { try context.save() }
+            context.mergePolicy = policy
+            try context.save()
+            #expect(try changed.value(Int.self, forKey: "age") == age)
+            #expect(try context.count(for: FetchRequest(entityName: "Author")) == 2)
+        }
+        #expect(try names() == "9,2")
+    }
+
+    @Test(
+        "an object that loses its name to a changed one hands its relationships over",
+        arguments: [
+            MergePolicy.mergeByPropertyObjectTrump, .overwrite,
+        ]
+    )
+    func handsOver(_ policy: MergePolicy) throws {
+        let (book, passport) = try stack.background.performAndWait { context in
+            let loser = try context.existingObject(with: ids[0])
+            let (book, passport) = (
+                try context.insertNewObject(forEntityName: "Book"),
+                try context.insertNewObject(forEntityName: "Passport")
+            )
+            try book.setObject(loser, forKey: "author")
+            try passport.setObject(loser, forKey: "owner")
+            try loser.add(context.existingObject(with: ids[1]), toKey: "friends")
+            try context.save()
+            return (book.objectID, passport.objectID)
+        }
+        try stack.main.performAndWait { context in
+            context.mergePolicy = policy
+            let (loser, winner) = (try context.existingObject(with: ids[0]), try context.existingObject(with: ids[1]))
+            let theirs = try context.existingObject(with: book)
+            #expect(try theirs.object(forKey: "author") === loser)
+            // What this save leads to the loser, leads to the winner then.
+            let own = try context.insertNewObject(forEntityName: "Book")
+            try own.setObject(loser, forKey: "author")
+            try winner.setValue("1", forKey: "name")
+            try context.save()
+            #expect(loser.isDeleted)
+            #expect(try theirs.object(forKey: "author") === winner)
+            #expect(try own.object(forKey: "author") === winner)
+            #expect(try Set(winner.objects(forKey: "books")) == [theirs, own])
+            #expect(try winner.object(forKey: "passport")?.objectID == passport)
+            #expect(try winner.objects(forKey: "friends").isEmpty)
+        }
+        #expect(try names() == "1")
+        #expect(try stack.stored("SELECT count(*) FROM ZBOOK WHERE ZAUTHOR = 2") == .integer(2))
+    }
+
+    @Test("a batch that breaks a constraint says so, and inserts nothing")
+    func batch() throws {
+        stack.main.performAndWait { context in
+            let conflict = #expect(throws: SaveConstraintConflict.self) {
+                try context.batchInsert(entityName: "Author", objects: [["name": "8"], ["name": "1"]])
+            }
+            #expect(conflict?.constraint == ["name"])
+            #expect(conflict?.databaseObjectID == ids[0])
+        }
+        #expect(try names() == "1,2")
+    }
+}
