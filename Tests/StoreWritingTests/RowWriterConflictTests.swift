@@ -123,14 +123,46 @@ struct RowWriterConflictTests {
         #expect(try store.writer.allocateKeys(for: "Account", count: 1) == key.primaryKey + 1)
     }
 
-    @Test("Nothing is written once somebody changed the tables")
-    func migratedMeanwhile() throws {
+    @Test(
+        "Nothing is written once somebody moved what the writer writes to",
+        arguments: [
+            "ALTER TABLE ZACCOUNT RENAME COLUMN ZLOGIN TO ZLOGON",
+            "CREATE TABLE own (a); UPDATE Z_PRIMARYKEY SET Z_ENT = 9 WHERE Z_ENT = 1",
+            "ALTER TABLE ZACCOUNT ADD COLUMN ZNEW INTEGER; UPDATE Z_METADATA SET Z_PLIST = NULL",
+        ]
+    )
+    func migratedMeanwhile(_ sql: String) throws {
         let store = try store()
         let key = try store.insert("Account")
-        try store.connection.execute("ALTER TABLE ZACCOUNT ADD COLUMN ZNEW INTEGER")
+        try store.connection.execute(sql)
         let error = #expect(throws: StoreError.self) { try store.save { try store.writer.delete(key) } }
         #expect(error?.code == .changedMeanwhile)
-        #expect(try store.writer.version(of: key) == 1)
+        #expect(try store.connection.value("SELECT count(*) FROM ZACCOUNT") == .integer(1))
+    }
+
+    @Test(
+        "What changes nothing for the writer does not stop it",
+        arguments: [
+            "CREATE INDEX own ON ZACCOUNT (ZLOGIN)", "ALTER TABLE ZACCOUNT ADD COLUMN own INTEGER",
+            "ALTER TABLE ACHANGE ADD COLUMN ZTOMBSTONE0 BLOB", "CREATE TABLE own (a)",
+        ]
+    )
+    func tidiedMeanwhile(_ sql: String) throws {
+        let store = try store()
+        let key = try store.insert("Account")
+        try store.connection.execute(sql)
+        try store.save { try store.writer.update(key, ["login": .text("a")]) }
+        try store.save { try store.writer.delete(key) }
+        #expect(try store.connection.value("SELECT count(*) FROM ACHANGE") == .integer(3))
+    }
+
+    @Test("A history that somebody switched on meanwhile is kept from then on")
+    func historyMeanwhile() throws {
+        let store = try NewStore(Self.model)
+        try store.insert("Account")
+        try HistoryWriter.writeSchema(for: Self.model, to: store.connection)
+        try store.insert("Account")
+        #expect(try store.connection.value("SELECT count(*) FROM ACHANGE") == .integer(1))
     }
 
     @Test("Two writers of one store take turns, and neither gives out a key of the other's")

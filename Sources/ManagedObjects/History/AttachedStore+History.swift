@@ -50,9 +50,10 @@ extension AttachedStore {
     }
 
     private func requireKept(after number: Int64, _ connection: StoreConnection) throws {
+        // The last transaction that is not kept; a damaged store may number the first one with the least of all numbers.
         let first = try connection.value("SELECT min(Z_PK) FROM ATRANSACTION")?.integer
-        let next = try first ?? lastTransaction(connection) + 1
-        guard number >= next - 1 else {
+        let purged = try first.map { max($0, .min + 1) - 1 } ?? lastTransaction(connection)
+        guard number >= purged else {
             throw ManagedObjectError(
                 .historyTokenExpired,
                 "history after transaction \(number) was purged; read everything anew, and go on from the current token: "

@@ -21,7 +21,9 @@ struct HistoryCut {
             [.real(date.timeIntervalSinceReferenceDate)]
         )?
         .integer
-        let byAge = try young.map { $0 - 1 } ?? connection.value("SELECT max(Z_PK) FROM ATRANSACTION")?.integer ?? 0
+        let byAge =
+            try young.map { max($0, .min + 1) - 1 } ?? connection.value("SELECT max(Z_PK) FROM ATRANSACTION")?.integer
+            ?? 0
         let last = min(slowest.value, byAge)
         self.last = last
         let count = { (rows: String) in

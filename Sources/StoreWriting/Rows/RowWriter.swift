@@ -9,10 +9,10 @@ package final class RowWriter {
     package let connection: StoreConnection
     package let layout: StoreLayout
     let external: ExternalDataWriter?
-    let history: HistoryWriter?
-    private let triggers: TriggerFunctions
+    private(set) var history: HistoryWriter?
+    private var triggers: TriggerFunctions
     /// True when a row may hold more than was written to it.
-    package let hasTriggers: Bool
+    package private(set) var hasTriggers: Bool
     package internal(set) var changes = SaveChanges()
     /// External files whose rows are gone; they are removed after the commit.
     package internal(set) var abandonedFiles: [String] = []
@@ -25,6 +25,8 @@ package final class RowWriter {
     private var plans: [String: EntityPlan] = [:]
     /// What tells that the tables and entities are still those that the layout was read from.
     private var fingerprint: [SQLValue?] = []
+    /// The version hashes of the model that the store was made or migrated for last.
+    private let versionHashes: [String: [UInt8]]?
 
     /// Takes a store that may be written; `external` is where its large values go.
     package init(
@@ -39,6 +41,7 @@ package final class RowWriter {
         history = try HistoryWriter(connection, layout: layout, schema: schema)
         hasTriggers = !schema.triggers.isEmpty
         triggers = try TriggerFunctions(on: connection, schema: schema)
+        versionHashes = Self.versionHashes(in: connection)
         fingerprint = try currentFingerprint()
     }
 
@@ -56,17 +59,33 @@ package final class RowWriter {
         external?.beginSave()
     }
 
-    /// Throws when tables were changed since the writer was made: a migration moves columns and numbers entities anew.
+    /// Throws when the store was migrated since the writer was made: that moves columns and numbers entities anew.
     ///
-    /// The write lock must be held, or the answer may be overtaken.
+    /// A vacuum, a new index, or history switched on changes nothing for the writer. The write lock must be held, or the
+    /// answer may be overtaken.
     func requireSchema() throws {
-        guard try currentFingerprint() == fingerprint else {
+        let current = try currentFingerprint()
+        guard current != fingerprint else { return }
+        let schema = try StoreSchema(reading: connection)
+        guard let numbers = try EntityNumbers(reading: connection),
+            StoreLayout(model: layout.model, schema: schema, entityNumbers: numbers) == layout,
+            Self.versionHashes(in: connection) == versionHashes
+        else {
             throw StoreError(
                 .changedMeanwhile,
                 path: connection.location.path,
                 "somebody changed the store's tables, as a migration does; open the store again"
             )
         }
+        history = try HistoryWriter(connection, layout: layout, schema: schema)
+        hasTriggers = !schema.triggers.isEmpty
+        triggers = try TriggerFunctions(on: connection, schema: schema)
+        fingerprint = current
+    }
+
+    /// Nil also where the metadata cannot be read: tests and recipes write to stores that have none yet.
+    private static func versionHashes(in connection: StoreConnection) -> [String: [UInt8]]? {
+        (try? StoreMetadata(reading: connection))?.entityVersionHashes
     }
 
     /// The version of the tables, and the last entity: history's are numbered when it is switched on.

@@ -1,5 +1,7 @@
-import ManagedObjects
+import StoreFormat
 import Testing
+
+@testable import ManagedObjects
 
 /// Remedy j of the investigation: parents and children instead of siblings.
 @Suite("Child contexts")
@@ -61,6 +63,145 @@ struct ChildContextTests {
             #expect(Set(main.deletedObjects.map(\.objectID)) == [ids[1], ids[2]])
             try main.save()
             #expect(try main.count(for: FetchRequest(entityName: "TestDummy")) == 1)
+        }
+    }
+
+    @Test("a child that merges by itself takes in what a sibling saves to their parent, and what the parent saves")
+    func siblings() async throws {
+        let stack = try SiblingStack()
+        let id = try await stack.main.perform { main in
+            let dummy = try main.insertDummies(1)[0]
+            try main.save()
+            return dummy.objectID
+        }
+        let writer = ManagedObjectContext(.privateQueue, parent: stack.main)
+        let reader = ManagedObjectContext(.privateQueue, parent: stack.main)
+        await reader.perform { reader in
+            reader.automaticallyMergesChangesFromParent = true
+            reader.retainsRegisteredObjects = true
+        }
+        func shown() async throws -> AttributeValue? {
+            try await reader.perform { try $0.registeredObject(for: id)?.value(forKey: "name") }
+        }
+        _ = try await reader.perform { try $0.existingObject(with: id).value(forKey: "name") }
+        let parentSaves = Notices()
+        let observation = stack.main.onDidSave { parentSaves.append($0) }
+        try await writer.perform { writer in
+            try writer.existingObject(with: id).setValue("child", forKey: "name")
+            try writer.save()
+        }
+        // The merge stands in the reader's queue already, before this.
+        #expect(try await shown() == "child")
+        // The parent has not saved anything yet, and says nothing of the kind.
+        #expect(parentSaves.all.isEmpty)
+        try await stack.main.perform { main in
+            try main.existingObject(with: id).setValue("parent", forKey: "name")
+            try main.save()
+        }
+        #expect(try await shown() == "parent")
+        #expect(parentSaves.all.count == 1)
+        observation.cancel()
+    }
+
+    @Test("a child that merges has one object for one row, before and after the row has its permanent id")
+    func permanentIDs() async throws {
+        let stack = try SiblingStack(Library.model)
+        let child = ManagedObjectContext(.privateQueue, parent: stack.main)
+        await child.perform { child in
+            child.automaticallyMergesChangesFromParent = true
+            child.retainsRegisteredObjects = true
+        }
+        let temporary = try await child.perform { child in
+            let book = try child.insertNewObject(forEntityName: "Book")
+            let tag = try child.insertNewObject(forEntityName: "Tag")
+            try book.add(tag, toKey: "tags")
+            try child.save()
+            return [book.objectID, tag.objectID]
+        }
+        try await stack.main.perform { try $0.save() }
+        try await child.perform { child in
+            #expect(child.registeredObjects.count == 2)
+            let found = temporary.map { child.registeredObject(for: $0) }
+            let (book, tag) = (try #require(found[0]), try #require(found[1]))
+            #expect(!book.objectID.isTemporaryID && !tag.objectID.isTemporaryID)
+            #expect(try child.fetch(FetchRequest(entityName: "Book")) == [book])
+            #expect(try book.objects(forKey: "tags") == [tag])
+            try tag.setValue("edited", forKey: "word")
+            try child.save()
+            #expect(child.registeredObjects.count == 2)
+        }
+        try await stack.main.perform { try $0.save() }
+        #expect(try stack.stored("SELECT ZWORD FROM ZTAG") == .text("edited"))
+    }
+
+    @Test("a save that the parent cannot take leaves nothing of it there")
+    func allOrNothing() throws {
+        let stack = try SiblingStack(Library.model)
+        let authors = try stack.insertAuthors("A", "B", "C")
+        let child = ManagedObjectContext(.privateQueue, parent: stack.main)
+        try child.performAndWait { child in
+            let mine = try authors.map(child.existingObject)
+            try mine[0].setValue(1, forKey: "age")
+            let book = try child.insertNewObject(forEntityName: "Book")
+            try book.setObject(mine[0], forKey: "author")
+            try mine[1].setValue(2, forKey: "age")
+            try child.delete(mine[2])
+            try stack.main.performAndWait { main in try main.delete(main.existingObject(with: authors[1])) }
+            let error = #expect(throws: ManagedObjectError.self) { try child.save() }
+            #expect(error?.code == .objectIsGone)
+            #expect(child.insertedObjects == [book] && mine[0].isUpdated && mine[2].isDeleted)
+        }
+        try stack.main.performAndWait { main in
+            #expect(main.insertedObjects.isEmpty && main.updatedObjects.isEmpty)
+            #expect(main.deletedObjects.map(\.objectID) == [authors[1]])
+            let author = try main.existingObject(with: authors[0])
+            #expect(try author.value(forKey: "age") == 40)
+            #expect(try author.objects(forKey: "books").isEmpty)
+            #expect(!(try main.existingObject(with: authors[2])).isDeleted)
+            try main.rollback()
+        }
+        // Once nothing stands in the way, the same save goes through, once.
+        try child.performAndWait { try $0.save() }
+        try stack.main.performAndWait { main in
+            #expect(main.insertedObjects.count == 1)
+            #expect(main.updatedObjects.map(\.objectID).contains(authors[1]))
+            try main.save()
+        }
+        #expect(try stack.stored("SELECT group_concat(ZAGE) FROM ZAUTHOR") == .text("1,2"))
+        #expect(try stack.stored("SELECT count(*) FROM ZBOOK WHERE ZAUTHOR = 1") == .integer(1))
+    }
+
+    @Test("what an automatic merge could not do is told by the next save")
+    func failedMerge() async throws {
+        let stack = try SiblingStack()
+        let id = try await stack.main.perform { main in
+            let dummy = try main.insertDummies(1)[0]
+            try main.save()
+            return dummy.objectID
+        }
+        await stack.main.perform { main in
+            main.automaticallyMergesChangesFromParent = true
+            main.retainsRegisteredObjects = true
+        }
+        _ = try await stack.main.perform { try $0.existingObject(with: id).value(forKey: "name") }
+        // The merge is told of a change after the store has been closed, and has nowhere to read it from.
+        let coordinator = stack.container.persistentStoreCoordinator
+        await stack.main.perform { $0.stalenessInterval = 0 }
+        coordinator.remove(coordinator.persistentStores[0])
+        let changes = ObjectIDChanges(updated: [id])
+        coordinator.saves.post(
+            ContextDidSave(
+                objectIDs: changes,
+                context: ObjectIdentifier(stack.background),
+                contextName: nil,
+                transactions: [:],
+                permanentIDs: [:]
+            )
+        )
+        await stack.main.perform { main in
+            let error = #expect(throws: ManagedObjectError.self) { try main.save() }
+            #expect(error?.code == .foreignObject)
+            #expect(throws: Never.self) { try main.save() }
         }
     }
 }

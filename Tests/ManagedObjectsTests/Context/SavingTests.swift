@@ -193,4 +193,22 @@ struct SavingTests {
             #expect(try context.count(for: FetchRequest(entityName: "Tag")) == 0)
         }
     }
+
+    @Test("another process may tidy the store between two saves, but not take its columns away")
+    func tidied() throws {
+        let author = author
+        try stack.main.performAndWait { context in
+            let mine = try context.existingObject(with: author)
+            for (age, sql) in [(50, "VACUUM"), (51, "CREATE INDEX own ON ZAUTHOR (ZAGE)"), (52, "ANALYZE")] {
+                try stack.elsewhere(sql)
+                try mine.setValue(age, forKey: "age")
+                try context.save()
+                #expect(try stack.stored("SELECT ZAGE FROM ZAUTHOR")?.integer == Int64(age))
+            }
+            try stack.elsewhere("ALTER TABLE ZAUTHOR RENAME COLUMN ZAGE TO ZYEARS")
+            try mine.setValue(53, forKey: "age")
+            let error = #expect(throws: StoreError.self) { try context.save() }
+            #expect(error?.code == .changedMeanwhile)
+        }
+    }
 }

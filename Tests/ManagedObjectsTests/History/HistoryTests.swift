@@ -179,4 +179,31 @@ struct HistoryTests {
             try HistoryPruner(coordinator).register("app", for: coordinator.persistentStores[0])
         }
     }
+
+    @Test(
+        "numbers at either end of what a row can hold are history like any other",
+        arguments: [
+            "UPDATE Z_PRIMARYKEY SET Z_MAX = 9223372036854775807 WHERE Z_NAME = 'TRANSACTION'; DELETE FROM ATRANSACTION",
+            "UPDATE ATRANSACTION SET Z_PK = -9223372036854775808",
+            "UPDATE ATRANSACTION SET Z_PK = 9223372036854775807",
+        ]
+    )
+    func outermostNumbers(_ sql: String) throws {
+        try save(author: "a")
+        for statement in sql.split(separator: ";") { try stack.elsewhere(String(statement)) }
+        let coordinator = stack.container.persistentStoreCoordinator
+        let store = coordinator.persistentStores[0]
+        for number in [Int64.min, 1, Int64.max] {
+            let token = PersistentHistoryToken(transactionNumbers: [store.identifier: number])
+            do {
+                #expect(try coordinator.fetchHistory(after: token).count <= 1)
+            } catch let error as ManagedObjectError {
+                #expect(error.code == .historyTokenExpired)
+            }
+        }
+        let pruner = HistoryPruner(coordinator)
+        try pruner.register("me", for: store)
+        _ = try pruner.prune(store, olderThan: Date(timeIntervalSinceReferenceDate: 0))
+        _ = try pruner.prune(store, olderThan: .distantFuture)
+    }
 }
