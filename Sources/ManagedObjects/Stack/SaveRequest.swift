@@ -6,7 +6,7 @@ struct SaveRequest: Sendable {
     /// Changes to an object that is there.
     struct Update: Sendable {
         var id: ManagedObjectID
-        /// The row as it was read; what others did since is a conflict. Nil where nobody has read it.
+        /// The row as it was read, nil where nobody has; what others did since is a conflict.
         var base: RowSnapshot?
         var values: [String: PropertyValue]
         /// What was done to the members of its to-many relationships; ``SaveRequest/links`` and to-ones write it.
