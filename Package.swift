@@ -69,6 +69,7 @@ let package = Package(
         .library(name: "ChangeRelay", targets: ["ChangeRelay", "StoreFormat"]),
         .library(name: "StoreVerification", targets: ["StoreVerification"]),
         .library(name: "StoreStrategies", targets: ["StoreStrategies"]),
+        .library(name: "StrategyProcess", targets: ["StrategyProcess", "StoreStrategies"]),
         .library(name: "BuiltInStrategies", targets: ["BuiltInStrategies", "StoreStrategies"]),
         .library(name: "StoreMigrationTesting", targets: ["StoreMigrationTesting", "StoreStrategies"]),
         .executable(name: "store-migrate", targets: ["store-migrate"]),
@@ -86,6 +87,7 @@ let package = Package(
     ],
     targets: strategies.map { .strategy($0) } + [
         // C
+        .thinC("CConfinement"),
         .thinC("CLinux"),
         .thinC("CSQLite", links: "sqlite3"),
         .thinC("CZlib", links: "z"),
@@ -117,6 +119,14 @@ let package = Package(
             ]
         ),
         // strategies
+        .module("StrategyProcess", ["StoreStrategies", "CConfinement", .systemPackage]),
+        .executableTarget(
+            name: "store-migrate-strategy-PatientTimeout",
+            dependencies: ["StrategyProcess", "StoreStrategies"],
+            path: "Plugins/PatientTimeout",
+            packageAccess: false,
+            swiftSettings: strict
+        ),
         .module("BuiltInStrategies", ["StoreStrategies"] + strategies.map { .target(name: $0) }),
         .module("StoreMigrationTesting", ["StoreStrategies"]),
         // tool
@@ -124,7 +134,8 @@ let package = Package(
             name: "store-migrate",
             dependencies: [
                 "StoreMigration", "StoreVerification", "ManagedObjects", "StoreFixtures", "StoreFormat",
-                "BuiltInStrategies", "StoreStrategies", "SafeFiles", .arguments, .logging, .systemPackage,
+                "BuiltInStrategies", "StrategyProcess", "StoreStrategies", "SafeFiles", .arguments, .yams, .logging,
+                .systemPackage,
             ],
             packageAccess: false,
             swiftSettings: strict
@@ -175,6 +186,13 @@ let package = Package(
                 .systemPackage,
             ]
         ),
+        .tests(
+            "StrategyProcessTests",
+            [
+                "store-migrate-strategy-PatientTimeout", "StrategyProcess", "StoreMigrationTesting", "StoreStrategies",
+                "SafeFiles",
+            ]
+        ),
         .tests("StoreStrategiesTests", ["StoreStrategies", "BuiltInStrategies", "StoreMigrationTesting"]),
         .tests(
             "StoreMigrationTests",
@@ -187,7 +205,8 @@ let package = Package(
         .tests(
             "StoreMigrateTests",
             [
-                "store-migrate", "StoreMigration", "StoreVerification", "ManagedObjects", "StoreStrategies",
+                "store-migrate", "BuiltInStrategies", "StrategyProcess", "StoreStrategies", "StoreMigration",
+                "StoreVerification", "ManagedObjects",
                 "StoreFormat", "SafeFiles", .subprocess, .systemPackage,
             ]
         ),

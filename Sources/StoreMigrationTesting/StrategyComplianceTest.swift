@@ -16,7 +16,7 @@ internal import Foundation
 /// It asks about many stores and every role: with no option, with each value of every option that can be listed, and with
 /// the options of the example. What is wrong is thrown as one ``StrategyComplianceFailure``.
 public struct StrategyComplianceTest {
-    private static let askers = 4
+    private static let askers = 2
 
     let strategy: any StoreStrategy
     private let options: [StrategyOptions]

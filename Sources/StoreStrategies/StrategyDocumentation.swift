@@ -50,3 +50,31 @@ public struct StrategyDocumentation: Hashable, Sendable, Codable {
         self.isOrderIndependent = isOrderIndependent
     }
 }
+
+extension StrategyDocumentation {
+    /// Reads it; options may be left out, and what is promised is promised only where it is said.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            summary: try container.decode(String.self, forKey: .summary),
+            sets: try container.decode([DescriptionOption].self, forKey: .sets),
+            options: try container.decodeIfPresent([Option].self, forKey: .options) ?? [],
+            example: try container.decode(String.self, forKey: .example),
+            notApplicable: try container.decode(String.self, forKey: .notApplicable),
+            isForApplePlatforms: try container.decodeIfPresent(Bool.self, forKey: .isForApplePlatforms) ?? false,
+            isOrderIndependent: try container.decodeIfPresent(Bool.self, forKey: .isOrderIndependent) ?? false
+        )
+    }
+}
+
+extension StrategyDocumentation.Option {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            try container.decode(String.self, forKey: .name),
+            try container.decode(String.self, forKey: .summary),
+            defaultValue: try container.decodeIfPresent(String.self, forKey: .defaultValue),
+            values: try container.decodeIfPresent([String].self, forKey: .values) ?? []
+        )
+    }
+}

@@ -30,15 +30,20 @@ public struct StrategyError: Error, Hashable, Sendable {
     public let code: Code
     /// A lower-case fragment that names the strategies and the option.
     public let message: String
+    /// What to do about it: an imperative sentence.
+    public let recoverySuggestion: String
 
-    public init(_ code: Code, _ message: String) {
+    /// Creates an error; without a suggestion it has that of its kind.
+    public init(_ code: Code, _ message: String, recoverySuggestion: String? = nil) {
         self.code = code
         self.message = message
+        self.recoverySuggestion = recoverySuggestion ?? code.recoverySuggestion
     }
+}
 
-    /// What to do about it: an imperative sentence.
-    public var recoverySuggestion: String {
-        switch code.storage {
+extension StrategyError.Code {
+    fileprivate var recoverySuggestion: String {
+        switch storage {
         case .unknownStrategy: "See 'store-migrate strategies list'."
         case .unknownOption, .invalidOption: "See 'store-migrate strategies show' with the strategy's name."
         case .conflict: "Name only one of them, or give both the same value."

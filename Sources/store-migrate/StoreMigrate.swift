@@ -9,7 +9,7 @@ struct StoreMigrate: ParsableCommand {
         subcommands: [
             ShareVerb.self, PlanVerb.self, StatusVerb.self, ResumeVerb.self, AbortVerb.self, RetireVerb.self,
             InspectVerb.self, FetchVerb.self, VerifyVerb.self, HistoryGroup.self, DoctorVerb.self, ContainerGroup.self,
-            FixtureGroup.self,
+            StrategiesGroup.self, FixtureGroup.self,
         ]
     )
 }

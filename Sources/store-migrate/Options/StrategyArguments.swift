@@ -1,5 +1,4 @@
 import ArgumentParser
-import BuiltInStrategies
 import StoreStrategies
 
 /// How the programs that share the store are to open it.
@@ -24,9 +23,14 @@ struct StrategyArguments: ParsableArguments {
     )
     var roles: [ProgramRole] = []
 
+    @OptionGroup var plugins: PluginArguments
+
     /// The strategies that were named, in their order, for the roles that were named.
     func pipeline() throws -> StrategyPipeline {
-        StrategyPipeline(try selections.map { try $0.step(among: BuiltInStrategies.all) }, roles: roles)
+        let steps = try selections.map { selection in
+            StrategyPipeline.Step(try plugins.strategy(named: selection.name), options: selection.options)
+        }
+        return StrategyPipeline(steps, roles: roles)
     }
 
     private static func selection(_ text: String) throws -> StrategySelection {

@@ -23,12 +23,14 @@ enum Launch {
     static func status(of words: [String]) -> Int32 {
         let start = ContinuousClock.now
         do {
-            var command = try StoreMigrate.parseAsRoot(words)
+            var command = try StoreMigrate.parseAsRoot(ConfiguredWords(words).words)
             guard let verb = command as? any Verb else {
                 try command.run()
                 return 0
             }
             return perform(verb, since: start)
+        } catch let failure as Failure {
+            return refuse(failure, words, since: start)
         } catch {
             guard StoreMigrate.exitCode(for: error) != .success else {
                 StandardStream.output.write(help(StoreMigrate.fullMessage(for: error), words) + "\n")

@@ -14,6 +14,7 @@ struct PlanVerb: Verb {
     @OptionGroup var places: PlacesArguments
     @OptionGroup var policy: PolicyOptions
     @OptionGroup var strategies: StrategyArguments
+    @OptionGroup var configuration: ConfigurationArguments
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
 

@@ -16,6 +16,7 @@ struct ShareVerb: Verb {
     @OptionGroup var places: PlacesArguments
     @OptionGroup var policy: PolicyOptions
     @OptionGroup var strategies: StrategyArguments
+    @OptionGroup var configuration: ConfigurationArguments
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
 

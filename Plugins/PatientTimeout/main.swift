@@ -1,0 +1,3 @@
+import StrategyProcess
+
+StrategyServer.run(PatientTimeoutStrategy())

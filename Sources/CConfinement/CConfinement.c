@@ -1,0 +1,234 @@
+#define _GNU_SOURCE
+#include "CConfinement.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What headers of older kernels do not name; the numbers are part of the kernel's interface. */
+#define READ_RIGHTS (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define RIGHTS_1 ((1ULL << 13) - 1)
+#define RIGHT_REFER (1ULL << 13)
+#define RIGHT_TRUNCATE (1ULL << 14)
+#define RIGHT_IOCTL_DEVICE (1ULL << 15)
+#define NETWORK_TCP 3ULL
+#define SCOPES 3ULL
+
+/* The attributes as the newest kernel here knows them; an older one is told a smaller size. */
+struct ruleset_attributes {
+    uint64_t files;
+    uint64_t network;
+    uint64_t scoped;
+};
+
+int cconfinement_landlock_version(void) {
+    return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+}
+
+int cconfinement_landlock_ruleset(int version) {
+    struct ruleset_attributes attributes = {.files = RIGHTS_1};
+    size_t size = sizeof attributes.files;
+    if (version >= 2) attributes.files |= RIGHT_REFER;
+    if (version >= 3) attributes.files |= RIGHT_TRUNCATE;
+    if (version >= 4) {
+        attributes.network = NETWORK_TCP;
+        size = 2 * sizeof(uint64_t);
+    }
+    if (version >= 5) attributes.files |= RIGHT_IOCTL_DEVICE;
+    if (version >= 6) {
+        attributes.scoped = SCOPES;
+        size = sizeof attributes;
+    }
+    return (int)syscall(SYS_landlock_create_ruleset, &attributes, size, 0);
+}
+
+int cconfinement_landlock_allow(int ruleset, int descriptor, int is_folder) {
+    struct landlock_path_beneath_attr rule = {.parent_fd = descriptor};
+    rule.allowed_access = is_folder ? READ_RIGHTS : READ_RIGHTS & ~LANDLOCK_ACCESS_FS_READ_DIR;
+    return (int)syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+}
+
+int cconfinement_adopt_orphans(int on) { return prctl(PR_SET_CHILD_SUBREAPER, on, 0, 0, 0); }
+
+void cconfinement_end_group(pid_t group) {
+    /* A process that is being forked while this is sent gets it, too: the kernel restarts the fork. */
+    kill(-group, SIGKILL);
+    while (waitpid(-group, NULL, 0) > 0 || errno == EINTR) {}
+}
+
+int cconfinement_adopts_orphans(void) {
+    int on = 0;
+    return prctl(PR_GET_CHILD_SUBREAPER, &on, 0, 0, 0) == 0 && on;
+}
+
+int cconfinement_open_path(const char *path) { return open(path, O_PATH | O_CLOEXEC); }
+
+int cconfinement_pipe(int *ends) { return pipe2(ends, O_CLOEXEC); }
+
+int cconfinement_sealed_input(const void *bytes, size_t count) {
+    int file = memfd_create("input", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file == -1) return -1;
+    const char *rest = bytes;
+    while (count > 0) {
+        ssize_t written = write(file, rest, count);
+        if (written == -1 && errno == EINTR) continue;
+        if (written <= 0) goto failed;
+        rest += written;
+        count -= (size_t)written;
+    }
+    if (lseek(file, 0, SEEK_SET) == -1) goto failed;
+    if (fcntl(file, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == -1) goto failed;
+    return file;
+failed:;
+    int failure = errno;
+    close(file);
+    errno = failure;
+    return -1;
+}
+
+/* Calls that no strategy needs: all that reaches other processes, the network, or leaves the group. */
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#else
+#error "the calls of this processor's kernel have to be listed here first"
+#endif
+
+#define DENY(call)                                                                                                     \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+
+static const struct sock_filter filter[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+#if defined(__x86_64__)
+    /* The numbers of the x32 interface would pass the list. */
+    BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+#endif
+    DENY(socket),
+    DENY(socketpair),
+    DENY(connect),
+    DENY(bind),
+    DENY(setsid),
+    DENY(setpgid),
+    DENY(ptrace),
+    DENY(process_vm_readv),
+    DENY(process_vm_writev),
+    DENY(pidfd_getfd),
+    DENY(io_uring_setup),
+    DENY(bpf),
+    DENY(perf_event_open),
+    DENY(userfaultfd),
+    DENY(keyctl),
+    DENY(add_key),
+    DENY(request_key),
+    DENY(unshare),
+    DENY(setns),
+    DENY(mount),
+    DENY(memfd_create),
+    DENY(shmget),
+    DENY(msgget),
+    DENY(semget),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+};
+
+static int limit(int resource, uint64_t value) {
+    struct rlimit limit = {.rlim_cur = value, .rlim_max = value};
+    return setrlimit(resource, &limit);
+}
+
+/* The descriptors of the child that its program does not get. */
+#define REPORT 3
+#define RULESET 4
+#define FIRST_FREE 10
+
+/*
+ * Everything that happens in the child; returns only when something failed. What channel points to is always a
+ * descriptor of ours.
+ */
+static void confine(const struct cconfinement_confinement *confinement, int *channel) {
+    sigset_t none;
+    sigemptyset(&none);
+    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (setpgid(0, 0) == -1) return;
+    /* Out of the way first: any of them may have one of the numbers that they are to get. */
+    int input = fcntl(confinement->input, F_DUPFD, FIRST_FREE), output = fcntl(confinement->output, F_DUPFD, FIRST_FREE);
+    int errors = fcntl(confinement->errors, F_DUPFD, FIRST_FREE), ruleset = -1;
+    if (confinement->ruleset != -1) ruleset = fcntl(confinement->ruleset, F_DUPFD, FIRST_FREE);
+    if (dup2(input, 0) == -1 || dup2(output, 1) == -1 || dup2(errors, 2) == -1) return;
+    /* The two that are still needed close themselves when the program runs. */
+    if (dup3(*channel, REPORT, O_CLOEXEC) == -1) return;
+    *channel = REPORT;
+    if (ruleset != -1) {
+        if (dup3(ruleset, RULESET, O_CLOEXEC) == -1) return;
+        ruleset = RULESET;
+    }
+    if (syscall(SYS_close_range, 5, ~0U, 0) == -1) return;
+    if (chdir("/") == -1) return;
+    if (limit(RLIMIT_CORE, 0) == -1 || limit(RLIMIT_FSIZE, 0) == -1) return;
+    if (limit(RLIMIT_CPU, confinement->cpu_seconds) == -1 || limit(RLIMIT_AS, confinement->memory_bytes) == -1) return;
+    if (limit(RLIMIT_NPROC, confinement->processes) == -1) return;
+    if (limit(RLIMIT_NOFILE, confinement->descriptors) == -1) return;
+    /* By the kernel's own calls: the C library's would tell other threads, which do not exist here. */
+    if (confinement->user != -1) {
+        gid_t group = (gid_t)confinement->group;
+        uid_t user = (uid_t)confinement->user;
+        if (syscall(SYS_setgroups, 0, NULL) == -1 || syscall(SYS_setresgid, group, group, group) == -1) return;
+        if (syscall(SYS_setresuid, user, user, user) == -1) return;
+    }
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1) return;
+    if (ruleset != -1 && syscall(SYS_landlock_restrict_self, ruleset, 0) == -1) return;
+    const struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = (struct sock_filter *)filter};
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == -1) return;
+    execve(confinement->path, confinement->arguments, confinement->environment);
+}
+
+pid_t cconfinement_spawn_confined(const struct cconfinement_confinement *confinement) {
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) == -1) return -1;
+    /* No handler of this process may run in the child, which shares its descriptors' offsets and nothing else. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    /* Without the handlers of fork(3), which are for children that go on as they were. */
+    pid_t child = _Fork();
+    if (child == 0) {
+        int channel = fcntl(report[1], F_DUPFD_CLOEXEC, FIRST_FREE);
+        if (channel == -1) _exit(126);
+        confine(confinement, &channel);
+        int failure = errno;
+        ssize_t written = write(channel, &failure, sizeof failure);
+        _exit(written == -1 ? 126 : 127);
+    }
+    int failure = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(report[1]);
+    if (child != -1) {
+        failure = 0;
+        ssize_t count;
+        do count = read(report[0], &failure, sizeof failure);
+        while (count == -1 && errno == EINTR);
+        if (count > 0) {
+            while (waitpid(child, NULL, 0) == -1 && errno == EINTR) {}
+            child = -1;
+        }
+    }
+    close(report[0]);
+    if (child == -1) errno = failure;
+    return child;
+}

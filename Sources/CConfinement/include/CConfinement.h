@@ -1,0 +1,70 @@
+#ifndef CCONFINEMENT_H
+#define CCONFINEMENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Starts a program that trusts nobody and is trusted by nobody. Between fork and exec only plain system calls are made,
+ * so that it works in a process of many threads; Swift cannot run there.
+ */
+
+/* The version of Landlock that the kernel has; 0 or less when it has none. */
+int cconfinement_landlock_version(void);
+
+struct cconfinement_confinement {
+    /* Where the program is, and its arguments and environment, each ended by a null pointer. */
+    const char *path;
+    char *const *arguments;
+    char *const *environment;
+    /* The descriptors that become 0, 1 and 2; no other one is inherited. */
+    int input;
+    int output;
+    int errors;
+    /* A Landlock rule set, or -1 for none. */
+    int ruleset;
+    /* A user and group to become, or -1 to stay. */
+    int64_t user;
+    int64_t group;
+    /* Limits, each of them both the soft and the hard one. */
+    uint64_t cpu_seconds;
+    uint64_t memory_bytes;
+    uint64_t processes;
+    uint64_t descriptors;
+};
+
+/*
+ * Returns the process, which leads a group of its own, or -1 and errno. What fails in the child before its program runs
+ * is reported as if it had failed here.
+ */
+pid_t cconfinement_spawn_confined(const struct cconfinement_confinement *confinement);
+
+/*
+ * A rule set that forbids every access to files and, where the kernel can, TCP, abstract sockets and signals to others;
+ * -1 and errno when it cannot be made.
+ */
+int cconfinement_landlock_ruleset(int version);
+
+/* Allows to read, and to execute what lies, below an open folder, or in an open file. */
+int cconfinement_landlock_allow(int ruleset, int descriptor, int is_folder);
+
+/* Makes orphans of this process's descendants its own children, or no longer. */
+int cconfinement_adopt_orphans(int on);
+
+/* Ends every process of a group, and waits until each child among them is gone. */
+void cconfinement_end_group(pid_t group);
+
+/* True when orphans of this process's descendants become its children. */
+int cconfinement_adopts_orphans(void);
+
+/* open(2) of whatever a path leads to, neither to read nor to write. */
+int cconfinement_open_path(const char *path);
+
+/* pipe2(2), with ends that no program inherits: the first to read. */
+int cconfinement_pipe(int *ends);
+
+/* A descriptor that reads these bytes from the first to the last, and that nobody can change; -1 and errno. */
+int cconfinement_sealed_input(const void *bytes, size_t count);
+
+#endif

@@ -1,0 +1,83 @@
+internal import CConfinement
+internal import Glibc
+internal import StoreStrategies
+internal import SystemPackage
+
+/// A plugin at work, with the ends of its streams that are ours.
+final class PluginProcess {
+    private static let nobody: uid_t = 65_534
+
+    /// What it says on the wire.
+    let output: Int32
+    /// What it says beside it.
+    let errors: Int32
+    private let group: pid_t
+    private var isEnded = false
+
+    /// Starts it in its sandbox, with `input` as everything that it will ever read.
+    init(_ plugin: PluginFile, reading input: [UInt8], in sandbox: PluginSandbox) throws {
+        let streams = try PluginStreams(input: input)
+        defer { streams.closeTheirs() }
+        let ruleset: Int32
+        do {
+            ruleset = try sandbox.ruleset(readingFrom: plugin.folder)
+        } catch {
+            streams.closeOurs()
+            throw error
+        }
+        defer { if ruleset != -1 { close(ruleset) } }
+        OrphanAdoption.begin()
+        do {
+            group = try Self.spawn(plugin, streams, ruleset, sandbox.limits)
+        } catch {
+            OrphanAdoption.end()
+            streams.closeOurs()
+            throw error
+        }
+        output = streams.output.ours
+        errors = streams.errors.ours
+    }
+
+    private static func spawn(
+        _ plugin: PluginFile,
+        _ streams: PluginStreams,
+        _ ruleset: Int32,
+        _ limits: PluginSandbox.Limits
+    ) throws(Errno) -> pid_t {
+        // The superuser has no limits, and could undo others.
+        let user = geteuid() == 0 ? nobody : geteuid()
+        let process = CStrings.withPointers([plugin.path], PluginSandbox.environment) { arguments, environment in
+            plugin.path.withCString { path in
+                var confinement = cconfinement_confinement()
+                confinement.path = path
+                confinement.arguments = UnsafePointer(arguments)
+                confinement.environment = UnsafePointer(environment)
+                confinement.input = streams.input
+                confinement.output = streams.output.theirs
+                confinement.errors = streams.errors.theirs
+                confinement.ruleset = ruleset
+                confinement.user = geteuid() == 0 ? Int64(user) : -1
+                confinement.group = geteuid() == 0 ? Int64(user) : -1
+                confinement.cpu_seconds = limits.cpuSeconds
+                confinement.memory_bytes = limits.memoryBytes
+                confinement.processes = UserTasks.count(of: user) + limits.processes
+                confinement.descriptors = limits.descriptors
+                return cconfinement_spawn_confined(&confinement)
+            }
+        }
+        guard process != -1 else { throw Errno(rawValue: errno) }
+        return process
+    }
+
+    /// Ends it and everything that it started, and returns when all of them are gone.
+    func end() {
+        guard !isEnded else { return }
+        isEnded = true
+        cconfinement_end_group(group)
+        OrphanAdoption.end()
+        close(output)
+        close(errors)
+    }
+
+    deinit { end() }
+}

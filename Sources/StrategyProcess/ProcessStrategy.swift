@@ -1,0 +1,96 @@
+internal import FoundationEssentials
+public import StoreStrategies
+
+/// A strategy in another process; to everybody else it is a strategy like any other.
+///
+/// Every question is a conversation of its own with a process of its own, which is ended, with everything that it
+/// started, before the answer is handed on: nothing is kept from one question to the next, and nothing is left behind.
+public struct ProcessStrategy: StoreStrategy {
+    public let name: String
+    public let documentation: StrategyDocumentation
+    private let plugin: PluginFile
+    private let sandbox: PluginSandbox
+
+    /// Asks the plugin who it is.
+    ///
+    /// Throws ``StrategyError`` for a plugin that cannot be run, speaks another version, or does not say what it may set.
+    public init(_ plugin: PluginFile, sandbox: PluginSandbox = .required) throws(StrategyError) {
+        self.plugin = plugin
+        self.sandbox = sandbox
+        name = plugin.name
+        let answers = try PluginConversation.answers(
+            to: [.getCapability(protocolVersion: StrategyMessage.protocolVersion)],
+            from: plugin,
+            in: sandbox
+        )
+        documentation = try Self.documentation(in: answers, of: plugin)
+    }
+
+    public func evaluate(_ request: StrategyRequest) throws -> Applicability {
+        switch try answer(to: .evaluate(request: request), request) {
+        case .applicability(let result): return result
+        case let other: throw unexpected(other)
+        }
+    }
+
+    public func describe(_ request: StrategyRequest) throws -> DescriptionChanges {
+        switch try answer(to: .describe(request: request), request) {
+        case .changes(let changes): return changes
+        case let other: throw unexpected(other)
+        }
+    }
+
+    private func answer(
+        to question: StrategyMessage.Question,
+        _ request: StrategyRequest
+    ) throws(StrategyError) -> StrategyMessage.Answer {
+        try plugin.requireNoStore(at: request.description.url.path)
+        let answers = try PluginConversation.answers(
+            to: [.getCapability(protocolVersion: StrategyMessage.protocolVersion), question],
+            from: plugin,
+            in: sandbox
+        )
+        guard try Self.documentation(in: answers, of: plugin) == documentation, let answer = answers.last else {
+            throw StrategyError(.failed, "the plugin \(name) says something else of itself than before")
+        }
+        if case .failure(let message, let suggestion) = answer {
+            throw StrategyError(
+                .failed,
+                "the plugin \(name) says: \(PluginConversation.words(message))",
+                recoverySuggestion: suggestion.map(PluginConversation.words)
+            )
+        }
+        return answer
+    }
+
+    private func unexpected(_ answer: StrategyMessage.Answer) -> StrategyError {
+        StrategyError(.failed, "the plugin \(name) answers another question than it was asked")
+    }
+
+    /// What the plugin says of itself, once it is known that it speaks this version and bears its file's name.
+    private static func documentation(
+        in answers: [StrategyMessage.Answer],
+        of plugin: PluginFile
+    ) throws(StrategyError) -> StrategyDocumentation {
+        guard case .capability(let version, let name, let documentation, _)? = answers.first else {
+            throw StrategyError(.failed, "the plugin \(plugin.name) does not say what it is")
+        }
+        guard version == StrategyMessage.protocolVersion else {
+            throw StrategyError(
+                .failed,
+                "the plugin \(plugin.name) speaks version \(version) of the wire, and this is version "
+                    + "\(StrategyMessage.protocolVersion)"
+            )
+        }
+        guard name == plugin.name else {
+            throw StrategyError(.failed, "the plugin \(plugin.name) calls itself '\(PluginConversation.words(name))'")
+        }
+        if let option = documentation.sets.first(where: { !$0.isSettable }) {
+            throw StrategyError(
+                .notOffered,
+                "the plugin \(name) wants to set \(PluginConversation.words(option.rawValue)), which no strategy may set"
+            )
+        }
+        return documentation
+    }
+}

@@ -1,0 +1,35 @@
+internal import StoreStrategies
+
+extension StrategyMessage {
+    /// An answer in the spelling of now or of before; the one place that knows how things were called.
+    ///
+    /// Before version 1 was settled, `description` stood for `changes` and `error` for `failure`.
+    struct OldSpellings: Decodable {
+        private enum FormerKeys: String, CodingKey {
+            case description
+            case error
+        }
+
+        private struct FormerChanges: Decodable {
+            let changes: DescriptionChanges
+        }
+
+        private struct FormerFailure: Decodable {
+            let message: String
+        }
+
+        let answer: Answer
+
+        init(from decoder: any Decoder) throws {
+            let former = try decoder.container(keyedBy: FormerKeys.self)
+            if former.contains(.description) {
+                answer = .changes(changes: try former.decode(FormerChanges.self, forKey: .description).changes)
+            } else if former.contains(.error) {
+                let failure = try former.decode(FormerFailure.self, forKey: .error)
+                answer = .failure(message: failure.message, recoverySuggestion: nil)
+            } else {
+                answer = try Answer(from: decoder)
+            }
+        }
+    }
+}

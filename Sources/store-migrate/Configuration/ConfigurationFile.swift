@@ -1,0 +1,117 @@
+import FoundationEssentials
+import StoreFormat
+import StoreMigration
+import Yams
+
+/// A `store-migrate.yaml`: how the stores of one project are shared, for whoever does not want to type it every time.
+struct ConfigurationFile {
+    private static let greatestSize = 1 << 20
+
+    /// What it decides; a list has one value for each element.
+    let values: [ConfigurationKey: [String]]
+
+    private let path: String
+
+    /// Reads a file.
+    ///
+    /// Throws ``Failure`` with the line and the column of what cannot be understood.
+    init(path: String) throws {
+        self.path = path
+        guard let data = try? Data(contentsOf: URL(filePath: path)), data.count <= Self.greatestSize else {
+            throw Failure(
+                outcome: .usage,
+                message: "the configuration cannot be read",
+                path: path,
+                advice: "Check the path and the permissions."
+            )
+        }
+        guard let text = String(validating: data, as: UTF8.self) else {
+            throw Self.refusal("the configuration is not valid UTF-8", path, nil)
+        }
+        do {
+            values = try Self.values(in: try Yams.compose(yaml: text), path)
+        } catch let error as YamlError {
+            let (message, mark) = Self.explanation(of: error)
+            throw Self.refusal(message, path, mark)
+        }
+    }
+
+    private static func values(in node: Node?, _ path: String) throws -> [ConfigurationKey: [String]] {
+        guard let node else { return [:] }
+        guard let mapping = node.mapping else {
+            throw refusal("a configuration is a list of 'key: value'", path, node.mark)
+        }
+        var result: [ConfigurationKey: [String]] = [:]
+        for (name, value) in mapping {
+            guard let text = name.string, let key = ConfigurationKey(rawValue: text) else {
+                let known = ConfigurationKey.allCases.map(\.rawValue).joined(separator: ", ")
+                throw refusal(
+                    "'\(name.string ?? "")' is no key of a configuration; there are \(known)",
+                    path,
+                    name.mark
+                )
+            }
+            result[key] = try texts(of: value, for: key, path)
+        }
+        return result
+    }
+
+    private static func texts(of node: Node, for key: ConfigurationKey, _ path: String) throws -> [String] {
+        let elements: [Node] = node.sequence.map(Array.init) ?? [node]
+        guard key.isList || node.sequence == nil else { throw refusal("'\(key.rawValue)' is no list", path, node.mark) }
+        return try elements.map { element in
+            if key == .strategies, let mapping = element.mapping { return try strategy(mapping, path) }
+            guard let text = element.scalar?.string, !text.isEmpty else {
+                throw refusal("a value of '\(key.rawValue)' is a text", path, element.mark)
+            }
+            if key == .roles, let end = text.firstIndex(of: "=") {
+                return text[...end] + absolute(String(text[text.index(after: end)...]), path)
+            }
+            return key.isPath ? absolute(text, path) : text
+        }
+    }
+
+    /// A path as it is meant from where the file lies.
+    private static func absolute(_ text: String, _ path: String) -> String {
+        guard !text.hasPrefix("/") else { return text }
+        let folder = StoreLocation(url: URL(filePath: path)).folder
+        return folder.hasSuffix("/") ? folder + text : folder + "/" + text
+    }
+
+    /// A strategy with its options as a mapping, `SharedAccess: {mode: "0660"}`, in the form of the command line.
+    private static func strategy(_ mapping: Node.Mapping, _ path: String) throws -> String {
+        guard mapping.count == 1, let (name, options) = mapping.first.map({ ($0.key, $0.value) }),
+            let text = name.scalar?.string
+        else { throw refusal("write one strategy for each element", path, mapping.mark) }
+        guard let options = options.mapping else {
+            throw refusal("the options of '\(text)' are a list of 'key: value'", path, options.mark)
+        }
+        let pairs = try options.map { key, value in
+            guard let key = key.scalar?.string, let value = value.scalar?.string, !value.contains(",") else {
+                throw refusal("an option of '\(text)' is 'key: value', without a comma", path, key.mark)
+            }
+            return "\(key)=\(value)"
+        }
+        return pairs.isEmpty ? text : text + ":" + pairs.joined(separator: ",")
+    }
+
+    private static func explanation(of error: YamlError) -> (String, Mark?) {
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            (problem, mark)
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            ("'\(duplicates.first ?? "")' is given twice", context.mark)
+        default: ("the file is no YAML", nil)
+        }
+    }
+
+    private static func refusal(_ message: String, _ path: String, _ mark: Mark?) -> Failure {
+        Failure(
+            outcome: .usage,
+            message: mark.map { "line \($0.line), column \($0.column): \(message)" } ?? message,
+            path: path,
+            advice: "Mend the configuration; nothing was done."
+        )
+    }
+}

@@ -1,0 +1,34 @@
+extension JSONValue: Decodable {
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init?(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    /// Reads a value that somebody else encoded; members are put into the order of their names.
+    init(from decoder: any Decoder) throws {
+        if let container = try? decoder.container(keyedBy: Name.self) {
+            self = .object(
+                try container.allKeys.sorted { $0.stringValue < $1.stringValue }
+                    .map { ($0.stringValue, try container.decode(JSONValue.self, forKey: $0)) }
+            )
+            return
+        }
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Int64.self) {
+            self = .integer(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .real(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else {
+            self = .array(try container.decode([JSONValue].self))
+        }
+    }
+}

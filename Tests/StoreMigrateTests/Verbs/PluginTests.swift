@@ -1,0 +1,62 @@
+import FoundationEssentials
+import StrategyProcess
+import Testing
+
+@Suite("Plugins in a share", .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
+struct PluginTests {
+    private let scratch: Scratch
+    private let old: String
+    private let new: String
+
+    init() async throws {
+        scratch = try Scratch()
+        old = try await scratch.store("Habits.sqlite")
+        new = try scratch.folder("new")
+        // A plugin of root's runs as nobody, who has to get to it.
+        for folder in [scratch.path, try scratch.folder("plugins")] {
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder)
+        }
+    }
+
+    private func plugin(_ name: String, _ bytes: [UInt8]) throws {
+        let path = try scratch.file("plugins/store-migrate-strategy-" + name, bytes)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    }
+
+    @Test("The example in shell is found, asked, and its answer handed on")
+    func example() async throws {
+        let source = Tool.package + "/Plugins/ExcludedFromBackup/store-migrate-strategy-ExcludedFromBackup"
+        try plugin("ExcludedFromBackup", Array(try Data(contentsOf: URL(filePath: source))))
+        let path = ["--plugin-path", scratch.path("plugins")]
+        let show = try await Tool.run(["strategies", "show", "ExcludedFromBackup"] + path)
+        #expect(show.output.contains("Keeps the store out of backups of the device."), "\(show.errors)")
+        let file = scratch.path("descriptions.json")
+        let call = ["share", old, new, "--strategy", "ExcludedFromBackup", "--descriptions", file]
+        let unfound = try await Tool.run(call)
+        #expect(unfound.status == 2 && unfound.errors.contains("there is no strategy 'ExcludedFromBackup'"))
+        let run = try await Tool.run(call + path)
+        #expect(run.status == 0, "\(run.errors)")
+        let written = try JSONTree(String(contentsOf: URL(filePath: file), encoding: .utf8))
+        #expect(written["app"]?["isExcludedFromBackup"] == .bool(true))
+    }
+
+    @Test(
+        "One that fails stops the share before anything is published, in one line",
+        arguments: [
+            ("echo hello", "its answer cannot be read"), ("exit 1", "it ended with 0 of 1 answers"),
+            ("printf '\\033[31m' >&2", "it ended with 0 of 1 answers"),
+        ]
+    )
+    func hostile(_ script: String, _ message: String) async throws {
+        try plugin("Hostile", Array("#!/bin/sh\n\(script)\n".utf8))
+        let before = try scratch.fingerprint()
+        let run = try await Tool.run([
+            "share", old, new, "--strategy", "Hostile", "--plugin-path", scratch.path("plugins"), "--json",
+        ])
+        #expect(run.status == 1)
+        #expect(run.errorLines.count == 1 && run.errors.contains(message), "\(run.errors)")
+        #expect(!run.errors.contains("\u{1B}"))
+        try Grammar().check(run)
+        #expect(try scratch.fingerprint() == before)
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import Testing
+
+/// A strategy of somebody who has this package as a dependency and nothing else of it.
+@Suite("A strategy by a stranger")
+struct StrangersStrategyTests {
+    private static let strategy = """
+        import StoreStrategies
+
+        struct QuickTimeout: StoreStrategy {
+            let name = "QuickTimeout"
+            let documentation = StrategyDocumentation(
+                summary: "Gives up soon when the store is busy.",
+                sets: [.timeout],
+                example: "QuickTimeout",
+                notApplicable: "It applies to every store."
+            )
+
+            func evaluate(_ request: StrategyRequest) throws -> Applicability { .applicable }
+
+            func describe(_ request: StrategyRequest) throws -> DescriptionChanges {
+                var changes = DescriptionChanges()
+                changes.CHANGE
+                return changes
+            }
+        }
+
+        """
+
+    private static let test = """
+        import StoreMigrationTesting
+        import StoreStrategies
+        import Testing
+
+        @Test func compliance() throws { try StrategyComplianceTest(QuickTimeout()).run() }
+        """
+
+    private static let manifest = """
+        // swift-tools-version: 6.2
+        import PackageDescription
+
+        let package = Package(
+            name: "stranger",
+            dependencies: [.package(name: "store-migrate", path: "PACKAGE")],
+            targets: [
+                .target(
+                    name: "QuickTimeout",
+                    dependencies: [.product(name: "StoreStrategies", package: "store-migrate")]
+                ),
+                .testTarget(
+                    name: "QuickTimeoutTests",
+                    dependencies: [
+                        .product(name: "StoreStrategies", package: "store-migrate"),
+                        .product(name: "StoreMigrationTesting", package: "store-migrate"),
+                    ]
+                ),
+            ]
+        )
+        """
+
+    @Test(
+        "Compiled against what was built here, it is held to the contract in one line",
+        arguments: [("timeout = 5", ""), ("isReadOnly = true", "it sets isReadOnly, which it does not document")]
+    )
+    func compiled(_ change: String, _ complaint: String) throws {
+        let products = try #require(Self.products)
+        let scratch = try Scratch()
+        let source =
+            "import StoreMigrationTesting\n"
+            + Self.strategy.replacing("CHANGE", with: change)
+            + "do { try StrategyComplianceTest(QuickTimeout()).run() } catch { print(error) }\n"
+        try scratch.write("main.swift", source)
+        let objects = try ["StoreStrategies", "StoreMigrationTesting"]
+            .flatMap { module in
+                let folder = products.appendingPathComponent("\(module).build").path
+                return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".o") }
+                    .map { folder + "/" + $0 }
+            }
+        let program = scratch.path("program")
+        let built = try run(
+            ["swiftc", "-swift-version", "6", "-I", products.appendingPathComponent("Modules").path]
+                + ["-o", program, scratch.path("main.swift")] + objects
+        )
+        #expect(built.status == 0, "\(built.output)")
+        let text = try run([program]).output
+        #expect(complaint.isEmpty ? text.isEmpty : text.contains(complaint), "\(text)")
+    }
+
+    @Test(
+        "In a package of its own, its tests pass",
+        .enabled(if: ProcessInfo.processInfo.environment["STORE_MIGRATE_SOAK"] != nil, "builds for minutes")
+    )
+    func package() throws {
+        let scratch = try Scratch()
+        try scratch.write("Package.swift", Self.manifest.replacing("PACKAGE", with: Package.path))
+        let strategy = Self.strategy.replacing("CHANGE", with: "timeout = 5")
+        try scratch.write("Sources/QuickTimeout/QuickTimeout.swift", strategy)
+        try scratch.write("Tests/QuickTimeoutTests/QuickTimeout.swift", strategy)
+        try scratch.write("Tests/QuickTimeoutTests/QuickTimeoutTests.swift", Self.test)
+        let tested = try run(["swift", "test", "--package-path", scratch.path("")])
+        #expect(tested.status == 0, "\(tested.output.suffix(4000))")
+    }
+
+    /// The folder of what was built, the contract's module in it.
+    private static var products: URL? {
+        let candidates =
+            CommandLine.arguments.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
+            + [URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()]
+        return candidates.first {
+            FileManager.default.fileExists(
+                atPath: $0.appendingPathComponent("Modules/StoreStrategies.swiftmodule").path
+            )
+        }
+    }
+
+    private func run(_ words: [String]) throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = words
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let text = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: text, as: UTF8.self))
+    }
+
+    /// A folder that goes away with the test.
+    private final class Scratch {
+        private let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("store-migrate-\(UUID().uuidString)")
+
+        init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+
+        deinit { try? FileManager.default.removeItem(at: folder) }
+
+        func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+        func write(_ name: String, _ text: String) throws {
+            let file = folder.appendingPathComponent(name)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
+            try Data(text.utf8).write(to: file)
+        }
+    }
+}

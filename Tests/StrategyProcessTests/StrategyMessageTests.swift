@@ -1,0 +1,90 @@
+import FoundationEssentials
+import StoreStrategies
+import Testing
+
+@testable import StrategyProcess
+
+@Suite("The wire")
+struct StrategyMessageTests {
+    private static let folder =
+        "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Fixtures/Messages/"
+
+    /// The lines of a recorded conversation: those of the host begin with `>`, the plugin's with `<`.
+    private static func lines(_ name: String) throws -> [(isQuestion: Bool, bytes: [UInt8])] {
+        try String(contentsOf: URL(filePath: folder + name), encoding: .utf8).split(separator: "\n")
+            .map { ($0.hasPrefix(">"), Array($0.dropFirst(2).utf8)) }
+    }
+
+    @Test("A recorded conversation is read, and written again to the byte", arguments: ["conversation.txt"])
+    func recorded(_ name: String) throws {
+        let lines = try Self.lines(name)
+        #expect(lines.count >= 6)
+        for line in lines {
+            let written =
+                line.isQuestion
+                ? try StrategyMessage.Question(line: line.bytes).line()
+                : try StrategyMessage.Answer(line: line.bytes).line()
+            #expect(String(decoding: written.dropLast(), as: UTF8.self) == String(decoding: line.bytes, as: UTF8.self))
+            #expect(written.last == 0x0A)
+        }
+    }
+
+    @Test("Old spellings and what a later version adds are understood")
+    func oldAndNew() throws {
+        let changes = try StrategyMessage.Answer(line: Array(#"{"description":{"changes":{"timeout":5}}}"#.utf8))
+        #expect(changes == .changes(changes: .timeout(5)))
+        let failure = try StrategyMessage.Answer(line: Array(#"{"error":{"message":"no"}}"#.utf8))
+        #expect(failure == .failure(message: "no", recoverySuggestion: nil))
+        let later =
+            #"{"capability":{"protocolVersion":1,"name":"A","features":["x","undo"],"colour":"red","documentation":{"#
+            + #""summary":"A.","sets":[],"example":"A","notApplicable":"Never.","icon":"a.png"}}}"#
+        guard case .capability(_, _, let told, let features) = try StrategyMessage.Answer(line: Array(later.utf8))
+        else {
+            Issue.record("no capability")
+            return
+        }
+        #expect(features == [StrategyMessage.Feature(rawValue: "x"), StrategyMessage.Feature(rawValue: "undo")])
+        #expect(told.options.isEmpty && !told.isOrderIndependent)
+    }
+
+    @Test("A server answers each question, and says so when it does not understand one")
+    func server() throws {
+        let strategy = Fixed()
+        func ask(_ text: String) -> StrategyMessage.Answer {
+            StrategyServer.answer(to: Array(text.utf8), from: strategy)
+        }
+        guard case .capability(1, "Fixed", _, nil) = ask(#"{"getCapability":{"protocolVersion":1}}"#) else {
+            Issue.record("no capability")
+            return
+        }
+        let request = String(decoding: try StrategyMessage.Question.describe(request: .sample).line(), as: UTF8.self)
+        #expect(ask(request) == .changes(changes: .timeout(4)))
+        for strange in ["", "hello", "{}", #"{"describe":{}}"#] {
+            guard case .failure = ask(strange) else {
+                Issue.record("an answer to \(strange)")
+                continue
+            }
+        }
+    }
+
+    private struct Fixed: StoreStrategy {
+        let name = "Fixed"
+        let documentation = StrategyDocumentation(
+            summary: "Is made up for a test.",
+            sets: [.timeout],
+            example: "Fixed",
+            notApplicable: "It applies to every store."
+        )
+
+        func evaluate(_ request: StrategyRequest) throws -> Applicability { .applicable }
+        func describe(_ request: StrategyRequest) throws -> DescriptionChanges { .timeout(4) }
+    }
+}
+
+extension DescriptionChanges {
+    fileprivate static func timeout(_ seconds: Double) -> DescriptionChanges {
+        var changes = DescriptionChanges()
+        changes.timeout = seconds
+        return changes
+    }
+}
