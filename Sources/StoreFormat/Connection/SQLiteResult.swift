@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import SystemPackage
 
 /// A result code of SQLite, turned into the error a caller can act on.
 struct SQLiteResult {
@@ -6,6 +7,8 @@ struct SQLiteResult {
     let code: Int32
     /// SQLite's own words; never a value of a row.
     let detail: String
+    /// What the kernel said, where it was asked.
+    private let systemError: Errno?
 
     /// The primary result code.
     var primary: Int32 { code & 0xff }
@@ -14,12 +17,14 @@ struct SQLiteResult {
     init(code: Int32, detail: String) {
         self.code = code
         self.detail = detail
+        systemError = nil
     }
 
     /// Takes the message that the connection holds for the call that just failed.
     init(code: Int32, of connection: OpaquePointer?) {
         self.code = code
         detail = connection.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) } ?? "no connection"
+        systemError = connection.map { Errno(rawValue: sqlite3_system_errno($0)) }
     }
 
     /// The error for a store at `path`.
@@ -33,6 +38,8 @@ struct SQLiteResult {
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
             StoreError(.notWritable, path: path, "the store cannot be written (\(detail))")
         case SQLITE_CANTOPEN: StoreError(.unreadable, path: path, "the store cannot be opened (\(detail))")
+        case SQLITE_IOERR where systemError == .noSpace || systemError == .diskQuotaExceeded:
+            StoreError(.noSpace, path: path, "the disk is full")
         case SQLITE_IOERR: StoreError(.inputOutput, path: path, "input or output failed (\(detail), code \(code))")
         case SQLITE_NOMEM: StoreError(.failed, path: path, "out of memory")
         case SQLITE_TOOBIG: StoreError(.valueTooLarge, path: path, "a row is larger than may be read at once")

@@ -76,6 +76,11 @@ package final class StoreConnection {
         }
     }
 
+    /// The error of the last call that a caller made on the handle itself.
+    package var lastError: StoreError {
+        withHandle { SQLiteResult(code: sqlite3_extended_errcode($0), of: $0).error(path: location.path) }
+    }
+
     /// True when the name at which the store was opened now leads to another file, or to none.
     package var hasMoved: Bool { isClosed || csqlite_has_moved(handle) != 0 }
 

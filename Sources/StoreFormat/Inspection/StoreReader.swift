@@ -127,7 +127,7 @@ package struct StoreReader: Sendable {
                 return try copy.make(in: temporary.directory)
             } catch let error as FileError {
                 throw StoreError(
-                    error.errno == .noSpace ? .noSpace : .failed,
+                    Self.code(of: error),
                     path: error.path,
                     "a private copy could not be made (\(error.errno))"
                 )
@@ -194,12 +194,16 @@ package struct StoreReader: Sendable {
         try kernel { () throws(FileError) in try folder.token(of: location.name) }
     }
 
+    private static func code(of error: FileError) -> StoreError.Code {
+        [.noSpace, .diskQuotaExceeded].contains(error.errno) ? .noSpace : .failed
+    }
+
     private static func temporaryDirectory() throws -> TemporaryDirectory {
         do throws(FileError) {
             return try TemporaryDirectory(prefix: "store-migrate-view")
         } catch {
             throw StoreError(
-                .failed,
+                Self.code(of: error),
                 path: error.path,
                 "no folder for a private copy can be made (\(error.errno)); set TMPDIR"
             )

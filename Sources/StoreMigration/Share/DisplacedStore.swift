@@ -122,17 +122,7 @@ final class DisplacedStore {
     }
 
     private func failure(_ message: String) -> StoreError {
-        let (code, detail) = connection.withHandle { handle in
-            (sqlite3_errcode(handle), String(cString: sqlite3_errmsg(handle)))
-        }
-        let kind: StoreError.Code =
-            switch code & 0xFF {
-            case SQLITE_FULL: .noSpace
-            case SQLITE_BUSY, SQLITE_LOCKED: .busy
-            case SQLITE_READONLY: .notWritable
-            case SQLITE_IOERR: .inputOutput
-            default: .failed
-            }
-        return StoreError(kind, path: context.new.path, "\(message): \(detail)")
+        let error = connection.lastError
+        return StoreError(error.code, path: context.new.path, "\(message): \(error.message)")
     }
 }
