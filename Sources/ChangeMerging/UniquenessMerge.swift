@@ -4,12 +4,16 @@
 /// |---|---|---|
 /// | error | fails | fails |
 /// | mergeByPropertyStoreTrump | is discarded ¹ | takes back the unique values |
-/// | mergeByPropertyObjectTrump | gives the values it was given to the other | stays; the other is deleted |
-/// | overwrite | gives all its values to the other ¹ | stays; the other is deleted |
+/// | mergeByPropertyObjectTrump | gives the values it was given to the other | stays; the other is deleted ² |
+/// | overwrite | gives all its values to the other ¹ | stays; the other is deleted ² |
 /// | rollback | is discarded ¹ | takes back all that was changed |
 ///
 /// A row that is in the store keeps its key. ¹ Our choice, where the documentation says nothing. Two new objects of one
-/// save are decided in the same way, the one saved first being the other.
+/// save are decided in the same way, the one saved first being the other; between a new object and a changed one the table
+/// for new objects holds. Values that one object of a save lets go are free for the others, and no conflict.
+///
+/// ² Its relationships go over to the changed object first: all members of to-many relationships and whatever leads to it;
+/// of the to-one relationships those that are one-to-one and that the changed object has empty. Its own attributes go.
 public struct UniquenessMerge<Value: Hashable & Sendable>: Sendable {
     /// What is to be done.
     public enum Outcome: Hashable, Sendable {

@@ -1,4 +1,5 @@
 internal import StoreFormat
+internal import Synchronization
 
 extension AttachedStore {
     private static let keysPerStatement = 500
@@ -45,23 +46,32 @@ extension AttachedStore {
         through writing: StoreConnection?,
         _ body: (RowSnapshot) -> Void
     ) throws {
-        let time = ContinuousClock.now
-        try withPlan(of: entity, includingSubentities: true) { plan, connection in
-            // One key is the common case, and its statement is the same every time.
-            let list = keys.count == 1 ? "?" : keys.map(String.init).joined(separator: ",")
-            let arguments: [SQLValue] = keys.count == 1 ? keys.map(SQLValue.integer) : []
-            let sql =
-                "SELECT \(plan.selection(alias: "t")) FROM \(SQLName.quoted(plan.table)) t WHERE t.Z_PK IN (\(list))"
-            var count = 0
-            try (writing ?? connection)
-                .forEachRow(sql, arguments, keepingStatement: keys.count == 1) { row in
-                    guard let snapshot = try plan.snapshot(row, time: time) else { return }
-                    count += 1
-                    body(snapshot)
-                }
-            // What a save looks at again is no reading of a context's.
-            return writing == nil ? count : 0
+        if let writing {
+            // Who holds the write lock does not wait for those who read: they may be waiting for that very lock.
+            _ = try rows(keys, writingPlan(of: entity), writing, body)
+        } else {
+            try withPlan(of: entity, includingSubentities: true) { try rows(keys, $0, $1, body) }
         }
+    }
+
+    private func rows(
+        _ keys: ArraySlice<Int64>,
+        _ plan: RowPlan,
+        _ connection: StoreConnection,
+        _ body: (RowSnapshot) -> Void
+    ) throws -> Int {
+        let time = ContinuousClock.now
+        // One key is the common case, and its statement is the same every time.
+        let list = keys.count == 1 ? "?" : keys.map(String.init).joined(separator: ",")
+        let arguments: [SQLValue] = keys.count == 1 ? keys.map(SQLValue.integer) : []
+        let sql = "SELECT \(plan.selection(alias: "t")) FROM \(SQLName.quoted(plan.table)) t WHERE t.Z_PK IN (\(list))"
+        var count = 0
+        try connection.forEachRow(sql, arguments, keepingStatement: keys.count == 1) { row in
+            guard let snapshot = try plan.snapshot(row, time: time) else { return }
+            count += 1
+            body(snapshot)
+        }
+        return count
     }
 
     func row(of id: ManagedObjectID, through connection: StoreConnection) throws -> RowSnapshot? {
@@ -150,20 +160,27 @@ extension AttachedStore {
     ) throws {
         try read { state, connection in
             let name = entity.name + (includingSubentities ? "" : "!")
-            let plan: RowPlan
-            if let known = state.plans[name] {
-                plan = known
-            } else {
-                plan = try RowPlan(
-                    entity,
-                    includingSubentities: includingSubentities,
-                    layout: contents.layout,
-                    model: contents.model,
-                    families: contents.families
-                )
-                state.plans[name] = plan
-            }
+            let plan = try state.plans[name] ?? makePlan(of: entity, includingSubentities: includingSubentities)
+            state.plans[name] = plan
             state.rowsRead += try body(plan, connection)
+        }
+    }
+
+    private func makePlan(of entity: StoreLayout.Entity, includingSubentities: Bool) throws -> RowPlan {
+        try RowPlan(
+            entity,
+            includingSubentities: includingSubentities,
+            layout: contents.layout,
+            model: contents.model,
+            families: contents.families
+        )
+    }
+
+    private func writingPlan(of entity: StoreLayout.Entity) throws -> RowPlan {
+        try writingPlans.withLock { plans in
+            let plan = try plans[entity.name] ?? makePlan(of: entity, includingSubentities: true)
+            plans[entity.name] = plan
+            return plan
         }
     }
 

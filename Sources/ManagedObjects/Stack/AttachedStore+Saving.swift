@@ -16,7 +16,8 @@ extension AttachedStore {
     ) throws -> SaveOutcome {
         guard readOnlyReason == nil else { throw readOnlyError }
         var request = request
-        // Each round settles one uniqueness conflict, and there cannot be more of them than objects.
+        var isSurveyed = false
+        // Each round settles at least one uniqueness conflict, and there cannot be more of them than objects.
         for _ in 0...(request.insertions.count + request.updates.count + 1) {
             do {
                 return try attempt(request, model: model, beforeCommit)
@@ -26,6 +27,10 @@ extension AttachedStore {
                     request.parksUniqueValues = true
                 } else {
                     request = try conflict.settled(request, in: self, model: model)
+                    // Where one new object is there already, as in an import, most others are.
+                    let others = isSurveyed ? [] : try knownObjects(in: request)
+                    for other in others { request = try other.settled(request, in: self, model: model) }
+                    isSurveyed = true
                 }
             }
         }
@@ -70,6 +75,33 @@ extension AttachedStore {
         }
     }
 
+    /// Finds new objects whose unique values the store has already; those that only each other have come up one by one.
+    ///
+    /// Objects that this save deletes or changes may let go of theirs.
+    private func knownObjects(in request: SaveRequest) throws -> [UnsettledUniqueness] {
+        let unsure = Set(request.deletions.map(\.id)).union(request.updates.map(\.id))
+        return try withWriter { writer, _ in
+            var result: [UnsettledUniqueness] = []
+            for insertion in request.insertions {
+                for constraint in insertion.shape.uniquenessConstraints {
+                    let values = insertion.values.filter { constraint.contains($0.key) }
+                    var attributes: [String: AttributeValue] = [:]
+                    for case (let name, .attribute(let value)) in values where !value.isNull {
+                        attributes[name] = value
+                    }
+                    guard attributes.count == constraint.count else { continue }
+                    let stored = try writer.stored(attributes, for: insertion.shape.name)
+                    guard let holder = try writer.holder(of: stored, in: insertion.shape.name).map(id),
+                        !unsure.contains(holder)
+                    else { continue }
+                    result.append(UnsettledUniqueness(object: insertion.id, constraint: constraint, holder: holder))
+                    break
+                }
+            }
+            return result
+        }
+    }
+
     /// Adds to an outcome what the writer did, and the rows as they are going to be: after the commit nothing may fail.
     private func complete(_ outcome: inout SaveOutcome, of save: StoreSave, _ connection: StoreConnection) throws {
         let changes = save.writer.changes
@@ -96,7 +128,7 @@ extension AttachedStore {
             author: author,
             context: contextName,
             process: CommandLine.arguments.first?.split(separator: "/").last.map(String.init),
-            timestamp: (Date().timeIntervalSinceReferenceDate * 1_000_000).rounded() / 1_000_000
+            timestamp: Date().timeIntervalSinceReferenceDate
         )
     }
 

@@ -28,6 +28,8 @@ final class AttachedStore: Sendable {
     let reading = Mutex(Reading())
     let writing = Mutex(Writing())
     let cache = Mutex(RowCache())
+    /// How saves read rows again, by the entity's name.
+    let writingPlans = Mutex<[String: RowPlan]>([:])
     /// What ``externalVersion()`` was when the store was opened.
     let openingVersion = Mutex<Int64>(0)
     /// Metadata that was set and is to be written with the next save.

@@ -24,6 +24,19 @@ extension RowWriter {
         return (plan.entity, SQLName.quoted(try settable(name, in: plan).column))
     }
 
+    /// Returns an object of an entity's root that has all these values; nil when none has.
+    package func holder(of values: [String: SQLValue], in entity: String) throws -> ObjectKey? {
+        let plan = try plan(of: entity)
+        let names = values.keys.sorted()
+        let conditions = try names.map { "\(SQLName.quoted(try settable($0, in: plan).column)) = ?" }
+        return try keys(
+            "SELECT Z_PK, Z_ENT FROM \(SQLName.quoted(plan.entity.table)) "
+                + "WHERE \(conditions.joined(separator: " AND ")) LIMIT 1",
+            names.compactMap { values[$0] }
+        )
+        .first
+    }
+
     /// Leads to `heir` what leads to `loser`, and gives it the members of the loser's to-many relationships.
     ///
     /// What the heir has itself stays: a one-to-one that leads somewhere, and the to-ones that only the loser tells of.

@@ -58,4 +58,18 @@ struct BatchTests {
             #expect(count == 0)
         }
     }
+
+    @Test(
+        "what no object could be given is refused, whether or not there are objects",
+        arguments: ["nobody", "books", "passport"]
+    )
+    func unknownProperty(_ name: String) throws {
+        let stack = try SiblingStack(Library.model)
+        stack.background.performAndWait { context in
+            let error = #expect(throws: ManagedObjectError.self) {
+                try context.batchUpdate(FetchRequest(entityName: "Author"), values: [name: "x"])
+            }
+            #expect(error?.code == .unknownProperty)
+        }
+    }
 }

@@ -211,4 +211,26 @@ struct SavingTests {
             #expect(error?.code == .changedMeanwhile)
         }
     }
+
+    @Test("delete rules that could not be followed at first are followed by the save")
+    func interruptedDeleteRules() throws {
+        let stack = stack
+        let ids = try stack.background.performAndWait { context in
+            let book = try context.insertNewObject(forEntityName: "Book")
+            let chapter = try context.insertNewObject(forEntityName: "Chapter")
+            try chapter.setObject(book, forKey: "book")
+            try context.save()
+            return [book.objectID, chapter.objectID]
+        }
+        let coordinator = stack.container.persistentStoreCoordinator
+        try stack.main.performAndWait { context in
+            try context.delete(context.object(with: ids[0]))
+            coordinator.remove(coordinator.persistentStores[0])
+            #expect(throws: ManagedObjectError.self) { try context.processPendingChanges() }
+            #expect(throws: ManagedObjectError.self) { try context.save() }
+            try coordinator.addPersistentStore(with: stack.container.persistentStoreDescriptions[0])
+            try context.save()
+        }
+        #expect(try stack.stored("SELECT count(*) FROM ZCHAPTER") == .integer(0))
+    }
 }

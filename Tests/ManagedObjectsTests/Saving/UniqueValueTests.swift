@@ -130,6 +130,36 @@ struct UniqueValueTests {
         #expect(try stack.stored("SELECT count(*) FROM ZBOOK WHERE ZAUTHOR = 2") == .integer(2))
     }
 
+    @Test("an import of many objects, of which most are there already, updates these and inserts the others")
+    func manyAtOnce() throws {
+        let known = (0..<300).map { "known \($0)" }
+        try stack.background.performAndWait { context in
+            for name in known { try context.insertNewObject(forEntityName: "Author").setValue(name, forKey: "name") }
+            try context.save()
+        }
+        try stack.main.performAndWait { context in
+            context.mergePolicy = .mergeByPropertyObjectTrump
+            let imported = known + ["new", "new", "other"]
+            let authors = try imported.map { name in
+                let author = try context.insertNewObject(forEntityName: "Author")
+                try author.setValue(name, forKey: "name")
+                try author.setValue(7, forKey: "age")
+                try context.insertNewObject(forEntityName: "Book").setObject(author, forKey: "author")
+                return author
+            }
+            try context.save()
+            // Each stands for the row that has its name; of the two that are called alike, one does.
+            #expect(Set(authors.filter { $0.managedObjectContext != nil }.map(\.objectID)).count == 302)
+            #expect(context.hasChanges == false)
+        }
+        #expect(try stack.stored("SELECT count(*) FROM ZAUTHOR") == .integer(304))
+        #expect(try stack.stored("SELECT count(*) FROM ZAUTHOR WHERE ZAGE = 7") == .integer(302))
+        let books = "SELECT count(*) FROM ZBOOK b JOIN ZAUTHOR a ON a.Z_PK = b.ZAUTHOR WHERE a.ZAGE = 7"
+        #expect(try stack.stored(books) == .integer(303))
+        // Nobody was told of rounds that came to nothing.
+        #expect(try stack.stored("SELECT count(*) FROM ATRANSACTION") == .integer(3))
+    }
+
     @Test("a batch that breaks a constraint says so, and inserts nothing")
     func batch() throws {
         stack.main.performAndWait { context in
