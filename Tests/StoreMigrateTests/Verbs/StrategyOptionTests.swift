@@ -122,4 +122,18 @@ struct StrategyOptionTests {
         #expect(try Grammar().check(run).last?["next"] != .null)
         #expect(try scratch.fingerprint() == before)
     }
+
+    @Test("A group that this user is no member of ends with status 12, and nothing of the run is left")
+    func foreignGroup() async throws {
+        let nobody = try Nobody(scratch)
+        let (from, to) = (try nobody.folder("from"), try nobody.folder("to"))
+        try await nobody.shell("sqlite3 '\(from)/Habits.sqlite' 'CREATE TABLE habit(id INTEGER PRIMARY KEY)'")
+        let run = try await nobody.run(["share", from + "/Habits.sqlite", to, "--strategy", "SharedAccess:group=0"])
+        #expect(run.status == 12, "\(run.errors)")
+        #expect(run.errorLines.count == 1 && run.errors.contains("cannot be given to the group 0"), "\(run.errors)")
+        #expect(try scratch.names(to).isEmpty)
+        try await nobody.shell("sqlite3 '\(from)/Habits.sqlite' 'INSERT INTO habit DEFAULT VALUES'")
+        let mode = try await nobody.run(["share", from + "/Habits.sqlite", to, "--strategy", "SharedAccess:mode=0640"])
+        #expect(mode.status == 0, "\(mode.errors)")
+    }
 }
