@@ -111,15 +111,19 @@ extension ObjectGraph {
     /// Makes the objects what the save has made of their rows; with `stores`, those of these stores.
     func adopt(_ outcome: SaveOutcome, of stores: Set<String>? = nil) {
         func renamed(_ id: ManagedObjectID) -> ManagedObjectID { outcome.permanentIDs[id] ?? id }
-        func isSaved(_ object: ManagedObject) -> Bool {
-            guard let stores else { return true }
-            return renamed(object.objectID).storeUUID.map(stores.contains) ?? false
-        }
         permanentIDs.merge(outcome.permanentIDs) { $1 }
         news.savedIDs = outcome.inserted.union(outcome.updated).union(outcome.deleted)
         let rows = Dictionary(outcome.rows.map { ($0.id, $0) }) { $1 }
-        let (new, changed, gone) = (inserted.filter(isSaved), updated.filter(isSaved), deleted.filter(isSaved))
-        forgetChanges(of: new.union(changed).union(gone))
+        var (new, changed, gone) = (inserted, updated, deleted)
+        if let stores {
+            func isSaved(_ object: ManagedObject) -> Bool {
+                renamed(object.objectID).storeUUID.map(stores.contains) ?? false
+            }
+            (new, changed, gone) = (new.filter(isSaved), changed.filter(isSaved), gone.filter(isSaved))
+            forgetChanges(of: new.union(changed).union(gone))
+        } else {
+            clearChanges()
+        }
         for object in new {
             object.status.remove(.inserted)
             let id = renamed(object.objectID)

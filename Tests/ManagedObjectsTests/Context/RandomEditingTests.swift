@@ -48,7 +48,8 @@ struct RandomEditingTests {
         for observation in observations { observation.cancel() }
     }
 
-    private static func everything(_ context: ManagedObjectContext) throws -> [ManagedObjectID: ObjectReading] {
+    /// All objects that a context shows.
+    static func everything(_ context: ManagedObjectContext) throws -> [ManagedObjectID: ObjectReading] {
         try context.performAndWait { context in
             var result: [ManagedObjectID: ObjectReading] = [:]
             for entity in Library.model.entities.values where entity.superentity == nil {
@@ -62,7 +63,7 @@ struct RandomEditingTests {
 }
 
 /// One step of a random session.
-private struct RandomEdit {
+struct RandomEdit {
     let choices: [Int]
     let serial: Int
 
