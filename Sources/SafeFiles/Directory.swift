@@ -59,9 +59,12 @@ package final class Directory: Sendable {
     }
 
     /// The names in the folder, sorted by their bytes, without `.` and `..` and without those that are not valid UTF-8.
-    package func entries() throws(FileError) -> [String] {
+    package func entries() throws(FileError) -> [String] { try entries { _ in true } }
+
+    /// The same of those names that are wanted: only these are put in order, which is what costs in a large folder.
+    package func entries(where isWanted: (String) -> Bool) throws(FileError) -> [String] {
         let names = try perform("list") { number throws(Errno) in try operations.entries(of: number) }
-        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return names.filter(isWanted).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     package func openDirectory(_ name: String) throws(FileError) -> Directory {

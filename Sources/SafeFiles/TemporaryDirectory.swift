@@ -1,11 +1,21 @@
 import Glibc
+import Synchronization
 import SystemPackage
 
 /// A folder of our own, closed to other users, that goes away with everything in it at the end of its life.
 ///
-/// A process that is killed leaves its folder behind; the next one that makes a folder with the same prefix removes it.
-/// A folder counts as in use as long as its maker holds the `flock` on it.
+/// A process that is killed leaves its folder behind; the next process that makes a folder with the same prefix removes it,
+/// once: to look for such folders takes reading all names around them. A folder counts as in use as long as its maker
+/// holds the `flock` on it.
 package final class TemporaryDirectory: Sendable {
+    /// Where this process has looked for what others left: a folder, and the prefix.
+    private struct Search: Hashable {
+        let parent: FileIdentity
+        let prefix: String
+    }
+
+    private static let searches = Mutex<Set<Search>>([])
+
     package let directory: Directory
     private let parent: Directory
     private let name: String
@@ -19,7 +29,8 @@ package final class TemporaryDirectory: Sendable {
     ) throws(FileError) {
         let chosen = path ?? getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? ""
         parent = try Directory.open(path: chosen.isEmpty ? "/tmp" : chosen, operations: operations)
-        Self.removeAbandoned(prefix: prefix, in: parent)
+        let search = Search(parent: try parent.status().identity, prefix: prefix)
+        if Self.searches.withLock({ $0.insert(search).inserted }) { Self.removeAbandoned(prefix: prefix, in: parent) }
         (directory, name, identity) = try Self.create(prefix: prefix, in: parent)
     }
 
@@ -75,7 +86,7 @@ package final class TemporaryDirectory: Sendable {
 
     private static func removeAbandoned(prefix: String, in parent: Directory) {
         let user = ProcessIdentity.effectiveUser
-        for name in (try? parent.entries()) ?? [] where isOurs(name, prefix: prefix) {
+        for name in (try? parent.entries { isOurs($0, prefix: prefix) }) ?? [] {
             guard let status = try? parent.status(of: name), status.kind == .directory, status.owner == user,
                 status.mode == 0o700, let directory = try? parent.openDirectory(name),
                 lock(directory) == .isOurs, leads(name, to: directory, in: parent)

@@ -39,30 +39,42 @@ struct TemporaryDirectoryTests {
         #expect(access(path, F_OK) == 0)
     }
 
-    @Test("What a killed process left is removed by the next that uses the prefix")
+    @Test("What a killed process left is removed by the next that uses the prefix, which looks for it once")
     func abandoned() throws {
         let outer = try TemporaryDirectory(prefix: "outer")
         let digits = String(repeating: "0a", count: 10)
-        let left = try outer.directory.createDirectory("copy-\(digits)", mode: 0o700)
+        // No other test looks for this prefix: a folder may get the number of one that is gone.
+        let left = try outer.directory.createDirectory("left-\(digits)", mode: 0o700)
         try left.createDirectory("inner", mode: 0o700).replace("file", with: [1], mode: 0o600)
-        _ = try TemporaryDirectory(prefix: "copy", in: outer.directory.path)
+        let system = RecordingFileSystem()
+        _ = try TemporaryDirectory(prefix: "left", in: outer.directory.path, operations: system)
         #expect(try outer.directory.entries().isEmpty)
+        let listings = { system.calls.count { $0.hasPrefix("entries") } }
+        let first = listings()
+        try #require(first > 0)
+        let second = try TemporaryDirectory(prefix: "left", in: outer.directory.path, operations: system)
+        #expect(listings() == first)
+        second.remove()
     }
 
     @Test("What is in use, or may be somebody else's, is left alone")
     func notAbandoned() throws {
         let outer = try TemporaryDirectory(prefix: "outer")
         let digits = String(repeating: "0a", count: 10)
-        let inUse = try TemporaryDirectory(prefix: "copy", in: outer.directory.path)
-        try inUse.directory.replace("file", with: [1], mode: 0o600)
-        for name in ["copy", "copy-", "copy-short", "copy-\(digits)-\(digits)", "other-\(digits)"] {
+        let inUse = try outer.directory.createDirectory("kept-1\(digits)", mode: 0o700)
+        try inUse.replace("file", with: [1], mode: 0o600)
+        // As another process holds it.
+        let descriptor = open(inUse.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { close(descriptor) }
+        try #require(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        for name in ["kept", "kept-", "kept-short", "kept-\(digits)-\(digits)", "other-\(digits)"] {
             _ = try outer.directory.createDirectory(name, mode: 0o700)
         }
-        _ = try outer.directory.createDirectory("copy-\(digits)", mode: 0o755)
+        _ = try outer.directory.createDirectory("kept-\(digits)", mode: 0o755)
         let before = try outer.directory.entries()
-        _ = try TemporaryDirectory(prefix: "copy", in: outer.directory.path)
+        _ = try TemporaryDirectory(prefix: "kept", in: outer.directory.path)
         #expect(try outer.directory.entries() == before)
-        #expect(try inUse.directory.entries() == ["file"])
+        #expect(try inUse.entries() == ["file"])
     }
 
     @Test("Many who make and remove folders at once do not take each other's")
@@ -72,8 +84,9 @@ struct TemporaryDirectoryTests {
         let makers = (0..<4)
             .map { _ in
                 SeparateThread {
-                    for _ in 0..<50 {
-                        let temporary = try TemporaryDirectory(prefix: "copy", in: path)
+                    for round in 0..<50 {
+                        // Whoever comes first looks for what others left, while these make theirs.
+                        let temporary = try TemporaryDirectory(prefix: "copy\(round)", in: path)
                         try temporary.directory.replace("file", with: [1], mode: 0o600)
                         try #require(try temporary.directory.entries() == ["file"])
                     }
@@ -86,18 +99,19 @@ struct TemporaryDirectoryTests {
     @Test("A call that fails once, in making or removing it, leaves nothing behind")
     func failures() throws {
         let outer = try TemporaryDirectory(prefix: "outer")
-        func run(_ system: RecordingFileSystem) throws {
+        func run(_ system: RecordingFileSystem, _ number: Int) throws {
             let path = outer.directory.path
-            let temporary = try TemporaryDirectory(prefix: "copy", in: path, operations: system)
+            // A prefix of its own, or it would not look for what others left.
+            let temporary = try TemporaryDirectory(prefix: "failing\(number)", in: path, operations: system)
             try temporary.directory.replace("file", with: [1], mode: 0o600)
             try temporary.directory.createDirectory("inner", mode: 0o700).replace("file", with: [1], mode: 0o600)
         }
         let system = RecordingFileSystem()
-        try run(system)
+        try run(system, -1)
         try #require(system.calls.count > 10)
         for number in system.calls.indices {
             let harmed = RecordingFileSystem(failures: [number: .ioError])
-            try? run(harmed)
+            try? run(harmed, number)
             #expect(try outer.directory.entries().isEmpty, "call \(number), \(system.calls[number])")
             #expect(harmed.openDescriptors.isEmpty)
         }

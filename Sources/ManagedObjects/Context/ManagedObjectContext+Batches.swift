@@ -54,8 +54,8 @@ extension ManagedObjectContext {
     ) throws -> [ManagedObjectID] {
         var request = request
         request.includesPendingChanges = false
-        let ids = try persistentStoreCoordinator.rows(request.resolved(in: persistentStoreCoordinator.shape().model))
-            .map(\.id)
+        let fetch = try request.resolved(in: persistentStoreCoordinator.shape().model)
+        let ids = try persistentStoreCoordinator.rows(fetch.renaming(graph.permanentIDs)).map(\.id)
         var result: [ManagedObjectID] = []
         for (uuid, group) in Dictionary(grouping: ids, by: \.storeUUID) {
             guard let uuid, let store = persistentStoreCoordinator.store(uuid: uuid) else { continue }

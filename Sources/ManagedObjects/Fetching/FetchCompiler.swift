@@ -24,7 +24,7 @@ package struct FetchCompiler {
     package func order(_ fetch: ResolvedFetch) throws(FetchError) -> SQLFragment? {
         var terms: [SQLFragment] = []
         for key in fetch.sortKeys {
-            let value = try predicates.value(key.operand, key.options)
+            let value = try predicates.value(key.operand, key.options, of: fetch.request.entityName)
             terms.append("\(value) \(plain: key.ascending ? "ASC" : "DESC")")
         }
         return terms.isEmpty ? nil : .joined(terms, by: ", ")
@@ -85,7 +85,8 @@ package struct FetchCompiler {
         var columns: [SQLFragment] = []
         for (_, property) in fetch.properties {
             switch property {
-            case .value(let operand): columns.append(try predicates.value(operand, []))
+            case .value(let operand):
+                columns.append(try predicates.value(operand, [], of: fetch.request.entityName))
             case .object(let subject): columns += try predicates.identity(subject)
             }
         }

@@ -3,6 +3,14 @@ package import StoreFormat
 extension ManagedObject: PredicateSubject {
     package var predicateOrder: Int { order }
 
+    package func predicateEntityName() throws -> String? {
+        // Only the row tells the entity for certain, and whether there is one.
+        try graph?.fire(self)
+        return base == nil && !isInserted ? nil : shape.name
+    }
+
+    package func predicateID(since temporary: ManagedObjectID) -> ManagedObjectID? { graph?.permanentIDs[temporary] }
+
     package func predicateValue(of attribute: String) throws -> AttributeValue { try rawValue(forKey: attribute) }
 
     package func predicateDestinationID(of relationship: String) throws -> ManagedObjectID? {

@@ -20,7 +20,7 @@ extension ManagedObjectContext {
     public func fetchDictionaries(_ request: FetchRequest) throws -> [[String: PredicateConstant]] {
         var request = request
         request.resultType = .dictionaries
-        return try graph.source.dictionaries(resolved(request))
+        return try graph.source.dictionaries(resolved(request).renaming(graph.permanentIDs))
     }
 
     private func resolved(_ request: FetchRequest) throws -> ResolvedFetch {

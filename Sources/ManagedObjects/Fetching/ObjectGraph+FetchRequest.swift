@@ -3,7 +3,7 @@ internal import StoreFormat
 extension ObjectGraph {
     /// The objects that a fetch asks for, in its order.
     func fetch(_ fetch: ResolvedFetch) throws -> [ManagedObject] {
-        let result = try fetched(fetch)
+        let result = try fetched(fetch.renaming(permanentIDs))
         let request = fetch.request
         if request.shouldRefreshRefetchedObjects {
             for object in result where !object.isFault && !object.hasChanges { try fireAnew(object) }
@@ -17,6 +17,7 @@ extension ObjectGraph {
 
     /// The number of objects that a fetch asks for.
     func count(_ fetch: ResolvedFetch) throws -> Int {
+        let fetch = fetch.renaming(permanentIDs)
         guard try pendingChanges(for: fetch).isEmpty, let count = try source.count(fetch) else {
             return try fetched(fetch).count
         }

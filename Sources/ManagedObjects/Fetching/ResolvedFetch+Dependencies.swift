@@ -9,6 +9,17 @@ extension ResolvedFetch {
         return result
     }
 
+    /// The same fetch with the ids of objects as they are now in the place of those from before they were saved.
+    func renaming(_ permanentIDs: [ManagedObjectID: ManagedObjectID]) -> ResolvedFetch {
+        guard !permanentIDs.isEmpty, let predicate else { return self }
+        return ResolvedFetch(
+            request: request,
+            predicate: ResolvedPredicate(entity: predicate.entity, node: predicate.node.renaming(permanentIDs)),
+            sortKeys: sortKeys,
+            properties: properties
+        )
+    }
+
     /// The same fetch of those that match among some objects, in no order.
     func among(_ ids: [ManagedObjectID]) -> ResolvedFetch {
         let entity = request.entityName

@@ -11,15 +11,20 @@ final class KeptMatchers: Sendable {
     private static let limit = 16
     private let matchers = Mutex<[Key: StringMatcher?]>([:])
 
-    func matches(_ text: String, _ comparison: StringOperator, _ options: StringOptions, _ pattern: String) -> Bool {
+    func matches(
+        _ text: String,
+        _ comparison: StringOperator,
+        _ options: StringOptions,
+        _ pattern: String
+    ) throws(AbandonedMatch) -> Bool {
         let key = Key(comparison: comparison, options: options, pattern: pattern)
-        return matchers.withLock { matchers in
-            if let matcher = matchers[key] { return matcher?.matches(text) ?? false }
+        return try matchers.withLock { matchers throws(AbandonedMatch) in
+            if let matcher = matchers[key] { return try matcher?.matches(text) ?? false }
             // A pattern that comes from a column differs from row to row.
             if matchers.count >= Self.limit { matchers.removeAll() }
             let matcher = StringMatcher(comparison, options: options, pattern: pattern)
             matchers[key] = .some(matcher)
-            return matcher?.matches(text) ?? false
+            return try matcher?.matches(text) ?? false
         }
     }
 }

@@ -18,6 +18,11 @@ extension ManagedObjectID: PredicateArgument {
     public var predicateConstant: PredicateConstant { .object(self) }
 }
 
+/// An object stands for itself, as its id does.
+extension ManagedObject: PredicateArgument {
+    public var predicateConstant: PredicateConstant { .object(objectID) }
+}
+
 extension PredicateArgument where Self: BinaryInteger {
     /// A number that no integer attribute can hold is compared as a real.
     public var predicateConstant: PredicateConstant {

@@ -30,20 +30,24 @@ package struct PredicateCompiler {
                 message: "the predicate holds more than \(Self.maximumOfArguments) values: fetch in several steps"
             )
         }
-        return condition
+        return try Self.vetted(condition, of: predicate.entity)
     }
 
-    /// The value that a sort order or a dictionary asks for.
-    func value(_ operand: ResolvedOperand, _ options: StringOptions) throws(FetchError) -> SQLFragment {
+    /// The value that a sort order or a dictionary asks for, of the objects of an entity.
+    func value(
+        _ operand: ResolvedOperand,
+        _ options: StringOptions,
+        of entity: String
+    ) throws(FetchError) -> SQLFragment {
         var compiler = self
-        return try compiler.value(operand, options, [Self.alias])
+        return try Self.vetted(compiler.value(operand, options, [Self.alias]), of: entity)
     }
 
     /// The key and the entity number of an object that a dictionary asks for.
     func identity(_ subject: ResolvedSubject) throws(FetchError) -> [SQLFragment] {
         var compiler = self
-        let key = try compiler.key(subject, [Self.alias])
-        return [key, try compiler.column("Z_ENT", of: subject, [Self.alias])]
+        let key = try Self.vetted(compiler.key(subject, [Self.alias]), of: subject.entity)
+        return [key, try Self.vetted(compiler.column("Z_ENT", of: subject, [Self.alias]), of: subject.entity)]
     }
 
     mutating func nextAlias(_ letter: String) -> String {
@@ -86,18 +90,6 @@ package struct PredicateCompiler {
             let source = try source(hop, of: owner, as: alias, scopes)
             return "EXISTS (SELECT 1 \(source) AND (\(try compile(condition, scopes + [alias]))))"
         }
-    }
-
-    private mutating func joined(
-        _ nodes: [ResolvedNode],
-        by word: String,
-        empty: SQLFragment,
-        _ scopes: [String]
-    ) throws(FetchError) -> SQLFragment {
-        guard !nodes.isEmpty else { return empty }
-        var conditions: [SQLFragment] = []
-        for node in nodes { conditions.append("(\(try compile(node, scopes)))") }
-        return .joined(conditions, by: word)
     }
 
     private mutating func compare(

@@ -2,14 +2,16 @@ internal import StoreFormat
 
 /// Evaluates a predicate for objects in memory; the result is that of the SQL that a ``PredicateCompiler`` makes.
 package struct PredicateEvaluator {
+    private let entity: String
     private let node: ResolvedNode
     private let matchers = KeptMatchers()
 
     package init(_ predicate: ResolvedPredicate) {
+        entity = predicate.entity
         node = predicate.node
     }
 
-    /// True when the predicate holds for the object.
+    /// True when the predicate holds for the object; throws ``FetchError`` when a regular expression tells nothing.
     package func matches(_ object: some PredicateSubject) throws -> Bool {
         try evaluate(node, [object])
     }
@@ -30,14 +32,20 @@ package struct PredicateEvaluator {
             guard case .text(let text) = try value(of: first, [], objects),
                 case .text(let pattern) = try value(of: second, [], objects)
             else { return false }
-            return matchers.matches(text, operation, options, pattern)
+            do throws(AbandonedMatch) {
+                return try matchers.matches(text, operation, options, pattern)
+            } catch {
+                throw FetchError(entity: entity, keyPath: "", message: error.description)
+            }
         case .object(let subject, let ids, let orNil):
             guard let id = try identity(of: subject, objects) else { return orNil }
-            return ids.contains(id)
+            if ids.contains(id) { return true }
+            guard let asked = objects.first else { return false }
+            return ids.contains { $0.isTemporaryID && asked.predicateID(since: $0) == id }
         case .sameObject(let first, let second):
             return try identity(of: first, objects) == identity(of: second, objects)
         case .entity(let subject, let names):
-            return try identity(of: subject, objects).map { names.contains($0.entityName) } ?? false
+            return try object(subject, objects)?.predicateEntityName().map(names.contains) ?? false
         case .exists(let owner, let hop, let condition):
             guard let owner = try object(owner, objects) else { return false }
             return try owner.predicateDestinations(of: hop.relationship.name)

@@ -5,6 +5,23 @@ indirect enum PredicateNode: Hashable, Sendable {
     case all([PredicateNode])
     case any([PredicateNode])
     case comparison(PredicateComparison)
+    /// Stands for what nested deeper than ``maximumDepth``, which is not kept.
+    case tooDeep
+}
+
+extension PredicateNode {
+    /// How deep predicates may nest: whatever walks through them goes as deep.
+    static let maximumDepth = 128
+
+    /// How deep this one nests; 1 for a comparison.
+    var depth: Int {
+        switch self {
+        case .value, .tooDeep: 1
+        case .not(let node): 1 + node.depth
+        case .all(let nodes), .any(let nodes): 1 + (nodes.lazy.map(\.depth).max() ?? 0)
+        case .comparison(let comparison): 1 + max(comparison.left.depth, comparison.right.depth)
+        }
+    }
 }
 
 /// One comparison of a predicate.
@@ -46,4 +63,11 @@ indirect enum PredicateOperand: Hashable, Sendable {
     case variable(String)
     /// How many objects it leads to.
     case subquery(PredicateSubquery)
+}
+
+extension PredicateOperand {
+    /// How deep the predicate in it nests, if there is one.
+    fileprivate var depth: Int {
+        if case .subquery(let subquery) = self { subquery.predicate.depth } else { 0 }
+    }
 }

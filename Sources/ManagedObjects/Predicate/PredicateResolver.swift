@@ -21,17 +21,32 @@ struct PredicateResolver {
     func node(_ node: PredicateNode) throws(FetchError) -> ResolvedNode {
         switch node {
         case .value(let value): return .value(value)
-        case .not(let inner): return .not(try self.node(inner))
-        case .all(let nodes): return .all(try self.nodes(nodes))
-        case .any(let nodes): return .any(try self.nodes(nodes))
+        case .not(let inner):
+            let inner = try self.node(inner)
+            // Nothing is ever unknown, so that twice is as good as not at all.
+            if case .not(let node) = inner { return node }
+            return .not(inner)
+        case .all(let nodes):
+            return try joined(nodes, ResolvedNode.all) { if case .all(let all) = $0 { all } else { nil } }
+        case .any(let nodes):
+            return try joined(nodes, ResolvedNode.any) { if case .any(let any) = $0 { any } else { nil } }
         case .comparison(let comparison): return try resolved(comparison)
+        case .tooDeep: throw error([], "the predicate nests more than \(PredicateNode.maximumDepth) levels deep")
         }
     }
 
-    private func nodes(_ nodes: [PredicateNode]) throws(FetchError) -> [ResolvedNode] {
+    /// Joins conditions on one level: parentheses that change nothing cost depth in SQL.
+    private func joined(
+        _ nodes: [PredicateNode],
+        _ join: ([ResolvedNode]) -> ResolvedNode,
+        parts: (ResolvedNode) -> [ResolvedNode]?
+    ) throws(FetchError) -> ResolvedNode {
         var result: [ResolvedNode] = []
-        for node in nodes { result.append(try self.node(node)) }
-        return result
+        for node in nodes {
+            let node = try self.node(node)
+            result += parts(node) ?? [node]
+        }
+        return result.count == 1 ? result[0] : join(result)
     }
 
     // MARK: Comparisons

@@ -7,6 +7,10 @@ package protocol PredicateSubject {
     var objectID: ManagedObjectID { get }
     /// The place among the objects that are not saved yet.
     var predicateOrder: Int { get }
+    /// The name of the object's own entity; nil when its row is missing.
+    func predicateEntityName() throws -> String?
+    /// The permanent id of the object that had a temporary one, as far as this object's context knows.
+    func predicateID(since temporary: ManagedObjectID) -> ManagedObjectID?
     /// The value of an attribute.
     func predicateValue(of attribute: String) throws -> AttributeValue
     /// The identity of the destination of a to-one relationship.
@@ -19,4 +23,5 @@ package protocol PredicateSubject {
 
 extension PredicateSubject {
     package var predicateOrder: Int { 0 }
+    package func predicateID(since temporary: ManagedObjectID) -> ManagedObjectID? { nil }
 }

@@ -17,7 +17,7 @@ extension SQLFunction {
                     let comparison = arguments[1].integer.flatMap(StringOperator.init),
                     let options = arguments[2].integer
                 else { return .integer(0) }
-                let matches = kept.matches(
+                let matches = try kept.matches(
                     text,
                     comparison,
                     StringOptions(rawValue: UInt8(truncatingIfNeeded: options)),

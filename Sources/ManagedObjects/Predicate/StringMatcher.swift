@@ -29,18 +29,24 @@ struct StringMatcher {
         case .matches:
             // Folding the case of an expression would change what `\D` means.
             let others = options.subtracting(.caseInsensitive)
-            guard
-                let expression = try? NSRegularExpression(
-                    pattern: "\\A(?:" + others.folded(pattern) + ")\\z",
-                    options: options.contains(.caseInsensitive) ? .caseInsensitive : []
-                )
+            let folded = others.folded(pattern)
+            // By itself first: a parenthesis too many would close the one around it.
+            guard Self.expression(folded, options) != nil,
+                let expression = Self.expression("\\A(?:" + folded + ")\\z", options)
             else { return nil }
             self.options = others
             self.pattern = .expression(expression)
         }
     }
 
-    func matches(_ text: String) -> Bool {
+    private static func expression(_ pattern: String, _ options: StringOptions) -> NSRegularExpression? {
+        try? NSRegularExpression(
+            pattern: pattern,
+            options: options.contains(.caseInsensitive) ? .caseInsensitive : []
+        )
+    }
+
+    func matches(_ text: String) throws(AbandonedMatch) -> Bool {
         var text = options.folded(text)
         switch pattern {
         case .bytes(let bytes, let comparison):
@@ -48,9 +54,23 @@ struct StringMatcher {
         case .wildcards(let wildcards):
             return Self.matches(Array(text.unicodeScalars), wildcards)
         case .expression(let expression):
-            let all = NSRange(text.startIndex..<text.endIndex, in: text)
-            return expression.firstMatch(in: text, range: all) != nil
+            return try Self.matches(text, expression)
         }
+    }
+
+    /// Asks for the end of the search too: an engine that gives up finds nothing, and says so there alone.
+    private static func matches(_ text: String, _ expression: NSRegularExpression) throws(AbandonedMatch) -> Bool {
+        var isFound = false
+        var isAbandoned = false
+        let all = NSRange(text.startIndex..<text.endIndex, in: text)
+        expression.enumerateMatches(in: text, options: .reportCompletion, range: all) { match, flags, stop in
+            if flags.contains(.internalError) { isAbandoned = true }
+            guard match != nil else { return }
+            isFound = true
+            stop.pointee = true
+        }
+        if isAbandoned, !isFound { throw AbandonedMatch() }
+        return isFound
     }
 
     // MARK: Bytes

@@ -123,7 +123,8 @@ extension FetchedResultsController {
                 && (parents.contains(id.entityName) || model.entity(id.entityName).lineage.contains(name))
         }
         guard !wanted.isEmpty else { return [] }
-        return try graph.objects(for: graph.source.rows(query.fetch.among(wanted)))
+        let fetch = query.fetch.renaming(graph.permanentIDs)
+        return try graph.objects(for: graph.source.rows(fetch.among(wanted)))
     }
 
     // MARK: Telling

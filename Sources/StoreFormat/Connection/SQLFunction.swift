@@ -4,9 +4,10 @@
 package struct SQLFunction: Sendable {
     package let name: String
     package let argumentCount: Int
-    package let body: @Sendable ([SQLValue]) -> SQLValue
+    /// An error ends the statement, which tells it in its own words.
+    package let body: @Sendable ([SQLValue]) throws -> SQLValue
 
-    package init(name: String, argumentCount: Int, body: @escaping @Sendable ([SQLValue]) -> SQLValue) {
+    package init(name: String, argumentCount: Int, body: @escaping @Sendable ([SQLValue]) throws -> SQLValue) {
         self.name = name
         self.argumentCount = argumentCount
         self.body = body

@@ -15,7 +15,11 @@ extension StoreConnection {
                 guard let context, let data = sqlite3_user_data(context) else { return }
                 let box = Unmanaged<FunctionBox>.fromOpaque(data).takeUnretainedValue()
                 let arguments = UnsafeBufferPointer(start: values, count: values == nil ? 0 : Int(count))
-                FunctionBox.set(box.body(arguments.map(FunctionBox.value)), on: context)
+                do {
+                    FunctionBox.set(try box.body(arguments.map(FunctionBox.value)), on: context)
+                } catch {
+                    sqlite3_result_error(context, "\(error)", -1)
+                }
             },
             nil,
             nil,
@@ -31,9 +35,9 @@ extension StoreConnection {
 
 /// Keeps a function alive for as long as SQLite may call it, and carries values over.
 private final class FunctionBox: Sendable {
-    let body: @Sendable ([SQLValue]) -> SQLValue
+    let body: @Sendable ([SQLValue]) throws -> SQLValue
 
-    init(_ body: @escaping @Sendable ([SQLValue]) -> SQLValue) {
+    init(_ body: @escaping @Sendable ([SQLValue]) throws -> SQLValue) {
         self.body = body
     }
 

@@ -1,10 +1,12 @@
 import ManagedObjects
 import StoreFormat
+import StoreStrategies
 import Testing
 
 @Suite("A predicate means the same in SQL and in memory")
 struct PredicateAgreementTests {
     private static let predicatesPerStore = 400
+    private static let predicatesPerContext = 150
 
     @Test("whatever it is and whatever the rows are", arguments: 1...12 as ClosedRange<UInt64>)
     func agreement(seed: UInt64) throws {
@@ -25,5 +27,35 @@ struct PredicateAgreementTests {
         }
         // Predicates that match nothing would prove little.
         #expect(matched > Self.predicatesPerStore / 3)
+    }
+
+    @Test("for the objects of a context too", arguments: 21...24 as ClosedRange<UInt64>)
+    func contexts(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let menagerie = try Menagerie(using: &generator, count: 12)
+        let ids = menagerie.objects.map(\.objectID)
+        var cases: [(format: String, predicate: ResolvedPredicate, keys: [Int64])] = []
+        for _ in 0..<Self.predicatesPerContext {
+            let entity = generator.pick(["Being", "Dog", "Keeper", "Food"])
+            let (format, predicate) = try PredicateMaker.predicate(for: entity, ids: ids, using: &generator)
+            let resolved = try predicate.resolved(for: entity, in: menagerie.layout.model)
+            cases.append((format, resolved, try menagerie.keys(resolved)))
+        }
+        // It has locked everybody else out.
+        try menagerie.connection.close()
+        let coordinator = PersistentStoreCoordinator()
+        try coordinator.addPersistentStore(with: PersistentStoreDescription(url: menagerie.location.url))
+        try ManagedObjectContext(.privateQueue, coordinator: coordinator)
+            .performAndWait { [cases] context in
+                for (number, (format, predicate, keys)) in cases.enumerated() {
+                    let evaluator = PredicateEvaluator(predicate)
+                    let objects = try context.fetch(FetchRequest(entityName: predicate.entity))
+                    let matching = try objects.filter { try evaluator.matches($0) }.compactMap(\.objectID.primaryKey)
+                    #expect(
+                        matching.sorted() == keys,
+                        "seed \(seed), predicate \(number) for \(predicate.entity): \(format)"
+                    )
+                }
+            }
     }
 }

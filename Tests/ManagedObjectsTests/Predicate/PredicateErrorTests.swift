@@ -51,7 +51,8 @@ struct PredicateErrorTests {
             ("boss < SELF", "boss", "no order"), ("boss == name", "bossname", "with an object"),
             ("age BETWEEN 5", "age", "two values"), ("age BETWEEN {1}", "age", "two values"),
             ("age IN 5", "age", "a collection must stand after IN"), ("5 IN age", "age", "must stand after IN"),
-            ("name MATCHES '('", "name", "no regular expression"), ("age == $x", "", "$x was given no value"),
+            ("name MATCHES '('", "name", "no regular expression"),
+            ("name MATCHES 'x)|(?:q'", "name", "no regular expression"), ("age == $x", "", "$x was given no value"),
             ("entity == 'Dog'", "entity", "no entity 'Dog'"), ("entity == 5", "entity", "its name"),
             ("SELF == 'x'", "", "an object id or nil"),
         ]

@@ -164,6 +164,12 @@ struct PredicateMaker {
     }
 
     private mutating func object(_ root: String, _ generator: inout SeededGenerator) {
+        guard !generator.chance(20) else {
+            // Instead of the blank after the path.
+            format.removeLast()
+            format += ".entity " + generator.pick(["== 'Cat'", "!= 'Dog'", "IN {'Puppy', 'Keeper'}", "== 'Food'"])
+            return
+        }
         var mine = ids.filter { $0.rootName == root }
         mine.append(generator.pick(ids))
         mine.append(ManagedObjectID(temporaryFor: root, root: root))

@@ -1,3 +1,5 @@
+import StoreFormat
+import TestSupport
 import Testing
 
 @testable import ManagedObjects
@@ -27,21 +29,39 @@ struct StringMatcherTests {
             ("ABC", .matches, .caseInsensitive, "abc", true), ("Á1", .matches, both, "a\\D?1", true),
         ] as [(String, StringOperator, StringOptions, String, Bool)]
     )
-    func matching(text: String, operation: StringOperator, options: StringOptions, pattern: String, expected: Bool) {
+    func matching(text: String, operation: StringOperator, options: StringOptions, pattern: String, expected: Bool)
+        throws
+    {
         let matcher = StringMatcher(operation, options: options, pattern: pattern)
-        #expect(matcher?.matches(text) == expected)
+        #expect(try matcher?.matches(text) == expected)
     }
 
-    @Test("takes no wrong regular expression")
-    func wrong() {
-        #expect(StringMatcher(.matches, options: [], pattern: "(") == nil)
+    @Test("takes no wrong regular expression", arguments: ["(", "x)|(?:q", "a)", "[a", "*"])
+    func wrong(pattern: String) {
+        #expect(StringMatcher(.matches, options: [], pattern: pattern) == nil)
+    }
+
+    @Test("is no match and no mismatch when the engine of regular expressions gives up, in SQL neither")
+    func abandoned() throws {
+        let pattern = "(x|y)*"
+        let text = String(repeating: "x", count: 3_000_000)
+        #expect(throws: AbandonedMatch.self) {
+            try StringMatcher(.matches, options: [], pattern: pattern)?.matches(text)
+        }
+        let scratch = try ScratchFolder()
+        let connection = try StoreConnection(scratch.makeStore("CREATE TABLE t (a)"), access: .immutable)
+        for function in SQLFunction.forPredicates() { try connection.install(function) }
+        let sql = "SELECT \(SQLFunction.textMatches)(?, \(StringOperator.matches.rawValue), 0, ?)"
+        #expect(try connection.value(sql, [.text("xyx"), .text(pattern)]) == .integer(1))
+        let error = #expect(throws: StoreError.self) { try connection.value(sql, [.text(text), .text(pattern)]) }
+        #expect(error?.description.contains("too long for the regular expression") == true)
     }
 
     @Test("needs time that is bounded by the product of both")
-    func bounded() {
+    func bounded() throws {
         let pattern = String(repeating: "*a", count: 200) + "b"
         let matcher = StringMatcher(.like, options: [], pattern: pattern)
-        #expect(matcher?.matches(String(repeating: "a", count: 5_000)) == false)
+        #expect(try matcher?.matches(String(repeating: "a", count: 5_000)) == false)
     }
 
     @Test("folds what the options pass over")

@@ -52,6 +52,7 @@ struct Menagerie {
         """
 
     private let scratch: ScratchFolder
+    let location: StoreLocation
     let connection: StoreConnection
     let layout: StoreLayout
     let storeUUID: String
@@ -61,7 +62,7 @@ struct Menagerie {
 
     init(using generator: inout SeededGenerator, count: Int = 24) throws {
         scratch = try ScratchFolder()
-        let location = scratch.location("menagerie.sqlite")
+        location = scratch.location("menagerie.sqlite")
         try RecipeBuilder.build(RecipeReader.recipe(from: Self.recipe), at: location)
         connection = try StoreConnection(location, access: .privateCopy)
         for function in SQLFunction.forPredicates() { try connection.install(function) }

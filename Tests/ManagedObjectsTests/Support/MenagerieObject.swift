@@ -9,10 +9,13 @@ final class MenagerieObject: PredicateSubject {
     /// What the store holds; some of it is of a wrong storage class, as in genuine stores.
     private(set) var stored: [String: SQLValue] = [:]
     private let attributes: [String: AttributeDescription]
+    /// True for one that others lead to although it has no row.
+    private let isMissing: Bool
     var toOnes: [String: MenagerieObject] = [:]
     var toManys: [String: [MenagerieObject]] = [:]
 
-    private init(_ entity: StoreLayout.Entity, key: Int64, storeUUID: String) {
+    private init(_ entity: StoreLayout.Entity, key: Int64, storeUUID: String, isMissing: Bool = false) {
+        self.isMissing = isMissing
         objectID = ManagedObjectID(entity: entity.name, root: entity.root, storeUUID: storeUUID, primaryKey: key)
         self.key = key
         attributes = Dictionary(uniqueKeysWithValues: entity.attributes.map { ($0.description.name, $0.description) })
@@ -46,6 +49,7 @@ final class MenagerieObject: PredicateSubject {
         _ layout: StoreLayout,
         using generator: inout SeededGenerator
     ) {
+        var missing: [String: MenagerieObject] = [:]
         for object in objects {
             for relationship in layout.entities[object.objectID.entityName]?.relationships ?? [] {
                 let description = relationship.description
@@ -54,7 +58,17 @@ final class MenagerieObject: PredicateSubject {
                 }
                 if !description.isToMany {
                     guard generator.chance(70) else { continue }
-                    let other = generator.pick(others)
+                    var other = generator.pick(others)
+                    if generator.chance(10), let entity = layout.entities[description.destination] {
+                        // Several may lead to the same one.
+                        let key = Int64.random(in: 1000...1001, using: &generator)
+                        let name = "\(entity.root) \(key)"
+                        let storeUUID = object.objectID.storeUUID ?? ""
+                        other =
+                            missing[name]
+                            ?? MenagerieObject(entity, key: key, storeUUID: storeUUID, isMissing: true)
+                        missing[name] = other
+                    }
                     object.toOnes[description.name] = other
                     if let inverse = description.inverse { other.toManys[inverse, default: []].append(object) }
                 } else if case .manyToMany = relationship.storage {
@@ -143,6 +157,8 @@ final class MenagerieObject: PredicateSubject {
     }
 
     // MARK: PredicateSubject
+
+    func predicateEntityName() -> String? { isMissing ? nil : objectID.entityName }
 
     func predicateValue(of attribute: String) -> AttributeValue {
         guard let description = attributes[attribute], let value = stored[attribute] else { return .null }

@@ -21,6 +21,19 @@ struct SQLFunctionTests {
         #expect(throws: StoreError.self) { try connection.value("SELECT echo(1)") }
     }
 
+    @Test("ends the statement with an error's own words")
+    func failing() throws {
+        struct Refusal: Error, CustomStringConvertible {
+            let description = "not this one"
+        }
+        let scratch = try ScratchFolder()
+        let connection = try StoreConnection(scratch.makeStore("CREATE TABLE t (a)"), access: .immutable)
+        try connection.install(SQLFunction(name: "refuse", argumentCount: 1) { _ in throw Refusal() })
+        let error = #expect(throws: StoreError.self) { try connection.value("SELECT refuse(1)") }
+        #expect(error?.description.contains("not this one") == true)
+        #expect(try connection.value("SELECT 1") == .integer(1))
+    }
+
     @Test("is replaced by another of its name, and out of the reach of what a file brings along")
     func reach() throws {
         let scratch = try ScratchFolder()

@@ -39,6 +39,21 @@ struct FetchTests {
         #expect(try scratch.fingerprint() == before)
     }
 
+    /// A predicate that needs that many parentheses in a row.
+    private static func deep(_ count: Int) -> String {
+        String(repeating: "NOT (name == 'x' AND ", count: count) + "name == 'y'" + String(repeating: ")", count: count)
+    }
+
+    @Test("A predicate may be long, and say NOT as often as it likes")
+    func long() async throws {
+        let scratch = try Scratch()
+        let path = try await Self.habits(scratch)
+        let names = (0..<2_000).map { "name == 'x\($0)'" } + ["name == 'Morning run'"]
+        #expect(try await Self.objects([path, "Habit", "--where", names.joined(separator: " OR ")]).count == 1)
+        let negations = String(repeating: "NOT ", count: 98)
+        #expect(try await Self.objects([path, "Habit", "--where", negations + "name == 'Morning run'"]).count == 1)
+    }
+
     @Test("Counts agree with inspect, and sorting goes both ways")
     func all() async throws {
         let scratch = try Scratch()
@@ -78,7 +93,10 @@ struct FetchTests {
         arguments: [
             (["Habit", "--where", "name = = 1"], "column 8"),
             (["Habit", "--where", "nme == 'x'"], "no property 'nme'"),
-            (["Habit", "--where", "name == 5"], "a text is expected"), (["Hbit"], "no such entity"),
+            (["Habit", "--where", "name == 5"], "a text is expected"),
+            (["Habit", "--where", "name MATCHES 'x)|(?:q'"], "no regular expression"),
+            (["Habit", "--where", Self.deep(45)], "nests too deeply"),
+            (["Habit", "--where", Self.deep(60)], "nests too deeply"), (["Hbit"], "no such entity"),
             (["Habit", "--sort", "days"], "days"), (["Habit", "--sort", "name:up"], "asc or :desc"),
             (["Habit", "--limit", "0"], "from 1 on"), (["Habit", "--limit", "x"], "from 1 on"),
         ]
