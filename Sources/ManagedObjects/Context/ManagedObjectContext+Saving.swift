@@ -24,7 +24,9 @@ extension ManagedObjectContext {
 
     /// Takes over what was written, and tells everybody.
     private func finishSave(_ outcome: SaveOutcome, of stores: Set<String>? = nil) {
-        let (changed, all) = (graph.updated, graph.inserted.union(graph.updated).union(graph.deleted))
+        let changed = graph.updated
+        // Their order is forgotten once they are saved.
+        let all = graph.inserted.union(changed).union(graph.deleted).sorted { $0.order < $1.order }
         graph.adopt(outcome, of: stores)
         let saved = all.filter { !$0.hasChanges || $0.graph == nil }
         var ids = ObjectIDChanges(inserted: outcome.inserted, updated: outcome.updated, deleted: outcome.deleted)
@@ -39,7 +41,7 @@ extension ManagedObjectContext {
             transactions: outcome.transactions,
             permanentIDs: outcome.permanentIDs
         )
-        for object in saved.sorted(by: { $0.order < $1.order }) { object.didSave() }
+        for object in saved { object.didSave() }
         graph.postNews()
         saves.post(notice)
         if let parent { parent.childSaves.post(notice) } else { persistentStoreCoordinator.saves.post(notice) }
