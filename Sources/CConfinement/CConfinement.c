@@ -97,7 +97,10 @@ failed:;
     return -1;
 }
 
-/* Calls that no strategy needs: all that reaches other processes, the network, or leaves the group. */
+/*
+ * Calls that no strategy needs: all that reaches other processes or the network, leaves the group, or changes what is
+ * said of a file. Landlock keeps a program from the bytes of files, and not from their modes, owners and times.
+ */
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
 #elif defined(__aarch64__)
@@ -105,6 +108,28 @@ failed:;
 #else
 #error "the calls of this processor's kernel have to be listed here first"
 #endif
+
+/* Numbers that are the same on every processor, where the headers are older than the kernel. */
+#ifndef SYS_memfd_secret
+#define SYS_memfd_secret 447
+#endif
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452
+#endif
+#ifndef SYS_setxattrat
+#define SYS_setxattrat 463
+#endif
+#ifndef SYS_removexattrat
+#define SYS_removexattrat 466
+#endif
+#ifndef SYS_file_setattr
+#define SYS_file_setattr 469
+#endif
+
+/* CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
+#define NEW_NAMESPACES 0x7E020000U
+/* The low half of a call's first argument; both processors are little-endian. */
+#define FIRST_ARGUMENT BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args))
 
 #define DENY(call)                                                                                                     \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
@@ -140,9 +165,74 @@ static const struct sock_filter filter[] = {
     DENY(setns),
     DENY(mount),
     DENY(memfd_create),
+    DENY(memfd_secret),
     DENY(shmget),
+    DENY(shmat),
+    DENY(shmctl),
     DENY(msgget),
+    DENY(msgsnd),
+    DENY(msgrcv),
+    DENY(msgctl),
     DENY(semget),
+    DENY(semop),
+    DENY(semtimedop),
+    DENY(semctl),
+    DENY(mq_open),
+    DENY(mq_unlink),
+    DENY(kill),
+    DENY(tkill),
+    DENY(tgkill),
+    DENY(rt_sigqueueinfo),
+    DENY(rt_tgsigqueueinfo),
+    DENY(pidfd_send_signal),
+    DENY(setpriority),
+    DENY(sched_setaffinity),
+    DENY(sched_setscheduler),
+    DENY(sched_setparam),
+    DENY(sched_setattr),
+    DENY(ioprio_set),
+    DENY(truncate),
+    DENY(fchmod),
+    DENY(fchmodat),
+    DENY(fchmodat2),
+    DENY(fchown),
+    DENY(fchownat),
+    DENY(utimensat),
+    DENY(setxattr),
+    DENY(lsetxattr),
+    DENY(fsetxattr),
+    DENY(setxattrat),
+    DENY(removexattr),
+    DENY(lremovexattr),
+    DENY(fremovexattr),
+    DENY(removexattrat),
+    DENY(file_setattr),
+    DENY(inotify_init1),
+    DENY(fanotify_init),
+#if defined(__x86_64__)
+    /* Older spellings, which this processor still has. */
+    DENY(chmod),
+    DENY(chown),
+    DENY(lchown),
+    DENY(utime),
+    DENY(utimes),
+    DENY(futimesat),
+    DENY(inotify_init),
+#endif
+    /* Limits of its own a program may set, and of no other process. */
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 4),
+    FIRST_ARGUMENT,
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4),
+    FIRST_ARGUMENT,
+    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, NEW_NAMESPACES, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    /* Its flags lie where this list cannot see them; without it the C library uses the older call. */
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 };
 
@@ -160,7 +250,7 @@ static int limit(int resource, uint64_t value) {
  * Everything that happens in the child; returns only when something failed. What channel points to is always a
  * descriptor of ours.
  */
-static void confine(const struct cconfinement_confinement *confinement, int *channel) {
+static void confine(const struct cconfinement_confinement *confinement, int *channel, pid_t parent) {
     sigset_t none;
     sigemptyset(&none);
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
@@ -169,12 +259,17 @@ static void confine(const struct cconfinement_confinement *confinement, int *cha
     /* Out of the way first: any of them may have one of the numbers that they are to get. */
     int input = fcntl(confinement->input, F_DUPFD, FIRST_FREE), output = fcntl(confinement->output, F_DUPFD, FIRST_FREE);
     int errors = fcntl(confinement->errors, F_DUPFD, FIRST_FREE), ruleset = -1;
-    if (confinement->ruleset != -1) ruleset = fcntl(confinement->ruleset, F_DUPFD, FIRST_FREE);
+    if (input == -1 || output == -1 || errors == -1) return;
+    /* What was made to confine the program must be put into force, or the program is not run. */
+    if (confinement->ruleset != -1) {
+        ruleset = fcntl(confinement->ruleset, F_DUPFD, FIRST_FREE);
+        if (ruleset == -1) return;
+    }
     if (dup2(input, 0) == -1 || dup2(output, 1) == -1 || dup2(errors, 2) == -1) return;
     /* The two that are still needed close themselves when the program runs. */
     if (dup3(*channel, REPORT, O_CLOEXEC) == -1) return;
     *channel = REPORT;
-    if (ruleset != -1) {
+    if (confinement->ruleset != -1) {
         if (dup3(ruleset, RULESET, O_CLOEXEC) == -1) return;
         ruleset = RULESET;
     }
@@ -191,8 +286,11 @@ static void confine(const struct cconfinement_confinement *confinement, int *cha
         if (syscall(SYS_setgroups, 0, NULL) == -1 || syscall(SYS_setresgid, group, group, group) == -1) return;
         if (syscall(SYS_setresuid, user, user, user) == -1) return;
     }
+    /* After the change of user, which would undo it. The program does not outlive the thread that talks to it. */
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) return;
+    if (getppid() != parent) _exit(126);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1) return;
-    if (ruleset != -1 && syscall(SYS_landlock_restrict_self, ruleset, 0) == -1) return;
+    if (confinement->ruleset != -1 && syscall(SYS_landlock_restrict_self, ruleset, 0) == -1) return;
     const struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = (struct sock_filter *)filter};
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == -1) return;
     execve(confinement->path, confinement->arguments, confinement->environment);
@@ -206,11 +304,12 @@ pid_t cconfinement_spawn_confined(const struct cconfinement_confinement *confine
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     /* Without the handlers of fork(3), which are for children that go on as they were. */
+    pid_t parent = getpid();
     pid_t child = _Fork();
     if (child == 0) {
         int channel = fcntl(report[1], F_DUPFD_CLOEXEC, FIRST_FREE);
         if (channel == -1) _exit(126);
-        confine(confinement, &channel);
+        confine(confinement, &channel, parent);
         int failure = errno;
         ssize_t written = write(channel, &failure, sizeof failure);
         _exit(written == -1 ? 126 : 127);

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import StoreStrategies
 import Testing
 
@@ -185,6 +186,38 @@ struct HostilePluginTests {
             #expect(try folder.strategy("Hostile").documentation.summary == "denied.........")
             #expect(!FileManager.default.fileExists(atPath: path))
         }
+    }
+
+    @Test(
+        "It changes nothing that is said of a file, and reaches no process, not even itself from outside",
+        arguments: ["chmod 606", "touch -d @1", "kill -0 $$ #", "prlimit --pid $$ --nofile #", "unshare -U true #"]
+    )
+    func changesNothing(_ command: String) throws {
+        let victim = try folder.plugin("victim", "", mode: 0o600)
+        // Root's plugin runs as nobody, whose file this has to be.
+        if geteuid() == 0 { #expect(chown(victim, 65_534, 65_534) == 0) }
+        let before = try status(of: victim)
+        try folder.plugin(
+            "Hostile",
+            """
+            summary=denied.........; \(command) '\(victim)' && summary=done...........
+            echo '\(PluginFolder.capability("Hostile", summary: "'$summary'"))'
+            """
+        )
+        for landlock in [PluginSandbox().landlockVersion, 0] {
+            let strategy = try folder.strategy("Hostile") {
+                $0.landlockVersion = landlock
+                $0.policy = .bestEffort
+            }
+            #expect(strategy.documentation.summary == "denied.........")
+        }
+        #expect(try status(of: victim) == before)
+    }
+
+    private func status(of path: String) throws -> [Int64] {
+        var status = stat()
+        try #require(lstat(path, &status) == 0)
+        return [Int64(status.st_mode), Int64(status.st_mtim.tv_sec), Int64(status.st_uid)]
     }
 
     @Test("It reaches no network, and has no descriptor and no environment of ours")

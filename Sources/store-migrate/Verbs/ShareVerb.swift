@@ -37,16 +37,17 @@ struct ShareVerb: Verb {
     func perform(_ reporter: Reporter) throws -> Ending {
         let start = ContinuousClock.now
         try OldStoreOwner.become(places.old.url)
+        let new = try places.newURL()
         let migrator = StoreMigrator(
             from: places.old.url,
-            to: try places.newURL(),
+            to: new,
             options: policy.shareOptions(run),
             strategies: try strategies.pipeline(),
             logger: reporter.logger,
             onProgress: reporter.onProgress
         )
         guard !dryRun else { return try reporter.show(migrator.plan(), policy.ifMissing) }
-        let file = try descriptions.map { try DescriptionsFile($0.url) }
+        let file = try descriptions.map { try DescriptionsFile($0.url, besides: [places.old.url, new]) }
         let outcome = try migrator.shareStoreIfNecessary(isCancelled: reporter.isCancelled)
         var ending = reporter.show(outcome, policy.ifMissing, places, took: start.duration(to: .now))
         if ending.exitStatus == 0, let file, !outcome.descriptions.isEmpty { try file.write(outcome.descriptions) }

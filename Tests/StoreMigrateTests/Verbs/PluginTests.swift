@@ -59,4 +59,20 @@ struct PluginTests {
         try Grammar().check(run)
         #expect(try scratch.fingerprint() == before)
     }
+
+    @Test(
+        "With no descriptor left over it is confined, or not run at all",
+        arguments: [10, 11, 12, 13, 14, 15, 16, 17, 18, 20]
+    )
+    func scarceDescriptors(_ limit: Int) async throws {
+        let secret = try scratch.file("secret", Array("line\n".utf8))
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: secret)
+        try plugin("Curious", Array("#!/bin/sh\nread -r line <'\(secret)' && echo leaked >&2\nexit 1\n".utf8))
+        let command = """
+            ulimit -Sn \(limit); '\(try Tool.path)' strategies show Curious --plugin-path plugins
+            """
+        let run = try await Tool.run(command: ["sh", "-c", command], folder: scratch.path)
+        #expect(run.status != 0)
+        #expect(!run.errors.contains("leaked"), "\(run.errors)")
+    }
 }

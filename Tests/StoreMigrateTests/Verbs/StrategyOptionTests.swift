@@ -50,6 +50,25 @@ struct StrategyOptionTests {
         #expect(try scratch.names(new).isEmpty)
     }
 
+    @Test(
+        "Descriptions never take the place of a store, of what belongs to one, or of a file that holds something else",
+        arguments: [
+            "old/Habits.sqlite", "old/Habits.sqlite-wal", "new/Habits.sqlite", "new/.Habits.sqlite.store-migrate.json",
+            "notes.txt",
+        ]
+    )
+    func descriptionsOverStores(_ name: String) async throws {
+        let scratch = try Scratch()
+        for folder in ["old", "new"] { try scratch.folder(folder) }
+        let old = try await scratch.store("old/Habits.sqlite")
+        try scratch.file("notes.txt", Array("mine".utf8))
+        let before = try scratch.fingerprint()
+        let run = try await Tool.run(["share", old, scratch.path("new"), "--descriptions", scratch.path(name)])
+        #expect(run.status == 2)
+        #expect(run.errors.contains("Name another place for the descriptions."), "\(run.errors)")
+        #expect(try scratch.fingerprint() == before)
+    }
+
     @Test("The descriptions of all roles are written, also when the work was done before")
     func descriptions() async throws {
         let file = scratch.path("descriptions.json")
