@@ -50,10 +50,10 @@ extension StrategyPipeline.Step {
                 throw StrategyError(.notOffered, "\(strategy.name) sets \(option), which it does not document")
             }
         }
-        if let value = changes.values[.journalMode], !["WAL", "DELETE", "TRUNCATE", "PERSIST"].contains(value) {
+        if let objection = changes.objection {
             throw StrategyError(
                 .notOffered,
-                "\(strategy.name) sets \(DescriptionOption.journalMode) to \(value), with which a crash loses the store"
+                "\(strategy.name) sets \(objection.option) to \(objection.value); \(objection.reason)"
             )
         }
     }
