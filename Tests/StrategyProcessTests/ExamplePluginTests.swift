@@ -21,7 +21,7 @@ struct ExamplePluginTests {
     private func strategy(_ name: String, from source: String) throws -> (PluginFolder, ProcessStrategy) {
         let folder = try PluginFolder()
         let path = folder.path + "/" + PluginFile.prefix + name
-        try FileManager.default.copyItem(atPath: source + "/" + PluginFile.prefix + name, toPath: path)
+        try ExecutableFile.copy(source + "/" + PluginFile.prefix + name, to: path)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
         return (folder, try folder.strategy(name))
     }

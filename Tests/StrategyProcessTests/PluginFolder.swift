@@ -19,7 +19,10 @@ struct PluginFolder {
     @discardableResult
     func plugin(_ name: String, _ script: String, shell: String = "/bin/sh", mode: UInt32 = 0o755) throws -> String {
         let path = path + "/" + PluginFile.prefix + name
-        try Data(("#!" + shell + "\n" + script + "\n").utf8).write(to: URL(filePath: path))
+        let source = self.path + "/" + name + ".source"
+        try Data(("#!" + shell + "\n" + script + "\n").utf8).write(to: URL(filePath: source))
+        try ExecutableFile.copy(source, to: path)
+        try FileManager.default.removeItem(atPath: source)
         let file = try temporary.directory.openFile(PluginFile.prefix + name, for: .reading)
         try file.setMode(mode)
         try file.close()

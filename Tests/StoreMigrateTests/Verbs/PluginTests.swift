@@ -18,15 +18,18 @@ struct PluginTests {
         }
     }
 
-    private func plugin(_ name: String, _ bytes: [UInt8]) throws {
-        let path = try scratch.file("plugins/store-migrate-strategy-" + name, bytes)
+    /// Another process writes the file: in this one it would stay open in children that are started meanwhile.
+    private func plugin(_ name: String, _ bytes: [UInt8]) async throws {
+        let source = try scratch.file(name + ".source", bytes)
+        let path = scratch.path("plugins/store-migrate-strategy-" + name)
+        #expect(try await Tool.run(command: ["cp", source, path], folder: scratch.path).status == 0)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
     }
 
     @Test("The example in shell is found, asked, and its answer handed on")
     func example() async throws {
         let source = Tool.package + "/Plugins/ExcludedFromBackup/store-migrate-strategy-ExcludedFromBackup"
-        try plugin("ExcludedFromBackup", Array(try Data(contentsOf: URL(filePath: source))))
+        try await plugin("ExcludedFromBackup", Array(try Data(contentsOf: URL(filePath: source))))
         let path = ["--plugin-path", scratch.path("plugins")]
         let show = try await Tool.run(["strategies", "show", "ExcludedFromBackup"] + path)
         #expect(show.output.contains("Keeps the store out of backups of the device."), "\(show.errors)")
@@ -48,7 +51,7 @@ struct PluginTests {
         ]
     )
     func hostile(_ script: String, _ message: String) async throws {
-        try plugin("Hostile", Array("#!/bin/sh\n\(script)\n".utf8))
+        try await plugin("Hostile", Array("#!/bin/sh\n\(script)\n".utf8))
         let before = try scratch.fingerprint()
         let run = try await Tool.run([
             "share", old, new, "--strategy", "Hostile", "--plugin-path", scratch.path("plugins"), "--json",
@@ -67,7 +70,7 @@ struct PluginTests {
     func scarceDescriptors(_ limit: Int) async throws {
         let secret = try scratch.file("secret", Array("line\n".utf8))
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: secret)
-        try plugin("Curious", Array("#!/bin/sh\nread -r line <'\(secret)' && echo leaked >&2\nexit 1\n".utf8))
+        try await plugin("Curious", Array("#!/bin/sh\nread -r line <'\(secret)' && echo leaked >&2\nexit 1\n".utf8))
         let command = """
             ulimit -Sn \(limit); '\(try Tool.path)' strategies show Curious --plugin-path plugins
             """

@@ -1,0 +1,20 @@
+import Foundation
+
+/// Files to be run, put into place by another process.
+///
+/// A file that this process had open to write stays open, for a moment, in every child that is being started meanwhile,
+/// and the kernel runs no file that somebody may write.
+enum ExecutableFile {
+    struct CopyFailure: Error {
+        let path: String
+    }
+
+    static func copy(_ source: String, to path: String) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/cp")
+        process.arguments = [source, path]
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw CopyFailure(path: path) }
+    }
+}
