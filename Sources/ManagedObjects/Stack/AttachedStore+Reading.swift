@@ -31,7 +31,8 @@ extension AttachedStore {
         var result: [RowSnapshot] = []
         for (root, group) in Dictionary(grouping: ids, by: \.rootName).sorted(by: { $0.key < $1.key }) {
             guard let entity = contents.layout.entities[root] else { continue }
-            let keys = group.compactMap(\.primaryKey)
+            // Neighbours lie in the same pages.
+            let keys = group.compactMap(\.primaryKey).sorted()
             for start in stride(from: 0, to: keys.count, by: Self.keysPerStatement) {
                 let part = keys[start..<min(start + Self.keysPerStatement, keys.count)]
                 try rows(of: entity, keys: part, through: connection) { result.append($0) }

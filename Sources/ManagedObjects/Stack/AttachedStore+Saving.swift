@@ -143,19 +143,40 @@ extension AttachedStore {
     /// Calls `body` with the writer, which is made when it is first needed.
     func withWriter<R: Sendable>(_ body: (RowWriter, StoreConnection) throws -> R) throws -> R {
         try write { state, connection in
-            if let writer = state.writer { return try body(writer, connection) }
-            let writer = try RowWriter(
-                connection,
-                layout: contents.layout,
-                external: ExternalDataWriter(
-                    location,
-                    in: Directory.open(path: location.folder),
-                    identifiers: .random()
+            let writer: RowWriter
+            if let known = state.writer {
+                writer = known
+            } else {
+                writer = try RowWriter(
+                    connection,
+                    layout: contents.layout,
+                    external: ExternalDataWriter(
+                        location,
+                        in: Directory.open(path: location.folder),
+                        identifiers: .random()
+                    )
                 )
-            )
-            state.writer = writer
-            return try body(writer, connection)
+                state.writer = writer
+            }
+            let result = try body(writer, connection)
+            keepLogShort(connection)
+            return result
         }
+    }
+
+    /// SQLite's own limit, by which Core Data's stores live too.
+    private static var framesBeforeCheckpoint: Int { 1000 }
+
+    /// Folds the log into the main file when it has grown long.
+    ///
+    /// Connections here never do so by themselves, for a store that is being moved must be left alone: what was moved refuses
+    /// the saves that would lead here. But a coordinator's store is a program's own, open for as long as that runs: without
+    /// this its log would grow for ever. It is done after a save, by nobody else's leave and to nobody's cost: passively, and
+    /// never while this process copies the store. What cannot be done now is done after another save.
+    private func keepLogShort(_ connection: StoreConnection) {
+        guard !connection.hasMoved, let frames = try? connection.framesInLog(), frames > Self.framesBeforeCheckpoint
+        else { return }
+        try? connection.checkpointPassively()
     }
 
     /// Writes metadata that was set and not yet saved.

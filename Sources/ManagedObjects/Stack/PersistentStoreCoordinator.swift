@@ -139,7 +139,9 @@ public final class PersistentStoreCoordinator: Sendable {
 
     var stores: [AttachedStore] { state.withLock { $0.stores } }
 
-    func store(uuid: String) -> AttachedStore? { stores.first { $0.uuid == uuid } }
+    func store(uuid: String) -> AttachedStore? {
+        state.withLock { $0.stores.first { $0.uuid == uuid } }
+    }
 
     /// The store of a permanent id.
     func store(of id: ManagedObjectID) throws -> AttachedStore {

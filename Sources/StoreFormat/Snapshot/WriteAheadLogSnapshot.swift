@@ -16,6 +16,7 @@ package final class WriteAheadLogSnapshot: StoreSnapshot {
     private let target: DurableFile
     private let pageSize: Int
     private var log: WriteAheadLogReader
+    private var pin: LogPin?
     package let isConsistentUnderWriters = true
 
     /// Prepares to copy the store that `source` has open into `target`, an empty file.
@@ -30,6 +31,7 @@ package final class WriteAheadLogSnapshot: StoreSnapshot {
     }
 
     package func copy(monitor: WorkMonitor) throws {
+        pin = LogPin(on: source.location)
         try holder.beginReading()
         try source.beginReading()
         try source.copyMainFile(to: target, monitor: monitor)
@@ -96,6 +98,7 @@ package final class WriteAheadLogSnapshot: StoreSnapshot {
         try locked.synchronizeLog()
         try repin()
         holder.rollback()
+        pin = nil
         return frames > 0
     }
 

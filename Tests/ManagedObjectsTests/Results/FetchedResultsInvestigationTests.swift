@@ -193,7 +193,8 @@ struct FetchedResultsInvestigationTests {
             main.performAndWait { context in
                 let objects = notice.updatedObjectIDs.compactMap { try? context.object(with: $0) }
                 for object in objects { try? object.willAccessValue(forKey: nil) }
-                try? context.mergeChanges(fromContextDidSave: notice)
+                // The context holds none of them by itself, and what it has lost the merge does not find.
+                withExtendedLifetime(objects) { try? context.mergeChanges(fromContextDidSave: notice) }
             }
         }
         try await Self.updateToMatch(stack)

@@ -149,9 +149,9 @@ private func memoryBenchmarks() {
         defer { store.remove() }
         let taken = try store.container.viewContext.performAndWait { context in
             let ids = try context.fetchObjectIDs(request())
-            let before = ResidentMemory.bytes
+            let before = AllocatedMemory.bytes
             context.userInfo["held"] = try ids.map { try context.object(with: $0) }
-            return ResidentMemory.bytes - before
+            return AllocatedMemory.bytes - before
         }
         benchmark.measurement(bytes, taken / scaled(100_000))
     }
@@ -160,9 +160,9 @@ private func memoryBenchmarks() {
         let store = try ObjectStore(things: scaled(100_000))
         defer { store.remove() }
         let taken = try store.container.viewContext.performAndWait { context in
-            let before = ResidentMemory.bytes
+            let before = AllocatedMemory.bytes
             try fetchAll(context)
-            return ResidentMemory.bytes - before
+            return AllocatedMemory.bytes - before
         }
         benchmark.measurement(bytes, taken / scaled(100_000))
     }

@@ -33,7 +33,8 @@ enum Remedy: String, CaseIterable {
         case .accessing:
             let strangers = try Self.strangers(notice, context)
             for object in strangers { try object.willAccessValue(forKey: nil) }
-            try context.mergeChanges(fromContextDidSave: notice)
+            // The context holds none of them by itself, and what it has lost the merge does not find.
+            try withExtendedLifetime(strangers) { try context.mergeChanges(fromContextDidSave: notice) }
         case .fetching:
             try context.mergeChanges(fromContextDidSave: notice)
             try (context.userInfo["controller"] as? FetchedResultsController)?.performFetch()
