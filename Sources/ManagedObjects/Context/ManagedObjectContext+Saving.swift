@@ -26,7 +26,7 @@ extension ManagedObjectContext {
     private func finishSave(_ outcome: SaveOutcome, of stores: Set<String>? = nil) {
         let changed = graph.updated
         // Their order is forgotten once they are saved.
-        let all = graph.inserted.union(changed).union(graph.deleted).sorted { $0.order < $1.order }
+        let all = graph.inserted.union(changed).union(graph.deleted).inOrder()
         graph.adopt(outcome, of: stores)
         let saved = all.filter { !$0.hasChanges || $0.graph == nil }
         var ids = ObjectIDChanges(inserted: outcome.inserted, updated: outcome.updated, deleted: outcome.deleted)
@@ -58,7 +58,7 @@ extension ObjectGraph {
         var pending = inserted.union(updated).union(deleted)
         for _ in 0..<Self.limitOfRounds where !pending.isEmpty {
             let (wereInserted, wereDeleted) = (inserted, deleted)
-            for object in pending.sorted(by: { $0.order < $1.order }) where object.graph === self {
+            for object in pending.inOrder() where object.graph === self {
                 try object.willSave()
             }
             let touched = self.touched

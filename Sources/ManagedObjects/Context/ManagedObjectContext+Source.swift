@@ -37,7 +37,7 @@ extension ManagedObjectContext: ObjectSource {
     }
 
     nonisolated func retain(_ rows: [RowSnapshot]) {}
-    nonisolated func release(_ ids: [ManagedObjectID]) {}
+    nonisolated func release(_ id: ManagedObjectID) {}
     nonisolated func forget(_ ids: [ManagedObjectID], olderThan age: Duration?) {
         persistentStoreCoordinator.forget(ids, olderThan: age)
     }

@@ -8,15 +8,16 @@ extension ObjectGraph {
         var request = SaveRequest()
         var joined: Set<JoinedPair> = []
         let model = try source.shape()
-        for object in inserted.sorted(by: { $0.order < $1.order }) {
+        request.insertions.reserveCapacity(inserted.count)
+        for object in inserted.inOrder() {
             request.insertions.append(insertion(object))
-            request.links += try links(of: object, model, &joined)
+            if !object.toManys.isEmpty { request.links += try links(of: object, model, &joined) }
         }
-        for object in updated.sorted(by: { $0.order < $1.order }) {
+        for object in updated.inOrder() {
             if let update = try update(object) { request.updates.append(update) }
             request.links += try links(of: object, model, &joined)
         }
-        for object in deleted.sorted(by: { $0.order < $1.order }) {
+        for object in deleted.inOrder() {
             request.deletions.append(SaveRequest.Deletion(id: object.objectID, base: base(of: object)))
         }
         return request
@@ -113,7 +114,8 @@ extension ObjectGraph {
         func renamed(_ id: ManagedObjectID) -> ManagedObjectID { outcome.permanentIDs[id] ?? id }
         permanentIDs.merge(outcome.permanentIDs) { $1 }
         news.savedIDs = outcome.inserted.union(outcome.updated).union(outcome.deleted)
-        let rows = Dictionary(outcome.rows.map { ($0.id, $0) }) { $1 }
+        var rows = [ManagedObjectID: RowSnapshot](minimumCapacity: outcome.rows.count)
+        for row in outcome.rows { rows[row.id] = row }
         var (new, changed, gone) = (inserted, updated, deleted)
         if let stores {
             func isSaved(_ object: ManagedObject) -> Bool {
@@ -124,6 +126,9 @@ extension ObjectGraph {
         } else {
             clearChanges()
         }
+        // All at once: there may be very many of them.
+        var retained: [RowSnapshot] = []
+        retained.reserveCapacity(new.count)
         for object in new {
             object.status.remove(.inserted)
             let id = renamed(object.objectID)
@@ -134,8 +139,14 @@ extension ObjectGraph {
                 continue
             }
             if id != object.objectID { rename(object, to: id) }
-            settle(object, rows[id], renamed)
+            let row = rows[id]
+            if let row, !object.status.contains(.holdsRow) {
+                retained.append(row)
+                object.status.insert(.holdsRow)
+            }
+            settle(object, row, renamed)
         }
+        source.retain(retained)
         for object in changed {
             object.status.remove(.updated)
             if outcome.kept.contains(object.objectID) {
@@ -188,7 +199,9 @@ extension ObjectGraph {
         _ row: RowSnapshot?,
         _ renamed: (ManagedObjectID) -> ManagedObjectID
     ) {
-        for index in object.toManys.keys { object.toManys[index]?.commit(renamed) }
+        if !object.toManys.isEmpty {
+            for index in object.toManys.keys { object.toManys[index]?.commit(renamed) }
+        }
         object.changed = []
         object.order = 0
         guard let row else {
@@ -198,8 +211,7 @@ extension ObjectGraph {
         let (attributes, toManys) = (object.attributes, object.toManys)
         fill(object, from: row)
         object.toManys = toManys
-        for (index, attribute) in object.shape.attributes.enumerated()
-        where attribute.isTransient && attributes.indices.contains(index) {
+        for index in object.shape.transientAttributes where attributes.indices.contains(index) {
             object.attributes[index] = attributes[index]
         }
     }

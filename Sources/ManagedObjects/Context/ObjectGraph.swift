@@ -2,10 +2,6 @@ internal import StoreFormat
 
 /// The objects of one context and what was done to them: all of a context but its door.
 final class ObjectGraph {
-    private struct WeakObject {
-        weak var object: ManagedObject?
-    }
-
     let source: any ObjectSource
     weak var context: ManagedObjectContext?
 
@@ -31,7 +27,7 @@ final class ObjectGraph {
     var memories: [ManagedObject: ObjectMemory]?
     /// What went wrong where nobody could be told: the next save is.
     private var failure: (any Error)?
-    private var registry: [ManagedObjectID: WeakObject] = [:]
+    private var registry: [ManagedObjectID: ObjectReference] = [:]
     private var retained: Set<ManagedObject> = []
     /// The permanent ids of objects whose temporary ids children still use.
     var permanentIDs: [ManagedObjectID: ManagedObjectID] = [:]
@@ -45,7 +41,11 @@ final class ObjectGraph {
 
     // MARK: Registry
 
-    var registeredObjects: Set<ManagedObject> { Set(registry.values.compactMap(\.object)) }
+    var registeredObjects: Set<ManagedObject> {
+        var result = Set<ManagedObject>(minimumCapacity: registry.count)
+        for reference in registry.values { if let object = reference.object { result.insert(object) } }
+        return result
+    }
 
     func registered(_ id: ManagedObjectID) -> ManagedObject? {
         if let object = registry[id]?.object { return object }
@@ -83,15 +83,21 @@ final class ObjectGraph {
     func make(_ id: ManagedObjectID, _ maker: Maker, _ status: ManagedObject.Status) -> ManagedObject {
         let registration = ManagedObject.Registration(id: id, shape: maker.shape, graph: self, status: status)
         let object = maker.type.init(registration)
-        registry[id] = WeakObject(object: object)
+        registry[id] = ObjectReference(object)
         if retainsRegisteredObjects { retained.insert(object) }
         return object
     }
 
-    /// The last act of an object, or of somebody who takes it out of the context.
-    func unregister(_ id: ManagedObjectID, _ status: ManagedObject.Status) {
-        if registry[id]?.object == nil { registry[id] = nil }
-        if status.contains(.holdsRow) { source.release([id]) }
+    /// The last act of an object.
+    func unregister(_ object: ObjectIdentifier, _ id: ManagedObjectID, _ status: ManagedObject.Status) {
+        strike(object, id)
+        if status.contains(.holdsRow) { source.release(id) }
+    }
+
+    /// Takes an object out of the register, unless another one stands there under its id.
+    private func strike(_ object: ObjectIdentifier, _ id: ManagedObjectID) {
+        guard let index = registry.index(forKey: id), registry.values[index].leads(to: object) else { return }
+        registry.remove(at: index)
     }
 
     /// Takes an object out of the context; it keeps the values it has.
@@ -101,8 +107,8 @@ final class ObjectGraph {
         deleted.remove(object)
         touched.remove(object)
         retained.remove(object)
-        registry[object.objectID] = nil
-        if object.status.contains(.holdsRow) { source.release([object.objectID]) }
+        strike(ObjectIdentifier(object), object.objectID)
+        if object.status.contains(.holdsRow) { source.release(object.objectID) }
         object.status = .gone
         object.graph = nil
     }
@@ -110,15 +116,15 @@ final class ObjectGraph {
     /// Takes an object back that was taken out.
     func register(_ object: ManagedObject) {
         object.graph = self
-        registry[object.objectID] = WeakObject(object: object)
+        registry[object.objectID] = ObjectReference(object)
         if retainsRegisteredObjects { retained.insert(object) }
     }
 
     /// Gives an object its permanent id.
     func rename(_ object: ManagedObject, to id: ManagedObjectID) {
-        registry[object.objectID] = nil
+        strike(ObjectIdentifier(object), object.objectID)
         object.objectID = id
-        registry[id] = WeakObject(object: object)
+        registry[id] = ObjectReference(object)
     }
 
     // MARK: Faults

@@ -43,7 +43,7 @@ open class ManagedObject {
         status = registration.status
     }
 
-    deinit { graph?.unregister(objectID, status) }
+    deinit { graph?.unregister(ObjectIdentifier(self), objectID, status) }
 
     /// What a context says of an object that it makes.
     public struct Registration {

@@ -1,5 +1,6 @@
-package import FoundationEssentials
+internal import FoundationEssentials
 public import StoreFormat
+internal import Synchronization
 
 /// The identity of one object: its store, its entity and its key, or a temporary one until the object is first saved.
 ///
@@ -8,7 +9,8 @@ public import StoreFormat
 public final class ManagedObjectID: Sendable, CustomStringConvertible {
     package enum Reference: Hashable, Sendable {
         case permanent(Int64)
-        case temporary(UUID)
+        /// Numbered in the order in which they were made in this process.
+        case temporary(UInt64)
     }
 
     /// What the ids of one entity have in common, kept once for all of them.
@@ -24,6 +26,10 @@ public final class ManagedObjectID: Sendable, CustomStringConvertible {
             self.storeUUID = storeUUID
         }
     }
+
+    private static let lastTemporary = Atomic<UInt64>(0)
+    /// What tells the temporary ids of this process from those of others.
+    private static let process = UUID()
 
     private let family: Family
     package let reference: Reference
@@ -46,7 +52,7 @@ public final class ManagedObjectID: Sendable, CustomStringConvertible {
     /// Makes a temporary id of a family without a store.
     init(temporaryIn family: Family) {
         self.family = family
-        reference = .temporary(UUID())
+        reference = .temporary(Self.lastTemporary.wrappingAdd(1, ordering: .relaxed).newValue)
     }
 
     /// Makes a temporary id.
@@ -74,8 +80,16 @@ public final class ManagedObjectID: Sendable, CustomStringConvertible {
     public func uriRepresentation() -> String {
         switch reference {
         case .permanent: objectURI?.description ?? ""
-        case .temporary(let identifier): "x-coredata:///\(entityName)/t\(identifier.uuidString)"
+        case .temporary(let number):
+            "x-coredata:///\(entityName)/t\(Self.process.uuidString.prefix(19))\(Self.tail(number))"
         }
+    }
+
+    /// The last two groups of a UUID, which hold a number.
+    private static func tail(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16, uppercase: true)
+        let padded = String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        return padded.prefix(4) + "-" + padded.dropFirst(4)
     }
 
     public var description: String { uriRepresentation() }
@@ -92,13 +106,13 @@ extension ManagedObjectID: Hashable {
     public func hash(into hasher: inout Hasher) {
         switch reference {
         case .permanent(let key): hasher.combine(key)
-        case .temporary(let identifier): hasher.combine(identifier)
+        case .temporary(let number): hasher.combine(number)
         }
     }
 }
 
 extension ManagedObjectID: Comparable {
-    /// Orders by root entity and key; temporary ids come last, in an order of their own.
+    /// Orders by root entity and key; temporary ids come last, in the order in which they were made.
     public static func < (first: ManagedObjectID, second: ManagedObjectID) -> Bool {
         guard first.rootName == second.rootName else {
             return ManagedObjectModel.inByteOrder(first.rootName, second.rootName)
@@ -107,7 +121,7 @@ extension ManagedObjectID: Comparable {
         case (.permanent(let one), .permanent(let other)): one < other
         case (.permanent, .temporary): true
         case (.temporary, .permanent): false
-        case (.temporary(let one), .temporary(let other)): one.uuidString < other.uuidString
+        case (.temporary(let one), .temporary(let other)): one < other
         }
     }
 }

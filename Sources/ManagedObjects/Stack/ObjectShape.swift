@@ -22,6 +22,9 @@ package final class ObjectShape: Sendable {
     package let uniquenessConstraints: [[String]]
     /// The attributes that a save writes: not those without a column, and not those that the store derives.
     let storedAttributes: [Int]
+    let transientAttributes: [Int]
+    /// The attributes whose values may be what is called a number and is none.
+    let realAttributes: [Int]
     /// What must have a value, or lead somewhere, for an object to be saved.
     let mandatoryAttributes: [Int]
     let mandatoryToOnes: [Int]
@@ -46,7 +49,13 @@ package final class ObjectShape: Sendable {
         self.toOnes = toOnes
         self.toManys = toManys
         uniquenessConstraints = lineage.flatMap(\.uniquenessConstraints)
-        storedAttributes = attributes.indices.filter { !attributes[$0].isTransient && !attributes[$0].isDerived }
+        storedAttributes = attributes.indices.filter {
+            !attributes[$0].isTransient && !attributes[$0].isDerived
+        }
+        realAttributes = attributes.indices.filter {
+            [.double, .float, .date, .undefined].contains(attributes[$0].type)
+        }
+        transientAttributes = attributes.indices.filter { attributes[$0].isTransient }
         mandatoryAttributes = attributes.indices.filter {
             !attributes[$0].isTransient && !attributes[$0].isDerived && !attributes[$0].isOptional
         }

@@ -25,7 +25,7 @@ protocol ObjectSource: Sendable {
     func save(_ request: SaveRequest) throws -> SaveOutcome
     /// Counts a context as a user of cached rows, and no longer.
     func retain(_ rows: [RowSnapshot])
-    func release(_ ids: [ManagedObjectID])
+    func release(_ id: ManagedObjectID)
     /// Makes the next to ask for these rows read them from the store; nil for rows of any age.
     func forget(_ ids: [ManagedObjectID], olderThan age: Duration?)
     /// Sees to it that the cached rows of these objects are there, with as few statements as possible.

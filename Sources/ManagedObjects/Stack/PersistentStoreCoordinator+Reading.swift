@@ -66,10 +66,9 @@ extension PersistentStoreCoordinator: ObjectSource {
         }
     }
 
-    func release(_ ids: [ManagedObjectID]) {
-        for (uuid, group) in grouped(ids, by: \.storeUUID) {
-            store(uuid: uuid)?.cache.withLock { cache in for id in group { cache.release(id) } }
-        }
+    func release(_ id: ManagedObjectID) {
+        guard let uuid = id.storeUUID else { return }
+        store(uuid: uuid)?.cache.withLock { $0.release(id) }
     }
 
     func forget(_ ids: [ManagedObjectID], olderThan age: Duration? = nil) {

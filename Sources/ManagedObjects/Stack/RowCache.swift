@@ -52,11 +52,13 @@ struct RowCache {
 
     /// Counts one user less.
     mutating func release(_ id: ManagedObjectID) {
-        guard let key = id.primaryKey, let uses = tables[id.rootName]?[key]?.uses else { return }
-        if uses > 1 {
-            tables[id.rootName]?[key]?.uses = uses - 1
+        guard let key = id.primaryKey, let table = tables.index(forKey: id.rootName),
+            let entry = tables.values[table].index(forKey: key)
+        else { return }
+        if tables.values[table].values[entry].uses > 1 {
+            tables.values[table].values[entry].uses -= 1
         } else {
-            tables[id.rootName]?[key] = nil
+            tables.values[table].remove(at: entry)
         }
     }
 

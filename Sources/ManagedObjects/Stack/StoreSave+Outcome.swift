@@ -7,6 +7,8 @@ extension StoreSave {
     func takeInserted(_ changes: SaveChanges, into outcome: inout SaveOutcome) -> [ManagedObjectID] {
         var unread: [ManagedObjectID] = []
         let time = ContinuousClock.now
+        outcome.inserted.reserveCapacity(request.insertions.count)
+        outcome.rows.reserveCapacity(request.insertions.count)
         for insertion in request.insertions {
             guard let key = newKeys[insertion.id], changes.hasInserted(key) else { continue }
             let id = outcome.permanentIDs[insertion.id] ?? insertion.id
@@ -24,7 +26,7 @@ extension StoreSave {
     private func isAsGiven(_ insertion: SaveRequest.Insertion, _ key: ObjectKey, _ changes: SaveChanges) -> Bool {
         insertion.shape.readsAsWritten && !writer.hasTriggers && !changes.hasRewritten(key)
             && places[key.entity]?.count == insertion.shape.storedAttributes.count
-            && insertion.attributes.allSatisfy { !$0.isNotANumber }
+            && insertion.shape.realAttributes.allSatisfy { !insertion.attributes[$0].isNotANumber }
     }
 
     private func row(
@@ -35,9 +37,7 @@ extension StoreSave {
     ) -> RowSnapshot {
         let shape = insertion.shape
         var attributes = insertion.attributes
-        if shape.storedAttributes.count < attributes.count {
-            for index in attributes.indices where shape.attributes[index].isTransient { attributes[index] = .null }
-        }
+        for index in shape.transientAttributes { attributes[index] = .null }
         var toOnes = insertion.toOnes
         for (index, destination) in toOnes.enumerated() {
             guard let destination else { continue }

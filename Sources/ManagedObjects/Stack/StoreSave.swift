@@ -63,15 +63,23 @@ struct StoreSave {
     // MARK: Keys
 
     private mutating func takeKeys() throws {
-        let new = request.insertions.filter { newKeys[$0.id] == nil }
-        for (entity, group) in Dictionary(grouping: new, by: \.id.entityName).sorted(by: { $0.key < $1.key }) {
-            var next = try writer.allocateKeys(for: entity, count: Int64(group.count))
-            for insertion in group {
-                let key = ObjectKey(entity: entity, primaryKey: next)
-                newKeys[insertion.id] = key
-                outcome.permanentIDs[insertion.id] = store.id(of: key)
-                next += 1
-            }
+        // Here by index: a copy of each insertion would count five references up and down.
+        let new = request.insertions.indices.filter { newKeys[request.insertions[$0].id] == nil }
+        var counts: [String: Int64] = [:]
+        for index in new { counts[request.insertions[index].id.entityName, default: 0] += 1 }
+        var next: [String: Int64] = [:]
+        for (entity, count) in counts.sorted(by: { $0.key < $1.key }) {
+            next[entity] = try writer.allocateKeys(for: entity, count: count)
+        }
+        newKeys.reserveCapacity(newKeys.count + new.count)
+        outcome.permanentIDs.reserveCapacity(outcome.permanentIDs.count + new.count)
+        for index in new {
+            let id = request.insertions[index].id
+            guard let number = next[id.entityName] else { continue }
+            let key = ObjectKey(entity: id.entityName, primaryKey: number)
+            newKeys[id] = key
+            outcome.permanentIDs[id] = store.id(of: key)
+            next[id.entityName] = number + 1
         }
         writer.announce(continuedVersions.keys.compactMap { newKeys[$0] })
     }

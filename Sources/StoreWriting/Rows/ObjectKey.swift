@@ -7,4 +7,7 @@ package struct ObjectKey: Hashable, Sendable {
         self.entity = entity
         self.primaryKey = primaryKey
     }
+
+    /// Keys of one entity are what there are many of: the number alone tells them apart.
+    package func hash(into hasher: inout Hasher) { hasher.combine(primaryKey) }
 }
