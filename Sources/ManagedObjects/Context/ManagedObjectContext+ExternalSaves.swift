@@ -18,29 +18,61 @@ extension ManagedObjectContext {
     }
 }
 
+/// What tells that somebody committed to a store.
+struct ExternalVersion: Hashable, Sendable {
+    /// Raised when another connection than the one that writes here commits.
+    let byOthers: Int64
+    /// Raised when any connection commits; only set when the one that writes could not be asked.
+    var byAnybody: Int64?
+}
+
 extension PersistentStoreCoordinator {
     /// What changes in each store whenever somebody else commits to it.
-    func externalVersions() throws -> [String: Int64] {
-        var result: [String: Int64] = [:]
+    func externalVersions() throws -> [String: ExternalVersion] {
+        var result: [String: ExternalVersion] = [:]
         for store in stores { result[store.uuid] = try store.externalVersion() }
         return result
     }
 
     /// The same as it was when each store was opened.
-    func openedVersions() -> [String: Int64] {
-        Dictionary(stores.map { ($0.uuid, $0.openedVersion) }) { first, _ in first }
+    func openedVersions() -> [String: ExternalVersion] {
+        var result: [String: ExternalVersion] = [:]
+        for store in stores { result[store.uuid] = store.openingVersion.withLock { $0 } }
+        return result
     }
 }
 
 extension AttachedStore {
-    /// Raised by SQLite when another connection than the one that writes here has committed.
-    func externalVersion() throws -> Int64 {
-        let sql = "PRAGMA data_version"
-        guard readOnlyReason == nil else {
-            return try read { _, connection in try connection.value(sql)?.integer ?? 0 }
-        }
-        return try write { _, connection in try connection.value(sql)?.integer ?? 0 }
-    }
+    private static let versionSQL = "PRAGMA data_version"
 
-    var openedVersion: Int64 { openingVersion.withLock { $0 } }
+    /// What changes when others commit; a save of this process that waits for its lock is not waited for.
+    ///
+    /// While one is under way, a save of this process that came between is taken for one of somebody else: at worst what is
+    /// shown is read once more.
+    func externalVersion() throws -> ExternalVersion {
+        guard readOnlyReason == nil else {
+            return try read { _, connection in
+                ExternalVersion(byOthers: try connection.value(Self.versionSQL)?.integer ?? 0)
+            }
+        }
+        let byAnybody = try watching.withLock { watching in
+            let connection = try watching ?? StoreConnection(location, access: .liveReading, lockTimeout: lockTimeout)
+            watching = connection
+            return try connection.value(Self.versionSQL)?.integer ?? 0
+        }
+        let byOthers = try writing.withLockIfAvailable { state in
+            try openToWrite(&state).value(Self.versionSQL)?.integer ?? 0
+        }
+        return lastVersion.withLock { last in
+            guard let byOthers else {
+                guard let last else { return ExternalVersion(byOthers: 0, byAnybody: byAnybody) }
+                return ExternalVersion(
+                    byOthers: last.byOthers,
+                    byAnybody: byAnybody == last.byAnybody ? nil : byAnybody
+                )
+            }
+            last = ExternalVersion(byOthers: byOthers, byAnybody: byAnybody)
+            return ExternalVersion(byOthers: byOthers)
+        }
+    }
 }

@@ -71,7 +71,7 @@ extension ObjectGraph {
             dismiss(object.hasChanges || !other.hasChanges ? other : object)
             return object.graph === self
         }
-        permanentIDs.merge(ids) { $1 }
+        permanentIDs.merge(ids)
         for (old, new) in known { if let object = registered(old) { rename(object, to: new) } }
         guard !ids.isEmpty else { return }
         func renamed(_ id: ManagedObjectID) -> ManagedObjectID { ids[id] ?? id }

@@ -13,7 +13,9 @@ extension ObjectGraph {
         if let destination { try attach(destination, inverse, to: object, relationship.name) }
     }
 
-    func setMembers(of object: ManagedObject, _ index: Int, to destinations: [ManagedObject]) throws {
+    func setMembers(of object: ManagedObject, _ index: Int, to given: [ManagedObject]) throws {
+        var seen: Set<ManagedObject> = []
+        let destinations = given.filter { seen.insert($0).inserted }
         let wanted = Set(destinations.map(\.objectID))
         let present = try members(of: object, index)
         for id in present where !wanted.contains(id) { try remove(self.object(id), from: object, index) }
@@ -32,10 +34,10 @@ extension ObjectGraph {
             return try setToOne(destination, back, object)
         }
         guard try !members(of: object, index).contains(destination.objectID) else { return try markChanged(object) }
-        try change(object, index) { $0.add(destination.objectID) }
+        try change(object, index) { $0.add(destination.objectID, isOrdered: $1) }
         if case .toMany(let back)? = inverse.flatMap(destination.shape.property) {
             guard destination !== object || back != index else { return }
-            try change(destination, back) { $0.add(object.objectID) }
+            try change(destination, back) { $0.add(object.objectID, isOrdered: $1) }
         }
     }
 
@@ -45,10 +47,10 @@ extension ObjectGraph {
         if case .toOne(let back)? = inverse.flatMap(destination.shape.property) {
             return try setToOne(destination, back, nil)
         }
-        try change(object, index) { $0.remove(destination.objectID) }
+        try change(object, index) { value, _ in value.remove(destination.objectID) }
         if case .toMany(let back)? = inverse.flatMap(destination.shape.property) {
             guard destination !== object || back != index else { return }
-            try change(destination, back) { $0.remove(object.objectID) }
+            try change(destination, back) { value, _ in value.remove(object.objectID) }
         }
     }
 
@@ -56,7 +58,7 @@ extension ObjectGraph {
     func detach(_ target: ManagedObject, _ inverse: String, from object: ManagedObject) throws {
         guard target.status.isDisjoint(with: [.deleted, .gone]) else { return }
         switch target.shape.property(inverse) {
-        case .toMany(let index): try change(target, index) { $0.remove(object.objectID) }
+        case .toMany(let index): try change(target, index) { value, _ in value.remove(object.objectID) }
         case .toOne:
             // Its row may tell that it is of another entity than its id said, and where the relationship is then.
             try fire(target)
@@ -72,7 +74,7 @@ extension ObjectGraph {
 
     private func attach(_ target: ManagedObject, _ inverse: String, to object: ManagedObject, _ name: String) throws {
         switch target.shape.property(inverse) {
-        case .toMany(let index): try change(target, index) { $0.add(object.objectID) }
+        case .toMany(let index): try change(target, index) { $0.add(object.objectID, isOrdered: $1) }
         case .toOne:
             try willChange(target)
             guard case .toOne(let index)? = target.shape.property(inverse) else { return }
@@ -84,8 +86,9 @@ extension ObjectGraph {
         }
     }
 
-    private func change(_ object: ManagedObject, _ index: Int, _ body: (inout ToManyValue) -> Void) throws {
+    /// Changes what is known of a to-many relationship; `body` is told whether it is ordered.
+    private func change(_ object: ManagedObject, _ index: Int, _ body: (inout ToManyValue, Bool) -> Void) throws {
         try markChanged(object)
-        body(&object.toManys[index, default: ToManyValue()])
+        body(&object.toManys[index, default: ToManyValue()], object.shape.toManys[index].isOrdered)
     }
 }

@@ -112,7 +112,7 @@ extension ObjectGraph {
     /// Makes the objects what the save has made of their rows; with `stores`, those of these stores.
     func adopt(_ outcome: SaveOutcome, of stores: Set<String>? = nil) {
         func renamed(_ id: ManagedObjectID) -> ManagedObjectID { outcome.permanentIDs[id] ?? id }
-        permanentIDs.merge(outcome.permanentIDs) { $1 }
+        permanentIDs.merge(outcome.permanentIDs)
         news.savedIDs = outcome.inserted.union(outcome.updated).union(outcome.deleted)
         var rows = [ManagedObjectID: RowSnapshot](minimumCapacity: outcome.rows.count)
         for row in outcome.rows { rows[row.id] = row }

@@ -13,7 +13,7 @@ final class ObjectGraph {
     }
 
     /// The versions of the stores when everything was last refreshed for what other processes saved.
-    var externalVersions: [String: Int64]?
+    var externalVersions: [String: ExternalVersion]?
 
     var inserted: Set<ManagedObject> = []
     var updated: Set<ManagedObject> = []
@@ -29,14 +29,19 @@ final class ObjectGraph {
     private var failure: (any Error)?
     private var registry: [ManagedObjectID: ObjectReference] = [:]
     private var retained: Set<ManagedObject> = []
-    /// The permanent ids of objects whose temporary ids children still use.
-    var permanentIDs: [ManagedObjectID: ManagedObjectID] = [:]
+    /// The permanent ids of objects whose temporary ids somebody still uses: a child, a request, a notice.
+    let permanentIDs = PermanentIDs()
     private var lastOrder = 0
     private var observers: [Int: (ObjectsDidChange) -> Void] = [:]
     private var lastObserver = 0
 
     init(_ source: any ObjectSource) {
         self.source = source
+    }
+
+    deinit {
+        // Objects that live on have no graph any more to tell of their end.
+        for object in registeredObjects where object.status.contains(.holdsRow) { source.release(object.objectID) }
     }
 
     // MARK: Registry
@@ -111,6 +116,7 @@ final class ObjectGraph {
         if object.status.contains(.holdsRow) { source.release(object.objectID) }
         object.status = .gone
         object.graph = nil
+        object.prefetched = [:]
     }
 
     /// Takes an object back that was taken out.
@@ -203,7 +209,7 @@ final class ObjectGraph {
         object.toOnes = []
         object.toManys = [:]
         object.changed = []
-        object.prefetched = []
+        object.prefetched = [:]
     }
 
     /// The destinations of a to-many relationship as they are now.

@@ -5,22 +5,26 @@ extension ObjectGraph {
     ///
     /// The owner of a destination holds it, as long as it is no fault itself.
     func prefetch(_ path: [String], of objects: [ManagedObject]) throws {
-        // An object is held once: circles would keep each other alive.
         var seen = Set(objects)
         var owners = objects
         for name in path {
             var next: [ManagedObject] = []
             for (owner, ids) in try destinations(name, of: owners) {
-                for id in ids {
-                    let destination = try object(id)
-                    guard seen.insert(destination).inserted else { continue }
-                    owner.prefetched.append(destination)
-                    next.append(destination)
-                }
+                let destinations = try ids.map(object)
+                owner.prefetched[name] = destinations.filter { hold($0, by: owner) }
+                next += destinations.filter { seen.insert($0).inserted }
             }
             try holdRows(of: next.filter(\.isFault))
             owners = next
         }
+    }
+
+    /// True when an owner may hold a destination, which then lies deeper: circles would keep each other alive.
+    private func hold(_ destination: ManagedObject, by owner: ManagedObject) -> Bool {
+        if destination.depth > owner.depth { return true }
+        guard destination !== owner, destination.prefetched.isEmpty, owner.depth < .max else { return false }
+        destination.depth = owner.depth + 1
+        return true
     }
 
     private func destinations(

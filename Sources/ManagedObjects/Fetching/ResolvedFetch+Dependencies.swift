@@ -10,8 +10,8 @@ extension ResolvedFetch {
     }
 
     /// The same fetch with the ids of objects as they are now in the place of those from before they were saved.
-    func renaming(_ permanentIDs: [ManagedObjectID: ManagedObjectID]) -> ResolvedFetch {
-        guard !permanentIDs.isEmpty, let predicate else { return self }
+    func renaming(_ permanentIDs: PermanentIDs) -> ResolvedFetch {
+        guard let predicate else { return self }
         return ResolvedFetch(
             request: request,
             predicate: ResolvedPredicate(entity: predicate.entity, node: predicate.node.renaming(permanentIDs)),

@@ -15,10 +15,23 @@ struct HistoryCut {
             result = HistoryPruner.Result(transactions: 0, changes: 0, consumers: 0, slowestConsumer: nil)
             return
         }
+        let mirror = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name LIKE 'ANSCK%' LIMIT 1"
+        guard try connection.value(mirror) == nil else {
+            last = nil
+            result = HistoryPruner.Result(
+                transactions: 0,
+                changes: 0,
+                consumers: consumers.count,
+                slowestConsumer: nil,
+                isMirrored: true
+            )
+            return
+        }
         // Times need not ascend with numbers: the first that is young enough ends what may go.
         let young = try connection.value(
             "SELECT min(Z_PK) FROM ATRANSACTION WHERE ZTIMESTAMP >= ? OR ZTIMESTAMP IS NULL",
-            [.real(date.timeIntervalSinceReferenceDate)]
+            // No time is before one that is no number.
+            [.real(date.timeIntervalSinceReferenceDate.isNaN ? -.infinity : date.timeIntervalSinceReferenceDate)]
         )?
         .integer
         let byAge =

@@ -7,7 +7,7 @@ internal import StoreWriting
 ///
 /// Consumers register before they first read. As long as nobody is registered, nothing is purged: nobody knows who would
 /// miss it. A consumer whose number was lost, because another program put back older metadata, holds everything up until
-/// it acknowledges again.
+/// it acknowledges again. Nor is a history purged that CloudKit mirrors: a mirror that misses some of it uploads everything.
 public struct HistoryPruner: Sendable {
     /// What was purged.
     public struct Result: Hashable, Sendable {
@@ -17,6 +17,16 @@ public struct HistoryPruner: Sendable {
         public let consumers: Int
         /// The consumer that stood in the way of more; nil when none did.
         public let slowestConsumer: String?
+        /// True when CloudKit mirrors the store: its own place in the history is not ours to know, and nothing is purged.
+        public let isMirrored: Bool
+
+        init(transactions: Int, changes: Int, consumers: Int, slowestConsumer: String?, isMirrored: Bool = false) {
+            self.transactions = transactions
+            self.changes = changes
+            self.consumers = consumers
+            self.slowestConsumer = slowestConsumer
+            self.isMirrored = isMirrored
+        }
     }
 
     private let coordinator: PersistentStoreCoordinator
@@ -39,14 +49,17 @@ public struct HistoryPruner: Sendable {
         }
     }
 
-    /// Notes how far a consumer has come; it never goes back.
+    /// Notes how far a consumer has come; it never goes back, and no further than history itself.
     public func acknowledge(_ token: PersistentHistoryToken, by consumer: String, for store: PersistentStore) throws {
         guard let number = token.transactionNumbers[store.identifier] else { return }
-        try change(attached(store)) { consumers, _ in
+        let attached = try attached(store)
+        try change(attached) { consumers, connection in
             guard let known = consumers.transactionNumbers[consumer] else {
                 throw ManagedObjectError(.foreignObject, "no consumer of that name is registered; register it first")
             }
-            consumers.transactionNumbers[consumer] = max(known, number)
+            // A token from elsewhere, or from a copy that had gone on, knows nothing of what is yet to come.
+            let seen = try min(number, attached.lastTransaction(connection))
+            consumers.transactionNumbers[consumer] = max(known, seen)
         }
     }
 
@@ -98,16 +111,7 @@ public struct HistoryPruner: Sendable {
 
     private func transaction<R: Sendable>(_ store: AttachedStore, _ body: (StoreConnection) throws -> R) throws -> R {
         try store.write { _, connection in
-            let deadline = Deadline(after: store.lockTimeout)
-            try connection.beginWriting(deadline: deadline)
-            do {
-                let result = try body(connection)
-                try connection.commit(deadline: deadline)
-                return result
-            } catch {
-                connection.rollback()
-                throw error
-            }
+            try connection.inTransaction(until: Deadline(after: store.lockTimeout)) { try body(connection) }
         }
     }
 }

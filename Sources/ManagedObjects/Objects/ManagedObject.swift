@@ -32,8 +32,10 @@ open class ManagedObject {
     var changed: Set<ObjectShape.Property> = []
     /// When it was first changed, among the changes of its context; saves keep that order.
     var order = 0
-    /// Destinations that were prefetched, kept as long as the object is no fault.
-    var prefetched: [ManagedObject] = []
+    /// Destinations that were prefetched, by relationship, kept until the object is a fault again.
+    var prefetched: [String: [ManagedObject]] = [:]
+    /// Less than that of every object it has prefetched, so that no two keep each other alive.
+    var depth: UInt32 = 0
 
     /// Objects are made by contexts.
     public required init(_ registration: Registration) {

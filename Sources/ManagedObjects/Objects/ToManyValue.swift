@@ -27,13 +27,15 @@ struct ToManyValue {
         return placed + result.filter { !known.contains($0) }
     }
 
-    mutating func add(_ id: ManagedObjectID) {
-        if removed.remove(id) != nil { return }
+    /// Adds a destination; in an ordered relationship it comes last, also when it was there and was removed.
+    mutating func add(_ id: ManagedObjectID, isOrdered: Bool) {
+        if !isOrdered, removed.remove(id) != nil { return }
         guard !added.contains(id) else { return }
         added.append(id)
     }
 
     mutating func remove(_ id: ManagedObjectID) {
+        arrangement?.removeAll { $0 == id }
         if let index = added.firstIndex(of: id) {
             added.remove(at: index)
         } else {

@@ -1,6 +1,6 @@
 extension ResolvedNode {
     /// The same condition with permanent ids in the place of temporary ones.
-    func renaming(_ ids: [ManagedObjectID: ManagedObjectID]) -> ResolvedNode {
+    func renaming(_ ids: PermanentIDs) -> ResolvedNode {
         switch self {
         case .value, .sameObject, .entity: self
         case .not(let node): .not(node.renaming(ids))
@@ -19,7 +19,7 @@ extension ResolvedNode {
 }
 
 extension ResolvedOperand {
-    fileprivate func renaming(_ ids: [ManagedObjectID: ManagedObjectID]) -> ResolvedOperand {
+    fileprivate func renaming(_ ids: PermanentIDs) -> ResolvedOperand {
         switch self {
         case .constant, .attribute, .count, .aggregate: self
         case .countWhere(let owner, let hop, let depth, let node):

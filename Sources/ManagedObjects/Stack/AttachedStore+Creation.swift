@@ -24,29 +24,45 @@ extension AttachedStore {
         let builder = try StoreBuilder(model, uuid: UUID().uuidString, options: options)
         let connection = try builder.build(at: location, in: directory, mode: description.posixMode ?? 0o644)
         try NewStoreFile.closeClean(connection)
+        if let name = description.posixGroup {
+            // Nobody has it open yet, so no lock is lost with the file.
+            let file = try directory.openFile(location.name, for: .writing)
+            try file.setOwner(user: nil, group: group(name, location.path))
+            try file.close()
+        }
     }
 
-    /// Makes the tables of a history where the description asks for one and the store keeps none; returns whether it did.
+    /// Makes the history that the description asks for where the store keeps none; returns whether it did.
     ///
-    /// The store's contents must then be read again.
+    /// Genuine stores may have its tables, never used, without numbers for its entities: these are given then. The store's
+    /// contents must be read again.
     func switchHistoryOn() throws -> Bool {
         guard description.isHistoryTrackingEnabled, readOnlyReason == nil, !contents.hasHistory else { return false }
         try write { _, connection in
-            let deadline = Deadline(after: lockTimeout)
-            try connection.beginWriting(deadline: deadline)
-            do {
+            try connection.inTransaction(until: Deadline(after: lockTimeout)) {
                 // Another process may have been quicker.
                 let numbers = "SELECT count(*) FROM Z_PRIMARYKEY WHERE Z_NAME = 'TRANSACTION'"
                 if try connection.value(numbers) == .integer(0) {
                     try HistoryWriter.writeSchema(for: contents.model.model, to: connection)
                 }
-                try connection.commit(deadline: deadline)
-            } catch {
-                connection.rollback()
-                throw error
             }
         }
         close()
         return true
+    }
+}
+
+extension StoreConnection {
+    /// Runs `body` in a transaction that holds the write lock, and commits it unless it throws.
+    func inTransaction<R>(until deadline: Deadline, _ body: () throws -> R) throws -> R {
+        try beginWriting(deadline: deadline)
+        do {
+            let result = try body()
+            try commit(deadline: deadline)
+            return result
+        } catch {
+            rollback()
+            throw error
+        }
     }
 }

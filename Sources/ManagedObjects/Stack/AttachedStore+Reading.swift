@@ -139,16 +139,13 @@ extension AttachedStore {
         destination: String,
         keys: String
     ) -> String {
-        let (join, target) = (SQLName.quoted(table), SQLName.quoted(destination))
-        let (left, right) = (SQLName.quoted(owner.column), SQLName.quoted(other.column))
-        let order = owner.orderColumn.map { "j.\(SQLName.quoted($0))" } ?? "0"
-        var pairs = "SELECT j.\(left) AS o, j.\(right) AS d, \(order) AS p FROM \(join) j WHERE j.\(left) IN (\(keys))"
-        if owner.entity == other.entity, owner.relationship == other.relationship {
-            // A relationship that is its own inverse is a symmetric set, whichever way a pair is written.
-            pairs += " UNION SELECT j.\(right), j.\(left), \(order) FROM \(join) j WHERE j.\(right) IN (\(keys))"
-        }
-        return
-            "SELECT x.o, t.Z_PK, t.Z_ENT FROM (\(pairs)) x JOIN \(target) t ON t.Z_PK = x.d ORDER BY x.o, x.p, t.Z_PK"
+        let pairs = StoreLayout.JoinTable.pairs(table, owner, other) { "\($0) IN (\(keys))" }
+        let joined =
+            "SELECT x.owner, t.Z_PK, t.Z_ENT FROM (\(pairs)) x JOIN \(SQLName.quoted(destination)) t ON t.Z_PK = x.member"
+        // Of a pair that is written both ways, the first place counts.
+        return StoreLayout.JoinTable.isReflexive(owner, other)
+            ? joined + " GROUP BY x.owner, t.Z_PK ORDER BY x.owner, min(x.place), t.Z_PK"
+            : joined + " ORDER BY x.owner, x.place, t.Z_PK"
     }
 
     // MARK: Parts

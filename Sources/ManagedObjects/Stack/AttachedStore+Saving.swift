@@ -46,10 +46,12 @@ extension AttachedStore {
         return try withWriter { writer, connection in
             var save = StoreSave(request, store: self, writer: writer, connection: connection, model: model)
             var outcome = SaveOutcome()
+            var metadata: [String: PropertyListValue?] = [:]
             do {
                 let result = try writer.save(from: origin, deadline: Deadline(after: lockTimeout)) {
                     outcome = try save.run()
-                    try writeMetadata(through: connection)
+                    metadata = try writeMetadata(through: connection)
+                    try requireNoNewHistory(connection)
                 } beforeCommit: {
                     try complete(&outcome, of: save, connection)
                     try beforeCommit()
@@ -64,7 +66,7 @@ extension AttachedStore {
             } catch let conflict as VersionConflict {
                 throw publicError(for: conflict)
             }
-            pendingMetadata.withLock { $0 = [:] }
+            forgetPendingMetadata(metadata)
             // Whoever read meanwhile read what was there before.
             outcome.rows = outcome.rows.map { $0.read(at: .now) }
             cache.withLock { cache in
@@ -124,10 +126,13 @@ extension AttachedStore {
 
     /// What history is told of who saves.
     static func origin(author: String?, contextName: String?) -> HistoryWriter.Origin {
-        HistoryWriter.Origin(
+        // Genuine transactions all name a bundle; what has none is known by its program.
+        let process = CommandLine.arguments.first?.split(separator: "/").last.map(String.init)
+        return HistoryWriter.Origin(
             author: author,
             context: contextName,
-            process: CommandLine.arguments.first?.split(separator: "/").last.map(String.init),
+            bundle: process,
+            process: process,
             timestamp: Date().timeIntervalSinceReferenceDate
         )
     }
@@ -154,7 +159,8 @@ extension AttachedStore {
                         location,
                         in: Directory.open(path: location.folder),
                         identifiers: .random()
-                    )
+                    ),
+                    recordsHistory: recordsHistory
                 )
                 state.writer = writer
             }
@@ -177,11 +183,5 @@ extension AttachedStore {
         guard !connection.hasMoved, let frames = try? connection.framesInLog(), frames > Self.framesBeforeCheckpoint
         else { return }
         try? connection.checkpointPassively()
-    }
-
-    /// Writes metadata that was set and not yet saved.
-    private func writeMetadata(through connection: StoreConnection) throws {
-        let changes = pendingMetadata.withLock { $0 }
-        if !changes.isEmpty { try MetadataWriter.update(changes, in: connection) }
     }
 }

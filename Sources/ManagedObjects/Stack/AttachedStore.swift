@@ -30,15 +30,29 @@ final class AttachedStore: Sendable {
     let cache = Mutex(RowCache())
     /// How saves read rows again, by the entity's name.
     let writingPlans = Mutex<[String: RowPlan]>([:])
+    /// Looks whether anybody committed, and does nothing else, so that it need not wait for a save.
+    let watching = Mutex<StoreConnection?>(nil)
+    /// What ``externalVersion()`` was when the connection that writes could last be asked.
+    let lastVersion = Mutex<ExternalVersion?>(nil)
     /// What ``externalVersion()`` was when the store was opened.
-    let openingVersion = Mutex<Int64>(0)
+    let openingVersion = Mutex<ExternalVersion?>(nil)
+    /// The pragmas that were asked for, as the connection that writes has them.
+    let effectivePragmas = Mutex<[String: String]>([:])
     /// Metadata that was set and is to be written with the next save.
     let pendingMetadata = Mutex<[String: PropertyListValue?]>([:])
 
     var uuid: String { contents.metadata.uuid }
     var lockTimeout: Duration { .milliseconds(Int64(max(0, min(description.timeout, 86_400)) * 1000)) }
 
-    init(_ description: PersistentStoreDescription, model: ManagedObjectModel?, hashes: [String: [UInt8]]?) throws {
+    /// False for a history that was emptied and that the description does not ask for: it stays empty.
+    var recordsHistory: Bool { contents.hasHistory && (contents.holdsHistory || description.isHistoryTrackingEnabled) }
+
+    init(
+        _ description: PersistentStoreDescription,
+        model: ManagedObjectModel?,
+        hashes: [String: [UInt8]]?,
+        writesInferredModel: Bool = false
+    ) throws {
         self.description = description
         location = StoreLocation(url: description.url)
         let connection = try StoreConnection(location, access: .liveReading, lockTimeout: .seconds(20))
@@ -47,9 +61,9 @@ final class AttachedStore: Sendable {
         readOnlyReason =
             if description.isReadOnly {
                 "it was opened read-only"
-            } else if contents.isModelInferred {
+            } else if contents.isModelInferred && !writesInferredModel {
                 "it keeps no copy of its model; open it with a model"
-            } else if contents.hasHistory && !description.isHistoryTrackingEnabled {
+            } else if contents.holdsHistory && !description.isHistoryTrackingEnabled {
                 "it keeps a history, and was opened without history tracking"
             } else {
                 nil
@@ -64,6 +78,7 @@ final class AttachedStore: Sendable {
                 connection = open
             } else {
                 connection = try StoreConnection(location, access: .liveReading, lockTimeout: lockTimeout)
+                try apply(description.sqlitePragmas, to: connection)
                 for function in SQLFunction.forPredicates() { try connection.install(function) }
                 state.connection = connection
             }
@@ -81,6 +96,10 @@ final class AttachedStore: Sendable {
             state.writer = nil
             try? state.connection?.close()
             state.connection = nil
+        }
+        watching.withLock { connection in
+            try? connection?.close()
+            connection = nil
         }
     }
 

@@ -9,8 +9,19 @@ internal import Synchronization
 public final class ManagedObjectID: Sendable, CustomStringConvertible {
     package enum Reference: Hashable, Sendable {
         case permanent(Int64)
-        /// Numbered in the order in which they were made in this process.
-        case temporary(UInt64)
+        case temporary(Temporary)
+    }
+
+    /// What identifies an object until it is saved, and what its id is then: known as long as somebody holds this one.
+    package final class Temporary: Hashable, Sendable {
+        /// Counts temporary ids in the order in which they were made in this process.
+        let number: UInt64
+        let permanentID = Mutex<ManagedObjectID?>(nil)
+
+        init(_ number: UInt64) { self.number = number }
+
+        package static func == (first: Temporary, second: Temporary) -> Bool { first.number == second.number }
+        package func hash(into hasher: inout Hasher) { hasher.combine(number) }
     }
 
     /// What the ids of one entity have in common, kept once for all of them.
@@ -52,7 +63,7 @@ public final class ManagedObjectID: Sendable, CustomStringConvertible {
     /// Makes a temporary id of a family without a store.
     init(temporaryIn family: Family) {
         self.family = family
-        reference = .temporary(Self.lastTemporary.wrappingAdd(1, ordering: .relaxed).newValue)
+        reference = .temporary(Temporary(Self.lastTemporary.wrappingAdd(1, ordering: .relaxed).newValue))
     }
 
     /// Makes a temporary id.
@@ -62,6 +73,18 @@ public final class ManagedObjectID: Sendable, CustomStringConvertible {
 
     /// True until the object is first saved.
     public var isTemporaryID: Bool { storeUUID == nil }
+
+    /// The id that the object of a temporary id got when it was saved; nil before, and for a permanent id.
+    var permanentID: ManagedObjectID? {
+        if case .temporary(let temporary) = reference { temporary.permanentID.withLock { $0 } } else { nil }
+    }
+
+    /// Notes under which id the object of a temporary one was saved.
+    func becomes(_ id: ManagedObjectID) {
+        if case .temporary(let temporary) = reference, !id.isTemporaryID {
+            temporary.permanentID.withLock { $0 = id }
+        }
+    }
 
     /// The primary key; nil for a temporary id.
     package var primaryKey: Int64? {
@@ -80,8 +103,8 @@ public final class ManagedObjectID: Sendable, CustomStringConvertible {
     public func uriRepresentation() -> String {
         switch reference {
         case .permanent: objectURI?.description ?? ""
-        case .temporary(let number):
-            "x-coredata:///\(entityName)/t\(Self.process.uuidString.prefix(19))\(Self.tail(number))"
+        case .temporary(let temporary):
+            "x-coredata:///\(entityName)/t\(Self.process.uuidString.prefix(19))\(Self.tail(temporary.number))"
         }
     }
 
@@ -121,7 +144,7 @@ extension ManagedObjectID: Comparable {
         case (.permanent(let one), .permanent(let other)): one < other
         case (.permanent, .temporary): true
         case (.temporary, .permanent): false
-        case (.temporary(let one), .temporary(let other)): one < other
+        case (.temporary(let one), .temporary(let other)): one.number < other.number
         }
     }
 }

@@ -18,6 +18,13 @@ public struct PersistentStore: Sendable, Identifiable {
     public let isHistoryTrackingEnabled: Bool
     /// The pragmas that were asked for, with the values that are in force.
     public let sqlitePragmas: [String: String]
+    /// The permission bits of the main file; nil when they could not be read.
+    public let posixMode: UInt32?
+    /// The number of the group that the main file belongs to; nil when it could not be read.
+    public let posixGroup: UInt32?
+    /// What was asked for and is not in force here: what Linux has no like of, and modes and groups of files that were
+    /// there.
+    public let optionsNotApplied: [DescriptionOption]
 
     public var id: String { identifier }
 }

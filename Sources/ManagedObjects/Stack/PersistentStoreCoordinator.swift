@@ -41,16 +41,26 @@ public final class PersistentStoreCoordinator: Sendable {
     public var rowsRead: Int { stores.map { $0.reading.withLock(\.rowsRead) }.reduce(0, +) }
 
     /// Opens a store as its description says; with a model, one that is not there is made.
+    ///
+    /// A store that keeps no copy of its model, opened without one, is read-only: its tables tell neither delete rules nor
+    /// every inverse. `writesInferredModel` allows writing all the same.
     @discardableResult
-    public func addPersistentStore(with description: PersistentStoreDescription) throws -> PersistentStore {
+    public func addPersistentStore(
+        with description: PersistentStoreDescription,
+        writesInferredModel: Bool = false
+    ) throws -> PersistentStore {
         var (model, hashes) = (state.withLock { $0.model?.model }, isModelGiven ? versionHashes : nil)
         if model == nil, let path = description.modelFile {
             let file = try ModelFile(path: path)
             (model, hashes) = (file.model, file.entityVersionHashes.isEmpty ? nil : file.entityVersionHashes)
         }
+        try AttachedStore.check(description)
         if let model { try AttachedStore.createIfMissing(description, model: model, versionHashes: hashes ?? [:]) }
-        var store = try AttachedStore(description, model: model, hashes: hashes)
-        if try store.switchHistoryOn() { store = try AttachedStore(description, model: model, hashes: hashes) }
+        func attach() throws -> AttachedStore {
+            try AttachedStore(description, model: model, hashes: hashes, writesInferredModel: writesInferredModel)
+        }
+        var store = try attach()
+        if try store.switchHistoryOn() { store = try attach() }
         try store.applyOptions()
         let version = try store.externalVersion()
         store.openingVersion.withLock { $0 = version }
@@ -74,30 +84,6 @@ public final class PersistentStoreCoordinator: Sendable {
             return state.stores.remove(at: index)
         }
         removed?.close()
-    }
-
-    /// The metadata of a store as it was opened, with what was set and not yet saved.
-    public func metadata(for store: PersistentStore) -> [String: PropertyListValue] {
-        guard let store = self.store(uuid: store.identifier) else { return [:] }
-        var values = store.contents.metadata.values
-        for (key, value) in store.pendingMetadata.withLock({ $0 }) { values[key] = value }
-        return values
-    }
-
-    /// Sets keys of an application in the metadata of a store, or removes those without a value.
-    ///
-    /// The next save writes them in its transaction. Keys that are Core Data's own make that save fail.
-    public func setMetadata(_ changes: [String: PropertyListValue?], for store: PersistentStore) throws {
-        guard let store = self.store(uuid: store.identifier) else {
-            throw ManagedObjectError(.foreignObject, "the store is not open in this coordinator")
-        }
-        guard changes[HistoryConsumers.metadataKey] == nil else {
-            throw ManagedObjectError(
-                .save,
-                "the metadata key \(HistoryConsumers.metadataKey) belongs to the consumers of the history; register them"
-            )
-        }
-        store.pendingMetadata.withLock { $0.merge(changes) { $1 } }
     }
 
     /// The id that a URI stands for, without reading; nil when no store of that UUID is open or the model lacks the entity.

@@ -13,6 +13,9 @@ struct StoreContents: Sendable {
     let history: PersistentHistory?
     let journalMode: String
 
+    /// True when it keeps one that is not empty.
+    let holdsHistory: Bool
+
     var hasHistory: Bool { history != nil }
 
     /// Reads a store; a given model must be the one that the store was made with, as far as hashes tell.
@@ -39,6 +42,7 @@ struct StoreContents: Sendable {
         families = ObjectIDFamilies(layout, storeUUID: metadata.uuid)
         // Where it was never switched on, its tables may be there, and its entities are not numbered.
         history = numbers.number(of: "TRANSACTION") == nil ? nil : PersistentHistory(schema: schema)
+        holdsHistory = try history != nil && connection.value("SELECT 1 FROM ATRANSACTION LIMIT 1") != nil
         journalMode = try connection.value("PRAGMA journal_mode")?.text ?? ""
     }
 

@@ -6,15 +6,16 @@ extension MetadataWriter {
         "NSStore", "NSPersistence", "NSPersistentStore", "NSPersistentHistory", "_NS",
     ]
 
+    /// True for a key that is no application's.
+    package static func isReserved(_ key: String) -> Bool {
+        key == syntheticHashesKey || reservedPrefixes.contains { key.hasPrefix($0) }
+    }
+
     /// Sets an application's keys in the metadata of a store, or removes those whose value is nil; all others stay.
     ///
     /// It belongs into the transaction of the save that it goes with (COREDATA §1.2).
     package static func update(_ changes: [String: PropertyListValue?], in connection: StoreConnection) throws {
-        let reserved = changes.keys.sorted()
-            .first { key in
-                key == syntheticHashesKey || reservedPrefixes.contains { key.hasPrefix($0) }
-            }
-        if let reserved {
+        if let reserved = changes.keys.sorted().first(where: isReserved) {
             throw StoreError(
                 .incompatible,
                 path: connection.location.path,

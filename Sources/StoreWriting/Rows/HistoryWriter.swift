@@ -226,9 +226,24 @@ extension HistoryWriter {
             CREATE INDEX IF NOT EXISTS Z_TRANSACTION_TransactionAuthorIndex ON ATRANSACTION (ZAUTHOR COLLATE BINARY ASC);
             CREATE INDEX IF NOT EXISTS Z_TRANSACTION_TransactionTimestampIndex ON ATRANSACTION (ZTIMESTAMP COLLATE BINARY ASC);
             CREATE UNIQUE INDEX IF NOT EXISTS Z_TRANSACTIONSTRING_UNIQUE_NAME ON ATRANSACTIONSTRING (ZNAME COLLATE BINARY ASC);
-            INSERT OR IGNORE INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES
-                (16001, 'CHANGE', 0, 0), (16002, 'TRANSACTION', 0, 0), (16003, 'TRANSACTIONSTRING', 0, 0);
             """
         )
+        try numberEntities(in: connection)
+    }
+
+    /// Gives history's own entities their numbers, where the tables are there and were never used.
+    ///
+    /// Keys begin after those of the rows that are there, if any are.
+    private static func numberEntities(in connection: StoreConnection) throws(StoreError) {
+        for (number, entity) in zip(16001..., Own.allCases) {
+            let name = entity.rawValue
+            try connection.execute(
+                """
+                INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX)
+                SELECT \(number), '\(name)', 0, (SELECT ifnull(max(Z_PK), 0) FROM A\(name))
+                WHERE NOT EXISTS (SELECT 1 FROM Z_PRIMARYKEY WHERE Z_NAME = '\(name)');
+                """
+            )
+        }
     }
 }

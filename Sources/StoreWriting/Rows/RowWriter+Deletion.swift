@@ -66,7 +66,9 @@ extension RowWriter {
                 // A row of a join table goes with either of its objects, whatever the rule.
                 for destination in destinations { try touch(destination, [.manyToMany]) }
                 var condition = "\(SQLName.quoted(side.column)) = ?1"
-                if Self.isReflexive(side, other) { condition += " OR \(SQLName.quoted(other.column)) = ?1" }
+                if StoreLayout.JoinTable.isReflexive(side, other) {
+                    condition += " OR \(SQLName.quoted(other.column)) = ?1"
+                }
                 try connection.run(
                     "DELETE FROM \(SQLName.quoted(table)) WHERE \(condition)",
                     [.integer(owner.primaryKey)]

@@ -15,16 +15,9 @@ extension RowWriter {
             )
         case .manyToMany(let table, let side, let other):
             let destination = SQLName.quoted(try entity(relationship.description.destination).table)
-            let (left, right) = (SQLName.quoted(side.column), SQLName.quoted(other.column))
-            let place = side.orderColumn.map(SQLName.quoted) ?? "0"
-            var pairs = "SELECT \(right) AS key, \(place) AS place FROM \(SQLName.quoted(table)) WHERE \(left) = ?1"
-            // A relationship that is its own inverse keeps each pair one way or the other, or both.
-            if Self.isReflexive(side, other) {
-                let back = other.orderColumn.map(SQLName.quoted) ?? "0"
-                pairs += " UNION SELECT \(left), \(back) FROM \(SQLName.quoted(table)) WHERE \(right) = ?1"
-            }
+            let pairs = StoreLayout.JoinTable.pairs(table, side, other) { "\($0) = ?1" }
             return try keys(
-                "SELECT d.Z_PK, d.Z_ENT FROM (\(pairs)) p JOIN \(destination) d ON d.Z_PK = p.key "
+                "SELECT d.Z_PK, d.Z_ENT FROM (\(pairs)) p JOIN \(destination) d ON d.Z_PK = p.member "
                     + "GROUP BY d.Z_PK ORDER BY min(p.place), d.Z_PK",
                 [.integer(owner.primaryKey)]
             )

@@ -6,10 +6,16 @@ extension RowWriter {
 
     /// Brings the destinations of an ordered relationship into this order; they must be its destinations.
     ///
-    /// Only the places that have to change are written: Core Data leaves gaps for that.
+    /// Only the places that have to change are written: Core Data leaves gaps for that. A relationship that is its own
+    /// inverse has one place for both its ends, and so an order that nobody keeps.
     package func arrange(_ owner: ObjectKey, _ name: String, in order: [ObjectKey]) throws {
         let relationship = try self.relationship(name, of: owner)
         guard let places = try places(of: owner, relationship) else {
+            if case .manyToMany(_, let side, let other) = relationship.storage, relationship.description.isOrdered,
+                StoreLayout.JoinTable.isReflexive(side, other)
+            {
+                return
+            }
             throw unfit("\(owner.entity).\(name) is not an ordered relationship")
         }
         guard order.count == places.count, order.allSatisfy({ places[$0] != nil }), Set(order).count == order.count
@@ -31,7 +37,7 @@ extension RowWriter {
             guard let order = foreign.orderColumn else { return nil }
             (table, column, key) = (destinations, order, foreign.column)
         case .manyToMany(let joins, let side, let other):
-            guard let order = side.orderColumn, !Self.isReflexive(side, other) else { return nil }
+            guard let order = side.orderColumn, !StoreLayout.JoinTable.isReflexive(side, other) else { return nil }
             (table, column, key) = (joins, order, side.column)
         case .toOne: return nil
         }

@@ -250,10 +250,7 @@ extension RowWriter {
     ) -> String {
         let (left, right) = (SQLName.quoted(side.column), SQLName.quoted(other.column))
         let condition = "(\(left) = ?1 AND \(right) = ?2)"
-        return isReflexive(side, other) ? condition + " OR (\(left) = ?2 AND \(right) = ?1)" : condition
-    }
-
-    static func isReflexive(_ side: StoreLayout.JoinTable.Side, _ other: StoreLayout.JoinTable.Side) -> Bool {
-        side.entity == other.entity && side.relationship == other.relationship
+        return StoreLayout.JoinTable.isReflexive(side, other)
+            ? condition + " OR (\(left) = ?2 AND \(right) = ?1)" : condition
     }
 }

@@ -29,16 +29,19 @@ package final class RowWriter {
     private let versionHashes: [String: [UInt8]]?
 
     /// Takes a store that may be written; `external` is where its large values go.
+    ///
+    /// `recordsHistory` is false for one that keeps an empty history, and was opened by somebody who tracks none.
     package init(
         _ connection: StoreConnection,
         layout: StoreLayout,
-        external: ExternalDataWriter? = nil
+        external: ExternalDataWriter? = nil,
+        recordsHistory: Bool = true
     ) throws {
         self.connection = connection
         self.layout = layout
         self.external = external
         let schema = try StoreSchema(reading: connection)
-        history = try HistoryWriter(connection, layout: layout, schema: schema)
+        history = recordsHistory ? try HistoryWriter(connection, layout: layout, schema: schema) : nil
         hasTriggers = !schema.triggers.isEmpty
         triggers = try TriggerFunctions(on: connection, schema: schema)
         versionHashes = Self.versionHashes(in: connection)

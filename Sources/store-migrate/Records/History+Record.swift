@@ -56,7 +56,7 @@ extension HistoryPruner.Result {
             ("type", .string("pruning")), ("path", .string(path)), ("before", .optional(DateText.text(cutoff))),
             ("transactions", .integer(Int64(transactions))), ("changes", .integer(Int64(changes))),
             ("consumers", .integer(Int64(consumers))), ("slowest", .optional(slowestConsumer)),
-            ("dryRun", .bool(isDryRun)),
+            ("mirrored", .bool(isMirrored)), ("dryRun", .bool(isDryRun)),
         ])
     }
 }

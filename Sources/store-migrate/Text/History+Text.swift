@@ -53,6 +53,10 @@ extension HistoryPruner.Result {
             return "Nothing \(isDryRun ? "would be" : "was") purged: no consumer of the history is registered, "
                 + "so nobody knows who would miss it: \(name)"
         }
+        guard !isMirrored else {
+            return "Nothing \(isDryRun ? "would be" : "was") purged: CloudKit mirrors the store, "
+                + "and would upload everything again: \(name)"
+        }
         let known = Figures.count(Int64(consumers), "consumer")
         let reason = slowestConsumer.map { "; '\(Escaped.text($0))' has not dealt with more" } ?? ""
         guard transactions > 0 else {

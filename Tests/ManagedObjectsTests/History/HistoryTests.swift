@@ -1,6 +1,7 @@
 import FoundationEssentials
 import ManagedObjects
 import StoreFormat
+import StoreStrategies
 import StoreVerification
 import TestSupport
 import Testing
@@ -205,5 +206,97 @@ struct HistoryTests {
         try pruner.register("me", for: store)
         _ = try pruner.prune(store, olderThan: Date(timeIntervalSinceReferenceDate: 0))
         _ = try pruner.prune(store, olderThan: .distantFuture)
+    }
+
+    @Test("a consumer cannot have dealt with what is yet to come", arguments: [999, .max, -5, 1])
+    func futureToken(_ number: Int64) throws {
+        let pruner = HistoryPruner(coordinator)
+        try save(author: "app")
+        try pruner.register("widget", for: store)
+        let token = PersistentHistoryToken(transactionNumbers: [store.identifier: number])
+        try pruner.acknowledge(token, by: "widget", for: store)
+        #expect(try pruner.consumers(of: store) == ["widget": 1])
+        for _ in 0..<3 { try save(author: "app") }
+        #expect(try pruner.prune(store, olderThan: Date(timeIntervalSinceReferenceDate: 1e12)).transactions == 1)
+        #expect(try coordinator.fetchHistory(after: nil).count == 3)
+    }
+
+    @Test("a history that CloudKit mirrors is not purged, and that is said")
+    func mirrored() throws {
+        let pruner = HistoryPruner(coordinator)
+        for _ in 0..<2 { try save(author: "app") }
+        try pruner.register("app", for: store)
+        let process = try StoreWriterProcess(stack.location.path)
+        #expect(try process.execute("CREATE TABLE ANSCKMETADATAENTRY (Z_PK INTEGER PRIMARY KEY)").hasPrefix("ok"))
+        _ = process.waitForExit()
+        // The tables are others now: the store is opened anew.
+        let other = PersistentStoreCoordinator()
+        let same = try other.addPersistentStore(with: stack.container.persistentStoreDescriptions[0])
+        let result = try HistoryPruner(other).prune(same, olderThan: Date(timeIntervalSinceReferenceDate: 1e12))
+        #expect(result.isMirrored && result.transactions == 0 && result.changes == 0)
+        #expect(try other.fetchHistory(after: nil).count == 2)
+    }
+
+    @Test("nothing is older than what is no time")
+    func noTime() throws {
+        let pruner = HistoryPruner(coordinator)
+        try save(author: "app")
+        try pruner.register("app", for: store)
+        #expect(try pruner.prune(store, olderThan: Date(timeIntervalSinceReferenceDate: .nan)).transactions == 0)
+        #expect(try pruner.prune(store, olderThan: Date(timeIntervalSinceReferenceDate: .infinity)).transactions == 1)
+    }
+
+    @Test("a store whose history was emptied may be written without history tracking, and its history stays empty")
+    func emptied() throws {
+        try save(author: "app")
+        let process = try StoreWriterProcess(stack.location.path)
+        for table in ["ACHANGE", "ATRANSACTION"] {
+            #expect(try process.execute("DELETE FROM \(table)").hasPrefix("ok"))
+        }
+        _ = process.waitForExit()
+        var description = stack.container.persistentStoreDescriptions[0]
+        description.isHistoryTrackingEnabled = false
+        let untracked = PersistentStoreCoordinator()
+        let opened = try untracked.addPersistentStore(with: description)
+        #expect(!opened.isReadOnly && !opened.isHistoryTrackingEnabled)
+        let context = ManagedObjectContext(.privateQueue, coordinator: untracked)
+        try context.performAndWait { context in
+            try context.insertDummies(1)
+            try context.save()
+        }
+        let connection = try StoreConnection(stack.location, access: .liveReading)
+        #expect(try connection.value("SELECT count(*) FROM ATRANSACTION") == .integer(0))
+        #expect(try !PersistentStoreCoordinator().addPersistentStore(with: description).isReadOnly)
+        // Whoever reads a history that others began meanwhile would miss what is saved past it.
+        try save(author: "app")
+        try context.performAndWait { context in
+            try context.insertDummies(1)
+            let error = #expect(throws: ManagedObjectError.self) { try context.save() }
+            #expect(error?.code == .readOnlyStore)
+            #expect(context.insertedObjects.count == 1)
+        }
+        #expect(try connection.value("SELECT count(*) FROM ZTESTDUMMY") == .integer(3))
+    }
+
+    @Test(
+        "history is switched on where its tables are there and its entities have no numbers, as in a genuine store",
+        arguments: [false, true]
+    )
+    func unnumbered(_ hasRows: Bool) throws {
+        if hasRows { try save(author: "app") }
+        let process = try StoreWriterProcess(stack.location.path)
+        #expect(try process.execute("DELETE FROM Z_PRIMARYKEY WHERE Z_ENT > 16000").hasPrefix("ok"))
+        _ = process.waitForExit()
+        let other = PersistentStoreCoordinator()
+        let same = try other.addPersistentStore(with: stack.container.persistentStoreDescriptions[0])
+        #expect(same.isHistoryTrackingEnabled)
+        let context = ManagedObjectContext(.privateQueue, coordinator: other)
+        try context.performAndWait { context in
+            try context.insertDummies(1)
+            try context.save()
+        }
+        #expect(try other.fetchHistory(after: nil).map(\.transactionNumber) == (hasRows ? [1, 2] : [1]))
+        let connection = try StoreConnection(stack.location, access: .liveReading)
+        #expect(try connection.value("SELECT count(*) FROM Z_PRIMARYKEY WHERE Z_ENT > 16000") == .integer(3))
     }
 }

@@ -71,6 +71,10 @@ struct ContainerTests {
     @Test("a store that keeps a history is read-only without history tracking, and says why")
     func historyOff() throws {
         let stack = try SiblingStack(tracksHistory: true)
+        try stack.background.performAndWait { context in
+            try context.insertDummies(1)
+            try context.save()
+        }
         var description = stack.container.persistentStoreDescriptions[0]
         description.isHistoryTrackingEnabled = false
         let coordinator = PersistentStoreCoordinator()
@@ -134,26 +138,6 @@ struct ContainerTests {
             }
             #expect(error?.code == .incompatibleModel)
         }
-    }
-
-    @Test("an app's metadata is written with the next save, and what is Core Data's own is refused")
-    func metadata() throws {
-        let stack = try SiblingStack()
-        let coordinator = stack.container.persistentStoreCoordinator
-        let store = coordinator.persistentStores[0]
-        try coordinator.setMetadata(["LastSync": .integer(7)], for: store)
-        try stack.background.performAndWait { context in
-            try context.insertDummies(1)
-            try context.save()
-        }
-        let connection = try StoreConnection(stack.location, access: .liveReading)
-        #expect(try StoreMetadata(reading: connection)?.values["LastSync"] == .integer(7))
-        try coordinator.setMetadata(["NSStoreType": .string("Binary")], for: store)
-        try stack.background.performAndWait { context in
-            try context.insertDummies(1)
-            #expect(throws: StoreError.self) { try context.save() }
-        }
-        #expect(try connection.value("SELECT count(*) FROM ZTESTDUMMY") == .integer(1))
     }
 
     @Test("two stores of one UUID cannot be open at once; URIs of other stores mean nothing")

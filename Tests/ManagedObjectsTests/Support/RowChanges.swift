@@ -1,0 +1,99 @@
+import StoreFormat
+
+/// What a save did to the tables of a store: the rows of objects, the pairs of join tables, and what should not be.
+struct RowChanges {
+    /// What became of one object's row.
+    enum Fate: Hashable, CustomStringConvertible {
+        case came
+        case went
+        /// The columns that differ, its version among them.
+        case changed(Set<String>)
+
+        var description: String {
+            switch self {
+            case .came: "came"
+            case .went: "went"
+            case .changed(let columns): columns.sorted().joined(separator: ",")
+            }
+        }
+    }
+
+    private(set) var rows: [PlainReading.Row: Fate] = [:]
+    /// The pairs that came and went, each table's by both keys in the order of the columns.
+    private(set) var joins: [String: [[Int64]: Fate]] = [:]
+    /// Changes that no save makes.
+    private(set) var problems: [String] = []
+
+    var isEmpty: Bool { rows.isEmpty && joins.isEmpty && problems.isEmpty }
+
+    init(from before: PlainReading, to after: PlainReading) {
+        let derived = Set(
+            before.names.model.entities.values.flatMap { entity in
+                entity.attributes.filter(\.isDerived).compactMap { before.names.column(entity.name, $0.name) }
+            }
+        )
+        let model = Set(before.names.model.entities.keys.map(before.names.table(of:)))
+        var other: [PlainTables.Change] = []
+        for change in before.tables.changes(to: after.tables) {
+            if model.contains(change.table) {
+                let row = PlainReading.Row(table: change.table, key: change.rowID)
+                // What triggers keep is theirs.
+                rows[row] =
+                    change.before == nil
+                    ? .came : change.after == nil ? .went : .changed(change.columns.subtracting(derived))
+                checkVersion(change)
+            } else if change.table.hasPrefix("Z_"), change.table.dropFirst(2).first?.isNumber == true {
+                join(change, before.tables)
+            } else {
+                other.append(change)
+            }
+        }
+        checkKeys(other.filter { $0.table == "Z_PRIMARYKEY" }, before, after)
+        let history = HistoryRows(
+            other.filter { ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"].contains($0.table) }
+        )
+        problems += history.problems(telling: rows, before, after)
+        let rest = Set(other.map(\.table))
+            .subtracting(["Z_PRIMARYKEY", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"])
+        problems += rest.sorted().map { "\($0) changed" }
+    }
+
+    /// A row's version is 1 when it comes, and goes up by one when it changes.
+    private mutating func checkVersion(_ change: PlainTables.Change) {
+        guard let after = change.after else { return }
+        let expected = change.before.map { ($0["Z_OPT"]?.integer ?? 0) + 1 } ?? 1
+        if after["Z_OPT"]?.integer != expected { problems.append("the version of a row of \(change.table)") }
+        if let before = change.before, before["Z_ENT"] != after["Z_ENT"] { problems.append("the entity of a row") }
+    }
+
+    private mutating func join(_ change: PlainTables.Change, _ tables: PlainTables) {
+        let columns = (tables.tables[change.table]?.columns ?? []).filter { !$0.hasPrefix("Z_FOK") }
+        func key(_ row: [String: SQLValue]) -> [Int64] { columns.map { row[$0]?.integer ?? 0 } }
+        if let before = change.before, change.after == nil { joins[change.table, default: [:]][key(before)] = .went }
+        if let after = change.after, change.before == nil { joins[change.table, default: [:]][key(after)] = .came }
+        if change.before != nil, change.after != nil { problems.append("a pair of \(change.table) changed") }
+    }
+
+    /// The greatest key given out is raised on the rows of roots of which objects came, and on those of history.
+    private mutating func checkKeys(_ changes: [PlainTables.Change], _ before: PlainReading, _ after: PlainReading) {
+        for change in changes {
+            guard change.columns == ["Z_MAX"], let name = change.after?["Z_NAME"]?.text else {
+                problems.append("Z_PRIMARYKEY")
+                continue
+            }
+            let isHistory = name == "CHANGE" || name.hasPrefix("TRANSACTION")
+            let table = isHistory ? "A" + name : before.names.table(of: name)
+            let greatest = after.tables.tables[table]?.rows.keys.max() ?? 0
+            let came = rows.contains { $0.key.table == table && $0.value == .came }
+            let isRoot = isHistory || before.names.root(name) == name
+            guard isRoot, isHistory || came, change.after?["Z_MAX"]?.integer == greatest else {
+                problems.append("the greatest key of \(name)")
+                continue
+            }
+        }
+        for row in rows where row.value == .came {
+            let isRaised = changes.contains { $0.after?["Z_NAME"]?.text.map(before.names.table(of:)) == row.key.table }
+            if !isRaised { problems.append("no key was taken for a row of \(row.key.table)") }
+        }
+    }
+}
