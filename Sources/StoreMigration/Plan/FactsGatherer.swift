@@ -167,8 +167,12 @@ struct FactsGatherer {
             return .elsewhere(shared.run.new.path)
         }
         guard status.size > 0, try uuid(at: place) == shared.completion.newUUID else { return .notOurs }
-        if status.identity == shared.completion.new { return .ours }
-        // Restored from a backup or moved to another disk: the receipt and the journal must agree.
+        // The kernel gives an inode's number to the next file once the first is gone: it counts at its place only, and
+        // for a store that has a UUID to be known by.
+        if place == shared.run.new, status.identity == shared.completion.new, shared.completion.newUUID != nil {
+            return .ours
+        }
+        // Restored from a backup, or moved with its folder: the receipt and the journal must agree.
         return Receipt(beside: place.name, in: folder)?.transaction == shared.run.transaction ? .ours : .notOurs
     }
 
