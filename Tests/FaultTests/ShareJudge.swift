@@ -45,7 +45,8 @@ struct ShareJudge: Sendable {
         case .exited(0):
             if try isUntouched(scratch) { objections.append("it claims success, and nothing was shared") }
             objections += try objectionsToFence(scratch)
-        case .exited(1) where fault == .lastingNoSpace: objections.append("a disk that is full ended with 1, not with 14")
+        case .exited(1) where fault == .lastingNoSpace:
+            objections.append("a disk that is full ended with 1, not with 14")
         case .exited(let status) where Self.cleanFailures.contains(status): break
         case .killed(signal: 9) where fault.isDeadly: break
         default: objections.append("it ended with \(ending)")

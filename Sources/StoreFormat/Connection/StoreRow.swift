@@ -7,11 +7,6 @@ package struct StoreRow: ~Copyable {
     let statement: OpaquePointer
     package let columnCount: Int
 
-    init(statement: OpaquePointer, columnCount: Int) {
-        self.statement = statement
-        self.columnCount = columnCount
-    }
-
     /// The storage class of a value as it is stored.
     package func type(_ column: Int) -> StorageClass {
         StorageClass(rawValue: sqlite3_column_type(statement, Int32(truncatingIfNeeded: column))) ?? .null
