@@ -174,15 +174,7 @@ public final class RelayQueue: Sendable {
     func write<R: Sendable>(_ body: (StoreConnection) throws -> R) throws(RelayError) -> R {
         let deadline = Deadline(after: lockTimeout)
         return try read { connection in
-            try connection.beginWriting(deadline: deadline)
-            do {
-                let result = try body(connection)
-                try connection.commit(deadline: deadline)
-                return result
-            } catch {
-                connection.rollback()
-                throw error
-            }
+            try connection.inTransaction(until: deadline) { try body(connection) }
         }
     }
 

@@ -14,14 +14,9 @@ enum RelaySchema {
         try connection.execute("PRAGMA synchronous=FULL")
         if try isPrepared(connection) { return }
         try connection.execute("PRAGMA journal_mode=WAL")
-        try connection.beginWriting(deadline: deadline)
-        do {
+        try connection.inTransaction(until: deadline) {
             // Somebody else may have been first.
             if try !isPrepared(connection) { try connection.execute(tables) }
-            try connection.commit(deadline: deadline)
-        } catch {
-            connection.rollback()
-            throw error
         }
     }
 

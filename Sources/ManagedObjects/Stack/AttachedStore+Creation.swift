@@ -51,18 +51,3 @@ extension AttachedStore {
         return true
     }
 }
-
-extension StoreConnection {
-    /// Runs `body` in a transaction that holds the write lock, and commits it unless it throws.
-    func inTransaction<R>(until deadline: Deadline, _ body: () throws -> R) throws -> R {
-        try beginWriting(deadline: deadline)
-        do {
-            let result = try body()
-            try commit(deadline: deadline)
-            return result
-        } catch {
-            rollback()
-            throw error
-        }
-    }
-}

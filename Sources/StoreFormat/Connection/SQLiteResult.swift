@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import SafeFiles
 internal import SystemPackage
 
 /// A result code of SQLite, turned into the error a caller can act on.
@@ -38,7 +39,7 @@ struct SQLiteResult {
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
             StoreError(.notWritable, path: path, "the store cannot be written (\(detail))")
         case SQLITE_CANTOPEN: StoreError(.unreadable, path: path, "the store cannot be opened (\(detail))")
-        case SQLITE_IOERR where systemError == .noSpace || systemError == .diskQuotaExceeded:
+        case SQLITE_IOERR where systemError?.isOutOfSpace == true:
             StoreError(.noSpace, path: path, "the disk is full")
         case SQLITE_IOERR: StoreError(.inputOutput, path: path, "input or output failed (\(detail), code \(code))")
         case SQLITE_NOMEM: StoreError(.failed, path: path, "out of memory")

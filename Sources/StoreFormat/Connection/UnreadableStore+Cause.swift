@@ -32,7 +32,7 @@ extension UnreadableStore {
         case .isDirectory: UnreadableStore(.directory, path: path, detail: "this is a folder, not a store")
         case .tooManyLinks: UnreadableStore(.hardLink, path: path, detail: "the file has several names (hard links)")
         case .noSuchAddressOrDevice: UnreadableStore(.specialFile, path: path, detail: "this is not a regular file")
-        case .noSpace, .diskQuotaExceeded: StoreError(.noSpace, path: path, "the disk is full")
+        case _ where errno.isOutOfSpace: StoreError(.noSpace, path: path, "the disk is full")
         case .notDirectory: StoreError(.notFound, path: path, "a part of the path is not a folder")
         default: UnreadableStore(.inputOutput, path: path, detail: "the kernel could not read it (\(errno))")
         }

@@ -195,7 +195,7 @@ package struct StoreReader: Sendable {
     }
 
     private static func code(of error: FileError) -> StoreError.Code {
-        [.noSpace, .diskQuotaExceeded].contains(error.errno) ? .noSpace : .failed
+        error.errno.isOutOfSpace ? .noSpace : .failed
     }
 
     private static func temporaryDirectory() throws -> TemporaryDirectory {

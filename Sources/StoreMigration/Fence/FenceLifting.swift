@@ -15,9 +15,7 @@ struct FenceLifting {
             access: .liveWriting,
             lockTimeout: context.options.effectiveLockTimeout
         )
-        try connection.beginWriting(deadline: context.lockDeadline())
-        try FenceWriter(connection).lift()
-        try connection.commit(deadline: context.lockDeadline())
+        try connection.inTransaction(until: context.lockDeadline()) { try FenceWriter(connection).lift() }
         try connection.close()
         try journal.append(.unfenced)
     }

@@ -110,7 +110,7 @@ extension StoreError.Code {
 extension Errno {
     fileprivate var outcome: MigrationOutcome {
         switch self {
-        case .noSpace, .diskQuotaExceeded: .noSpace
+        case _ where isOutOfSpace: .noSpace
         case .permissionDenied, .notPermitted, .readOnlyFileSystem, .fileExists: .notWritable
         default: .failed
         }

@@ -213,11 +213,11 @@ struct RunRecovery {
                 access: .liveWriting,
                 lockTimeout: options.effectiveLockTimeout
             )
-            try connection.beginWriting(deadline: context.lockDeadline())
-            let writer = FenceWriter(connection)
-            try writer.lift()
-            _ = try writer.set(transaction: run.run.transaction, newPath: run.run.new.path)
-            try connection.commit(deadline: context.lockDeadline())
+            try connection.inTransaction(until: context.lockDeadline()) {
+                let writer = FenceWriter(connection)
+                try writer.lift()
+                _ = try writer.set(transaction: run.run.transaction, newPath: run.run.new.path)
+            }
             try connection.close()
         }
         try journal.append(.fenced)
