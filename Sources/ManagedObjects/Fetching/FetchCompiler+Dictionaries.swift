@@ -33,7 +33,7 @@ extension FetchCompiler {
         _ column: Int
     ) -> ManagedObjectID? {
         guard row.type(column) == .integer, let declared = layout.entities[subject.destination] else { return nil }
-        let concrete = row.type(column + 1) == .integer ? layout.entity(numbered: row.integer(column + 1)) : nil
+        let concrete = layout.entity(ofRowNumbered: row.integer(column + 1), inTable: declared.table)
         return ManagedObjectID(
             entity: concrete?.name ?? declared.name,
             root: declared.root,

@@ -83,6 +83,10 @@ package struct PredicateCompiler {
             }
             return "\(try key(first, scopes)) IS \(try key(second, scopes))"
         case .entity(let subject, let names):
+            if let sole = layout.entities[subject.destination].flatMap({ layout.soleEntity(inTable: $0.table) }) {
+                // There its rows are of it, whatever number they bear.
+                return names.contains(sole.name) ? "\(try column("Z_PK", of: subject, scopes)) IS NOT NULL" : "0"
+            }
             let numbers = names.compactMap { layout.entities[$0]?.number }.map(SQLValue.integer)
             return Self.member(try column("Z_ENT", of: subject, scopes), numbers)
         case .exists(let owner, let hop, let condition):

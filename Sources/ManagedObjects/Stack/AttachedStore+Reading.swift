@@ -122,9 +122,13 @@ extension AttachedStore {
             sql = Self.joinSQL(table, owner, other, destination: destination.table, keys: list)
         }
         var result: [(Int64, ManagedObjectID)] = []
+        let sole = contents.layout.soleEntity(inTable: destination.table)
+            .flatMap { contents.families.family(named: $0.name) }
         try read { _, connection in
             try connection.forEachRow(sql) { row in
-                guard let family = contents.families.family(numbered: row.integer(2)) else { return }
+                guard let family = sole ?? contents.families.family(numbered: row.integer(2)),
+                    family.rootName == destination.root
+                else { return }
                 let id = ManagedObjectID(family, primaryKey: row.integer(1))
                 result.append((row.integer(0), id))
             }

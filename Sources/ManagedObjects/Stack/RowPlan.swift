@@ -65,7 +65,7 @@ struct RowPlan: Sendable {
         }
         self.columns = columns
         self.decoders = decoders
-        only = layout.entities(inTable: entity.table).count == 1 ? decoders[entity.number] : nil
+        only = layout.soleEntity(inTable: entity.table) == nil ? nil : decoders[entity.number]
     }
 
     /// What holds for the rows that it reads, and for no others of the table.

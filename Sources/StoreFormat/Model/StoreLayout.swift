@@ -19,6 +19,8 @@ package struct StoreLayout: Hashable, Sendable {
     /// What was not found, in the order of the entities' numbers.
     package let unresolved: [Unresolved]
     private let names: [Int64: String]
+    /// The one entity of each table that holds one only.
+    private let soleEntities: [String: String]
 
     package init(model: ManagedObjectModel, schema: StoreSchema, entityNumbers: EntityNumbers) {
         var resolver = LayoutResolver(model: model, schema: schema, entityNumbers: entityNumbers)
@@ -31,6 +33,19 @@ package struct StoreLayout: Hashable, Sendable {
             resolver.entities.values.map { ($0.number, $0.name) },
             uniquingKeysWith: { first, _ in first }
         )
+        soleEntities = Dictionary(grouping: resolver.entities.values, by: \.table)
+            .compactMapValues { $0.count == 1 ? $0[0].name : nil }
+    }
+
+    /// The entity whose objects alone lie in a table; nil where several share it.
+    package func soleEntity(inTable table: String) -> Entity? { soleEntities[table].flatMap { entities[$0] } }
+
+    /// The entity of a row in a table, by the number that the row bears; nil when that is of no entity of the table.
+    ///
+    /// Where a table holds one entity only, its rows are of that one whatever they bear: in genuine stores, some bear another.
+    package func entity(ofRowNumbered number: Int64, inTable table: String) -> Entity? {
+        if let sole = soleEntity(inTable: table) { return sole }
+        return entity(numbered: number).flatMap { $0.table == table ? $0 : nil }
     }
 
     /// The entity of a number; nil when the number is none of the model's.

@@ -13,6 +13,8 @@ final class EntityPlan {
     let encoders: [AttributeEncoder]
     /// The to-one relationships without an inverse that may lead to objects of this entity.
     let waysWithoutReturn: [WayWithoutReturn]
+    /// The condition that finds the row of a key.
+    let rowCondition: String
     private var insertions: [[String]: String] = [:]
 
     /// A to-one relationship without an inverse, and where its keys are.
@@ -52,6 +54,8 @@ final class EntityPlan {
                     )
                 }
             }
+        rowCondition =
+            layout.soleEntity(inTable: entity.table) != nil ? "Z_PK = ?" : "Z_PK = ? AND Z_ENT = \(entity.number)"
         inserted = entity.attributes.filter { !$0.description.isDerived }
         encoders = inserted.map { AttributeEncoder($0.description, of: entity.name) }
     }

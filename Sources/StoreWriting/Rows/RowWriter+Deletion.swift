@@ -83,6 +83,7 @@ extension RowWriter {
     private func emptyWaysTo(_ key: ObjectKey, goingWith doomed: Set<ObjectKey>) throws {
         for way in try plan(of: key.entity).waysWithoutReturn {
             let owners = try keys(
+                inTable: way.table,
                 "SELECT Z_PK, Z_ENT FROM \(SQLName.quoted(way.table)) WHERE \(SQLName.quoted(way.column)) = ?",
                 [.integer(key.primaryKey)]
             )
@@ -95,14 +96,15 @@ extension RowWriter {
     }
 
     private func removeRow(of key: ObjectKey) throws {
-        let entity = try self.entity(key.entity)
+        let plan = try plan(of: key.entity)
+        let entity = plan.entity
         for attribute in entity.attributes where attribute.description.allowsExternalBinaryDataStorage {
             try abandonFile(of: key, entity, attribute)
         }
         let tombstone = try history == nil ? [] : tombstone(of: key, entity)
         try connection.run(
-            "DELETE FROM \(SQLName.quoted(entity.table)) WHERE Z_PK = ? AND Z_ENT = ?",
-            [.integer(key.primaryKey), .integer(entity.number)]
+            "DELETE FROM \(SQLName.quoted(entity.table)) WHERE \(plan.rowCondition)",
+            [.integer(key.primaryKey)]
         )
         guard connection.withHandle({ sqlite3_changes64($0) }) == 1 else {
             throw VersionConflict(object: key, expected: nil, found: nil)

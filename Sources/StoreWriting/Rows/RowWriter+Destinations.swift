@@ -10,14 +10,16 @@ extension RowWriter {
         case .oneToMany(let table, let key):
             let order = (key.orderColumn.map { SQLName.quoted($0) + ", " } ?? "") + "Z_PK"
             return try keys(
+                inTable: table,
                 "SELECT Z_PK, Z_ENT FROM \(SQLName.quoted(table)) WHERE \(SQLName.quoted(key.column)) = ? ORDER BY \(order)",
                 [.integer(owner.primaryKey)]
             )
         case .manyToMany(let table, let side, let other):
-            let destination = SQLName.quoted(try entity(relationship.description.destination).table)
+            let destination = try entity(relationship.description.destination).table
             let pairs = StoreLayout.JoinTable.pairs(table, side, other) { "\($0) = ?1" }
             return try keys(
-                "SELECT d.Z_PK, d.Z_ENT FROM (\(pairs)) p JOIN \(destination) d ON d.Z_PK = p.member "
+                inTable: destination,
+                "SELECT d.Z_PK, d.Z_ENT FROM (\(pairs)) p JOIN \(SQLName.quoted(destination)) d ON d.Z_PK = p.member "
                     + "GROUP BY d.Z_PK ORDER BY min(p.place), d.Z_PK",
                 [.integer(owner.primaryKey)]
             )
@@ -29,6 +31,7 @@ extension RowWriter {
         let table = try entity(owner.entity).table
         let destination = try entity(place.description.destination)
         return try keys(
+            inTable: destination.table,
             "SELECT Z_PK, Z_ENT FROM \(SQLName.quoted(destination.table)) WHERE Z_PK = "
                 + "(SELECT \(SQLName.quoted(place.key.column)) FROM \(SQLName.quoted(table)) WHERE Z_PK = ?)",
             [.integer(owner.primaryKey)]
@@ -36,11 +39,11 @@ extension RowWriter {
         .first
     }
 
-    /// The objects that a query with the columns `Z_PK` and `Z_ENT` finds; rows of no known entity are passed over.
-    func keys(_ sql: String, _ arguments: [SQLValue]) throws -> [ObjectKey] {
+    /// The objects of a table that a query with the columns `Z_PK` and `Z_ENT` finds; rows of no entity of it are passed over.
+    func keys(inTable table: String, _ sql: String, _ arguments: [SQLValue]) throws -> [ObjectKey] {
         var found: [ObjectKey] = []
         try connection.forEachRow(sql, arguments) { row in
-            if let entity = layout.entity(numbered: row.integer(1)) {
+            if let entity = layout.entity(ofRowNumbered: row.integer(1), inTable: table) {
                 found.append(ObjectKey(entity: entity.name, primaryKey: row.integer(0)))
             }
         }

@@ -4,25 +4,27 @@ package import StoreFormat
 extension RowWriter {
     /// Returns the object that a key leads to, under its concrete entity; nil when there is none.
     ///
-    /// The entity given may be any of the object's line, as in a URI.
+    /// The entity given may be any of the object's line, as in a URI. Throws where the row of the key is of no entity of its
+    /// table: it is there, and nobody's to write.
     package func object(_ entity: String, _ primaryKey: Int64) throws -> ObjectKey? {
         let entity = try self.entity(entity)
         let number = try connection.value(
             "SELECT Z_ENT FROM \(SQLName.quoted(entity.table)) WHERE Z_PK = ?",
             [.integer(primaryKey)]
         )
-        guard let found = number?.integer.flatMap(layout.entity(numbered:)), found.table == entity.table else {
-            return nil
+        guard let number else { return nil }
+        guard let found = layout.entity(ofRowNumbered: number.integer ?? 0, inTable: entity.table) else {
+            throw damaged("a row of \(entity.table) bears the number of no entity of that table, and is not written")
         }
         return ObjectKey(entity: found.name, primaryKey: primaryKey)
     }
 
     /// Returns the version (`Z_OPT`) of an object as it stands, this save's changes included; nil when it is gone.
     package func version(of key: ObjectKey) throws -> Int64? {
-        let entity = try self.entity(key.entity)
+        let plan = try plan(of: key.entity)
         let version = try connection.value(
-            "SELECT ifnull(Z_OPT, 0) FROM \(SQLName.quoted(entity.table)) WHERE Z_PK = ? AND Z_ENT = ?",
-            [.integer(key.primaryKey), .integer(entity.number)]
+            "SELECT ifnull(Z_OPT, 0) FROM \(SQLName.quoted(plan.entity.table)) WHERE \(plan.rowCondition)",
+            [.integer(key.primaryKey)]
         )
         return version?.integer
     }
@@ -33,6 +35,7 @@ extension RowWriter {
     package func conflict(over key: ObjectKey, expecting version: Int64) throws -> VersionConflict? {
         if changes.hasInserted(key) || changes.hasDeleted(key) { return nil }
         guard let current = try self.version(of: key) else {
+            _ = try object(key.entity, key.primaryKey)
             return VersionConflict(object: key, expected: version, found: nil)
         }
         let found = changes.hasUpdated(key) ? current &- 1 : current
@@ -88,6 +91,7 @@ extension RowWriter {
                 guard columns.count == constraint.count else { continue }
                 let condition = columns.map { "t.\($0) = r.\($0)" }.joined(separator: " AND ")
                 let found = try keys(
+                    inTable: entity.table,
                     "SELECT t.Z_PK, t.Z_ENT FROM main.\(table) t, temp.refused_row r "
                         + "WHERE \(condition) AND t.Z_PK <> ? LIMIT 1",
                     [.integer(key.primaryKey)]

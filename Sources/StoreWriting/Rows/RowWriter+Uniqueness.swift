@@ -30,6 +30,7 @@ extension RowWriter {
         let names = values.keys.sorted()
         let conditions = try names.map { "\(SQLName.quoted(try settable($0, in: plan).column)) = ?" }
         return try keys(
+            inTable: plan.entity.table,
             "SELECT Z_PK, Z_ENT FROM \(SQLName.quoted(plan.entity.table)) "
                 + "WHERE \(conditions.joined(separator: " AND ")) LIMIT 1",
             names.compactMap { values[$0] }
@@ -39,7 +40,8 @@ extension RowWriter {
 
     /// Leads to `heir` what leads to `loser`, and gives it the members of the loser's to-many relationships.
     ///
-    /// What the heir has itself stays: a one-to-one that leads somewhere, and the to-ones that only the loser tells of.
+    /// What the heir has itself stays: a one-to-one that leads somewhere, and the to-ones that only the loser tells of. An heir
+    /// that was announced and is yet to be inserted takes what its row has no other value for.
     package func handOver(relationshipsOf loser: ObjectKey, to heir: ObjectKey) throws {
         let own = try plan(of: heir.entity).relationships
         for relationship in try entity(loser.entity).relationships {
@@ -52,7 +54,12 @@ extension RowWriter {
                     case .toOne = try self.relationship(inverse, of: member).storage,
                     try destinations(of: heir, same).isEmpty
                 else { continue }
-                try connect(heir, name, to: member)
+                if isNew(heir), !changes.hasInserted(heir) {
+                    try disconnect(loser, relationship, member)
+                    promise(heir, name, member)
+                } else {
+                    try connect(heir, name, to: member)
+                }
             case .oneToMany, .manyToMany:
                 for member in members {
                     try disconnect(loser, name, from: member)
@@ -63,6 +70,7 @@ extension RowWriter {
         for way in try plan(of: loser.entity).waysWithoutReturn
         where try plan(of: heir.entity).kinds.contains(way.destination) {
             let owners = try keys(
+                inTable: way.table,
                 "SELECT Z_PK, Z_ENT FROM \(SQLName.quoted(way.table)) WHERE \(SQLName.quoted(way.column)) = ?",
                 [.integer(loser.primaryKey)]
             )

@@ -135,6 +135,19 @@ package final class RowWriter {
         return last + 1
     }
 
+    /// Takes so many keys for objects of each entity that are to be inserted by later saves, and returns the first of each.
+    ///
+    /// It is to be called in a transaction of its own, between two saves.
+    package func reserveKeys(_ counts: [String: Int64]) throws -> [String: Int64] {
+        defer { beginSave() }
+        try requireSchema()
+        var result: [String: Int64] = [:]
+        for (entity, count) in counts.sorted(by: { $0.key < $1.key }) {
+            result[entity] = try allocateKeys(for: entity, count: count)
+        }
+        return result
+    }
+
     /// Inserts the row of an object whose key was taken before, with its attributes and its to-one relationships.
     ///
     /// A destination that is new too may be inserted later in the save. To-many relationships are set afterwards. An object
@@ -253,14 +266,14 @@ package final class RowWriter {
         _ arguments: [SQLValue],
         changing slots: Set<HistorySlots.Slot>
     ) throws {
-        let entity = try self.entity(key.entity)
+        let plan = try plan(of: key.entity)
         let isFirst = !changes.hasInserted(key) && !changes.hasUpdated(key) && !changes.hasDeleted(key)
         let all = assignments + (isFirst ? [Self.nextVersion] : [])
         guard !all.isEmpty else { return changes.update(key, slots) }
         let list = all.joined(separator: ", ")
         try write(
-            "UPDATE \(SQLName.quoted(entity.table)) SET \(list) WHERE Z_PK = ? AND Z_ENT = ?",
-            arguments + [.integer(key.primaryKey), .integer(entity.number)],
+            "UPDATE \(SQLName.quoted(plan.entity.table)) SET \(list) WHERE \(plan.rowCondition)",
+            arguments + [.integer(key.primaryKey)],
             of: key
         )
         guard connection.withHandle({ sqlite3_changes64($0) }) == 1 else {

@@ -1,7 +1,6 @@
 import ChangeMerging
 import ManagedObjects
 import StoreFormat
-import StoreVerification
 import Testing
 
 /// Two contexts edit one store at random, and merge each other's saves.
@@ -41,10 +40,7 @@ struct RandomEditingTests {
             #expect(Set(readings.keys) == Set(stored.keys), "seed \(seed)")
             for (id, reading) in stored { #expect(readings[id] == reading, "seed \(seed)") }
         }
-        let connection = try StoreConnection(stack.location, access: .liveReading)
-        let findings = try StoreVerifier()
-            .findings(in: connection, location: stack.location, externalData: nil, level: .coredata)
-        #expect(findings.map(\.message) == [], "seed \(seed)")
+        #expect(try stack.location.findingsOfCoreData() == [], "seed \(seed)")
         for observation in observations { observation.cancel() }
     }
 

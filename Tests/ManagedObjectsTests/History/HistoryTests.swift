@@ -2,7 +2,6 @@ import FoundationEssentials
 import ManagedObjects
 import StoreFormat
 import StoreStrategies
-import StoreVerification
 import TestSupport
 import Testing
 
@@ -165,9 +164,7 @@ struct HistoryTests {
         #expect(try pruner.consumers(of: store).isEmpty)
         let traces = "SELECT count(*) FROM ATRANSACTIONSTRING WHERE ZNAME LIKE 'StoreMigrate%'"
         #expect(try connection.value(traces) == .integer(0))
-        let findings = try StoreVerifier()
-            .findings(in: connection, location: stack.location, externalData: nil, level: .coredata)
-        #expect(findings.map(\.message) == [])
+        #expect(try stack.location.findingsOfCoreData() == [])
     }
 
     @Test("a store without history has none to tell")

@@ -1,6 +1,5 @@
 import ManagedObjects
 import StoreFormat
-import StoreVerification
 import Testing
 
 @Suite("Relationships of objects")
@@ -23,10 +22,7 @@ struct RelationshipTests {
         let fresh = PersistentStoreCoordinator()
         try fresh.addPersistentStore(with: stack.container.persistentStoreDescriptions[0])
         try ManagedObjectContext(.privateQueue, coordinator: fresh).performAndWait { try check($0) }
-        let connection = try StoreConnection(stack.location, access: .liveReading)
-        let findings = try StoreVerifier()
-            .findings(in: connection, location: stack.location, externalData: nil, level: .coredata)
-        #expect(findings.filter { $0.severity == .error }.map(\.message).isEmpty)
+        #expect(try stack.location.findingsOfCoreData() == [])
     }
 
     @Test("setting a to-one shows on its other side, before the save and after it")

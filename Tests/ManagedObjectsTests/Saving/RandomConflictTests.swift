@@ -1,7 +1,6 @@
 import ChangeMerging
 import ManagedObjects
 import StoreFormat
-import StoreVerification
 import Testing
 
 /// Two contexts edit one store at random and hear of each other's saves late, so that most saves meet conflicts.
@@ -55,10 +54,7 @@ struct RandomConflictTests {
             #expect(Set(shown.keys) == Set(stored.keys), "\(policy), seed \(seed)")
             for (id, reading) in stored { #expect(shown[id] == reading, "\(policy), seed \(seed)") }
         }
-        let connection = try StoreConnection(stack.location, access: .liveReading)
-        let findings = try StoreVerifier()
-            .findings(in: connection, location: stack.location, externalData: nil, level: .coredata)
-        #expect(findings.map(\.message) == [], "\(policy), seed \(seed)")
+        #expect(try stack.location.findingsOfCoreData() == [], "\(policy), seed \(seed)")
         for observation in observations { observation.cancel() }
     }
 }

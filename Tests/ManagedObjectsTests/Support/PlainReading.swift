@@ -71,9 +71,8 @@ struct PlainReading {
         if hidden != nil || inverse?.isToMany == false {
             let place = inverse.flatMap { names.toOne(relationship.destination, $0.name) }
             guard let column = hidden ?? place?.column else { return nil }
-            let numbers = Set(names.entities(in: table).compactMap { names.numbers[$0] })
             for rowID in index.rows(of: table, where: column, is: key)
-            where tables.value("Z_ENT", of: rowID, in: table).integer.map(numbers.contains) == true {
+            where self.entity(of: Row(table: table, key: rowID)) != nil {
                 found.append((place?.orderColumn.map { tables.value($0, of: rowID, in: table) } ?? .null, rowID))
             }
         } else {

@@ -1,0 +1,15 @@
+import SafeFiles
+import StoreFormat
+import StoreVerification
+
+extension StoreLocation {
+    /// What the proof that a store is sound Core Data finds in it, in order.
+    func findingsOfCoreData() throws -> [String] {
+        let connection = try StoreConnection(self, access: .liveReading)
+        let files = try ExternalData.open(of: self, in: Directory.open(path: folder))
+        return try StoreVerifier()
+            .findings(in: connection, location: self, externalData: files, level: .coredata)
+            .map { "\($0.code) \($0.message)" }
+            .sorted()
+    }
+}
