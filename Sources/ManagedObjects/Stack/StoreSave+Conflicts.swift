@@ -37,7 +37,9 @@ extension StoreSave {
                 update.values = values
                 updates.append(update)
             case .restore(let values, _) where returning.contains(update.id):
-                newKeys[update.id] = try objectKey(update.base?.id ?? update.id)
+                let key = try objectKey(update.base?.id ?? update.id)
+                newKeys[update.id] = key
+                writer.announce([key])
                 let (next, overflow) = state.oldVersion.addingReportingOverflow(1)
                 continuedVersions[update.id] = overflow ? 1 : next
                 let shape = try model.entity(update.base?.id.entityName ?? update.id.entityName)

@@ -24,7 +24,9 @@ extension StoreSave {
 
     /// True when a new object's row reads as what was given for it: reading it again would be half the cost of a save.
     private func isAsGiven(_ insertion: SaveRequest.Insertion, _ key: ObjectKey, _ changes: SaveChanges) -> Bool {
-        insertion.shape.readsAsWritten && !writer.hasTriggers && !changes.hasRewritten(key)
+        // What comes back may have been given more than it asked for, by one that made room for it.
+        insertion.shape.readsAsWritten && continuedVersions[insertion.id] == nil && !writer.hasTriggers
+            && !changes.hasRewritten(key)
             && places[key.entity]?.count == insertion.shape.storedAttributes.count
             && insertion.shape.realAttributes.allSatisfy { !insertion.attributes[$0].isNotANumber }
     }

@@ -10,9 +10,8 @@ extension StoreSave {
             guard newKeys[winner] != nil || request.updates.contains(where: { $0.id == winner }),
                 let holder = try key(of: loser)
             else { continue }
-            if newKeys[winner] == nil, let heir = try key(of: winner) {
-                try writer.handOver(relationshipsOf: holder, to: heir)
-            }
+            // One that comes back is led to before it is there.
+            if let heir = try key(of: winner) { try writer.handOver(relationshipsOf: holder, to: heir) }
             try writer.delete([holder])
         }
     }

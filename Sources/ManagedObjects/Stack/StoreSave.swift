@@ -41,6 +41,10 @@ struct StoreSave {
     /// Writes everything; the caller holds the transaction and rolls it back when this throws.
     mutating func run() throws -> SaveOutcome {
         outcome.permanentIDs = request.standIns
+        for insertion in request.insertions where !insertion.id.isTemporaryID {
+            newKeys[insertion.id] = try objectKey(insertion.id)
+        }
+        if !newKeys.isEmpty { writer.announce(newKeys.values) }
         outcome.isMerged = !request.standIns.isEmpty || !request.supplanted.isEmpty
         try settleConflicts()
         try letGoOfDoomed()
@@ -81,7 +85,6 @@ struct StoreSave {
             outcome.permanentIDs[id] = store.id(of: key)
             next[id.entityName] = number + 1
         }
-        writer.announce(continuedVersions.keys.compactMap { newKeys[$0] })
     }
 
     func objectKey(_ id: ManagedObjectID) throws -> ObjectKey {

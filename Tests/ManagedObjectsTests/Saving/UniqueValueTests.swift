@@ -130,6 +130,47 @@ struct UniqueValueTests {
         #expect(try stack.stored("SELECT count(*) FROM ZBOOK WHERE ZAUTHOR = 2") == .integer(2))
     }
 
+    @Test(
+        "an object that comes back takes over what leads to the one that has its name meanwhile",
+        arguments: [MergePolicy.mergeByPropertyObjectTrump, .overwrite]
+    )
+    func comesBack(_ policy: MergePolicy) throws {
+        try stack.main.performAndWait { context in
+            context.mergePolicy = policy
+            let author = try context.existingObject(with: ids[0])
+            try author.setValue(7, forKey: "age")
+            let others = try stack.background.performAndWait { context in
+                try context.delete(context.existingObject(with: ids[0]))
+                try context.save()
+                let holder = try context.insertNewObject(forEntityName: "Author")
+                try holder.setValue("1", forKey: "name")
+                let (book, passport) = (
+                    try context.insertNewObject(forEntityName: "Book"),
+                    try context.insertNewObject(forEntityName: "Passport")
+                )
+                try book.setObject(holder, forKey: "author")
+                try passport.setObject(holder, forKey: "owner")
+                try holder.add(context.existingObject(with: ids[1]), toKey: "friends")
+                try context.save()
+                return [holder, book, passport].map(\.objectID)
+            }
+            let book = try context.existingObject(with: others[1])
+            try context.save()
+            #expect(author.objectID == ids[0] && !author.isDeleted)
+            #expect(context.hasChanges == false)
+            #expect(throws: ManagedObjectError.self) { try context.existingObject(with: others[0]) }
+            #expect(try book.object(forKey: "author") === author)
+            #expect(try author.objects(forKey: "books") == [book])
+            #expect(try author.object(forKey: "passport")?.objectID == others[2])
+            #expect(try author.objects(forKey: "friends").map(\.objectID) == [ids[1]])
+            #expect(try author.value(Int.self, forKey: "age") == 7)
+        }
+        #expect(try names() == "1,2")
+        #expect(try stack.stored("SELECT group_concat(ZAUTHOR) FROM ZBOOK") == .text("1"))
+        let passport = "SELECT ZOWNER || (SELECT ZPASSPORT = p.Z_PK FROM ZAUTHOR WHERE Z_PK = 1) FROM ZPASSPORT p"
+        #expect(try stack.stored(passport) == .text("11"))
+    }
+
     @Test("an import of many objects, of which most are there already, updates these and inserts the others")
     func manyAtOnce() throws {
         let known = (0..<300).map { "known \($0)" }
