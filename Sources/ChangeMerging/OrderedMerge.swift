@@ -1,10 +1,10 @@
 /// Merges the orders that two sides gave to the members of an ordered relationship.
-public enum OrderedMerge {
+package enum OrderedMerge {
     /// Returns the members of `merged` in an order that keeps what either side did to the base's.
     ///
     /// Where only one side moved members that both have, its order holds; where both did, the one preferred. What the
     /// other side added comes after the member that it follows there. Members that neither side lists are left out.
-    public static func order<Member: Hashable>(
+    package static func order<Member: Hashable>(
         _ merged: Set<Member>,
         base: [Member],
         local: [Member],

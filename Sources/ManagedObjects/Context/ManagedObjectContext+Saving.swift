@@ -39,7 +39,7 @@ extension ManagedObjectContext {
             context: ObjectIdentifier(self),
             contextName: name,
             transactions: outcome.transactions,
-            permanentIDs: outcome.permanentIDs
+            permanentIDs: graph.takeReservedIDs().merging(outcome.permanentIDs) { $1 }
         )
         for object in saved { object.didSave() }
         graph.postNews()

@@ -13,12 +13,6 @@ extension ManagedObjectContext: ObjectSource {
         try performAndWait { context in try ids.compactMap { try context.graph.snapshot(of: $0) } }
     }
 
-    nonisolated func rows(_ query: RowQuery) throws -> [RowSnapshot] {
-        try performAndWait { context in
-            try context.graph.objects(query).compactMap { try context.graph.snapshot(of: $0.objectID) }
-        }
-    }
-
     nonisolated func destinations(
         of owners: [ManagedObjectID],
         _ relationship: String

@@ -53,7 +53,7 @@ extension ObjectGraph {
             else { continue }
             for id in try destinations(of: object, property) {
                 // One that was never saved may have gone with its own deletion already.
-                guard !id.isTemporaryID || registered(id) != nil else { continue }
+                guard !isNowhere(id) else { continue }
                 let destination = try self.object(id)
                 switch relationship.deleteRule {
                 case .cascade: delete(destination)

@@ -1,11 +1,6 @@
 internal import StoreFormat
 
 extension ObjectGraph {
-    /// The objects that a query asks for, as the store has them; new ones of the context are faults.
-    func objects(_ query: RowQuery) throws -> [ManagedObject] {
-        try objects(for: source.rows(query))
-    }
-
     /// The objects of rows that were just read: those that are there keep the values they have.
     ///
     /// With `isFilling` none of them stays a fault.

@@ -31,6 +31,8 @@ final class ObjectGraph {
     private var retained: Set<ManagedObject> = []
     /// The permanent ids of objects whose temporary ids somebody still uses: a child, a request, a notice.
     let permanentIDs = PermanentIDs()
+    /// The permanent ids that new objects got ahead of being saved, by their temporary ones.
+    private(set) var reservedIDs: [ManagedObjectID: ManagedObjectID] = [:]
     private var lastOrder = 0
     private var observers: [Int: (ObjectsDidChange) -> Void] = [:]
     private var lastObserver = 0
@@ -131,6 +133,21 @@ final class ObjectGraph {
         strike(ObjectIdentifier(object), object.objectID)
         object.objectID = id
         registry[id] = ObjectReference(object)
+    }
+
+    /// Notes ids that new objects got ahead of being saved.
+    func reserve(_ ids: [ManagedObjectID: ManagedObjectID]) { reservedIDs.merge(ids) { $1 } }
+
+    /// Returns the ids that objects got ahead of this save, and forgets them.
+    func takeReservedIDs() -> [ManagedObjectID: ManagedObjectID] {
+        defer { reservedIDs = [:] }
+        return reservedIDs
+    }
+
+    /// True for the id of an object that was never saved and is not here any more.
+    func isNowhere(_ id: ManagedObjectID) -> Bool {
+        guard id.isTemporaryID || !reservedIDs.isEmpty && reservedIDs.values.contains(id) else { return false }
+        return registered(id) == nil
     }
 
     // MARK: Faults

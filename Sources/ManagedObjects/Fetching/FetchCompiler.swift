@@ -32,7 +32,7 @@ package struct FetchCompiler {
 
     /// A statement that returns the given columns (of the alias `t`) of each row that is wanted, in order.
     package func statement(_ fetch: ResolvedFetch, selecting columns: SQLFragment) throws(FetchError) -> SQLFragment {
-        let isDistinct = fetch.request.returnsDistinctResults && fetch.request.resultType == .dictionaries
+        let isDistinct = fetch.request.returnsDistinctResults && fetch.request.returnsDictionaries
         // Rows that stand for several objects have no key.
         let terms: [SQLFragment?] = [try order(fetch), isDistinct ? nil : "t.Z_PK"]
         let order = SQLFragment.joined(terms.compactMap { $0 }, by: ", ")

@@ -1,14 +1,5 @@
 /// Asks a store, or a context, for objects of an entity.
 public struct FetchRequest: Hashable, Sendable {
-    /// What is returned.
-    public enum ResultType: Hashable, Sendable {
-        case managedObjects
-        case managedObjectIDs
-        case count
-        /// The values of ``FetchRequest/propertiesToFetch``, or of all attributes.
-        case dictionaries
-    }
-
     public var entityName: String
     /// Which objects are wanted; nil for all.
     public var predicate: FetchPredicate?
@@ -17,22 +8,26 @@ public struct FetchRequest: Hashable, Sendable {
     /// The greatest number of results; 0 for all.
     public var fetchLimit = 0
     public var fetchOffset = 0
-    /// How many objects are read at a time once the ids are known; 0 for all at once.
+    /// How many objects ``ManagedObjectContext/fetchInBatches(_:)`` reads at a time; 0 for all at once.
+    ///
+    /// Other fetches return arrays, and read what is in them.
     public var fetchBatchSize = 0
     public var includesSubentities = true
     /// Whether objects that a context has changed and not saved are taken as they are there.
     public var includesPendingChanges = true
+    /// False to read no more of faults than which there are: each is read when it is looked into.
     public var includesPropertyValues = true
     public var returnsObjectsAsFaults = true
     /// Whether objects that a context has already are given the values that were just read.
     public var shouldRefreshRefetchedObjects = false
     /// The relationships whose destinations are read along.
     public var relationshipKeyPathsForPrefetching: [String] = []
-    public var resultType = ResultType.managedObjects
-    /// Key paths to attributes, to-one relationships and counts; for dictionaries.
+    /// Key paths to attributes, to-one relationships and counts, for dictionaries; none for all attributes.
     public var propertiesToFetch: [String] = []
     /// Whether equal dictionaries are returned once.
     public var returnsDistinctResults = false
+    /// True where dictionaries are wanted, and not objects.
+    package var returnsDictionaries = false
 
     public init(entityName: String, predicate: FetchPredicate? = nil, sortDescriptors: [SortDescriptor] = []) {
         self.entityName = entityName

@@ -6,9 +6,17 @@ extension ManagedObjectContext {
         try graph.fetch(resolved(request))
     }
 
-    /// The ids of the objects that a request asks for.
+    /// The objects that a request asks for, read in batches of ``FetchRequest/fetchBatchSize`` as they are looked at.
+    ///
+    /// Which objects there are is settled at once; what is in them is read batch by batch. Where the context has changes
+    /// that may bear on the result, all rows are read once to find out.
+    public func fetchInBatches(_ request: FetchRequest) throws -> BatchedObjects {
+        try BatchedObjects(graph.objectIDs(resolved(request)), request, in: graph)
+    }
+
+    /// The ids of the objects that a request asks for; nothing else is read of them.
     public func fetchObjectIDs(_ request: FetchRequest) throws -> [ManagedObjectID] {
-        try graph.fetch(resolved(request)).map(\.objectID)
+        try graph.objectIDs(resolved(request))
     }
 
     /// How many objects a request asks for.
@@ -16,10 +24,10 @@ extension ManagedObjectContext {
         try graph.count(resolved(request))
     }
 
-    /// The values that a request of ``FetchRequest/ResultType/dictionaries`` asks for, as the store has them.
+    /// The values that a request asks for, as the store has them.
     public func fetchDictionaries(_ request: FetchRequest) throws -> [[String: PredicateConstant]] {
         var request = request
-        request.resultType = .dictionaries
+        request.returnsDictionaries = true
         return try graph.source.dictionaries(resolved(request).renaming(graph.permanentIDs))
     }
 

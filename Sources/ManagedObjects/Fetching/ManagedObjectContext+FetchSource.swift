@@ -6,6 +6,10 @@ extension ManagedObjectContext {
         }
     }
 
+    nonisolated func objectIDs(_ fetch: ResolvedFetch) throws -> [ManagedObjectID] {
+        try performAndWait { context in try context.graph.objectIDs(fetch) }
+    }
+
     nonisolated func ordersFetches(of entity: String) -> Bool { true }
 
     nonisolated func count(_ fetch: ResolvedFetch) throws -> Int? {

@@ -4,7 +4,12 @@ extension ObjectGraph {
     /// The objects that a fetch asks for, in its order.
     func fetch(_ fetch: ResolvedFetch) throws -> [ManagedObject] {
         let result = try fetched(fetch.renaming(permanentIDs))
-        let request = fetch.request
+        try complete(result, for: fetch.request)
+        return result
+    }
+
+    /// Refreshes, reads along, and fills what was fetched, as far as the request asks for it.
+    func complete(_ result: [ManagedObject], for request: FetchRequest) throws {
         if request.shouldRefreshRefetchedObjects {
             for object in result where !object.isFault && !object.hasChanges { try fireAnew(object) }
         }
@@ -12,7 +17,13 @@ extension ObjectGraph {
             try prefetch(keyPath.split(separator: ".").map(String.init), of: result)
         }
         if !request.returnsObjectsAsFaults { for object in result { try fire(object) } }
-        return result
+    }
+
+    /// The ids of the objects that a fetch asks for, in its order.
+    func objectIDs(_ fetch: ResolvedFetch) throws -> [ManagedObjectID] {
+        let fetch = fetch.renaming(permanentIDs)
+        guard try isForSource(fetch) else { return try fetched(fetch).map(\.objectID) }
+        return try source.objectIDs(fetch)
     }
 
     /// The number of objects that a fetch asks for.
@@ -25,15 +36,24 @@ extension ObjectGraph {
     }
 
     private func fetched(_ fetch: ResolvedFetch) throws -> [ManagedObject] {
-        let pending = try pendingChanges(for: fetch)
-        guard !pending.isEmpty || !source.ordersFetches(of: fetch.request.entityName) else {
-            return try objects(for: source.rows(fetch), isFilling: !fetch.request.returnsObjectsAsFaults)
+        let request = fetch.request
+        guard try !isForSource(fetch) else {
+            guard request.includesPropertyValues || !request.returnsObjectsAsFaults else {
+                return try source.objectIDs(fetch).map(object)
+            }
+            return try objects(for: source.rows(fetch), isFilling: !request.returnsObjectsAsFaults)
         }
+        let pending = try pendingChanges(for: fetch)
         let order = FetchOrder(fetch)
         let keys = try candidates(fetch, pending).map { (object: $0, key: try order.key(of: $0)) }
             .sorted { order.precedes($0.key, $1.key) }
         let rest = keys.dropFirst(max(0, fetch.request.fetchOffset))
         return (fetch.request.fetchLimit > 0 ? rest.prefix(fetch.request.fetchLimit) : rest).map(\.object)
+    }
+
+    /// True for a fetch whose result the source knows: nothing that was changed here bears on it.
+    private func isForSource(_ fetch: ResolvedFetch) throws -> Bool {
+        try source.ordersFetches(of: fetch.request.entityName) && pendingChanges(for: fetch).isEmpty
     }
 
     /// The objects that match, in no order: what the store says, corrected by what was changed here.

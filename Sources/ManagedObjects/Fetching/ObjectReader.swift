@@ -1,12 +1,10 @@
-internal import SafeFiles
 public import StoreFormat
 
 /// Reads objects straight from a store, without a context, and changes nothing to get them: not a byte, not even a `-shm`.
 ///
 /// What lies in a write-ahead log is seen. All objects of one fetch are of one state of the store.
 public struct ObjectReader: Sendable {
-    private let reader: StoreReader
-    private let monitor: WorkMonitor
+    private let reading: StoreReading
 
     /// Creates a reader that waits for locks no longer than `lockTimeout`, and asks `isCancelled` now and then.
     public init(
@@ -14,11 +12,10 @@ public struct ObjectReader: Sendable {
         allowsNetworkFileSystem: Bool = false,
         isCancelled: (@Sendable () -> Bool)? = nil
     ) {
-        monitor = WorkMonitor(onProgress: nil, isCancelled: isCancelled)
-        reader = StoreReader(
+        reading = StoreReading(
             lockTimeout: lockTimeout,
             allowsNetworkFileSystem: allowsNetworkFileSystem,
-            monitor: monitor
+            isCancelled: isCancelled
         )
     }
 
@@ -32,7 +29,7 @@ public struct ObjectReader: Sendable {
         describedBy describe: (FetchedObject) throws -> String,
         _ body: (String) throws -> Void
     ) throws {
-        let spool = try reader.withView(of: location) { view in
+        let spool = try reading.withView(of: location) { view in
             let spool = FetchSpool()
             try forEachObject(request, in: view, path: location.path) { try spool.append(describe($0)) }
             return spool
@@ -79,7 +76,7 @@ public struct ObjectReader: Sendable {
         let time = ContinuousClock.now
         let layouts = shape.entities.mapValues(FetchedObject.Layout.init)
         try connection.forEachRow(statement.sql, statement.arguments) { row in
-            try monitor.checkCancellation()
+            try reading.checkCancellation()
             guard let snapshot = try plan.snapshot(row, time: time), let layout = layouts[snapshot.id.entityName]
             else { return }
             try body(FetchedObject(snapshot, layout))

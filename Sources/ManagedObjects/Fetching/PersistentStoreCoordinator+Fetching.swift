@@ -15,6 +15,10 @@ extension PersistentStoreCoordinator {
         return result
     }
 
+    func objectIDs(_ fetch: ResolvedFetch) throws -> [ManagedObjectID] {
+        try stores(holding: fetch).flatMap { try $0.objectIDs(fetch) }
+    }
+
     func ordersFetches(of entity: String) -> Bool {
         stores.count { $0.contents.layout.entities[entity] != nil } <= 1
     }
@@ -48,6 +52,20 @@ extension AttachedStore {
         query.limit = request.fetchLimit > 0 ? request.fetchLimit : nil
         query.offset = max(0, request.fetchOffset)
         return query
+    }
+
+    fileprivate func objectIDs(_ fetch: ResolvedFetch) throws -> [ManagedObjectID] {
+        let statement = try compiler.identifiers(fetch)
+        let table = try entity(fetch.request.entityName).table
+        let sole = contents.layout.soleEntity(inTable: table).flatMap { contents.families.family(named: $0.name) }
+        return try read { _, connection in
+            var result: [ManagedObjectID] = []
+            try connection.forEachRow(statement.sql, statement.arguments) { row in
+                guard let family = sole ?? contents.families.family(numbered: row.integer(1)) else { return }
+                result.append(ManagedObjectID(family, primaryKey: row.integer(0)))
+            }
+            return result
+        }
     }
 
     fileprivate func count(_ fetch: ResolvedFetch) throws -> Int {

@@ -43,7 +43,7 @@ package struct ResolvedFetch: Sendable {
         for descriptor in request.sortDescriptors { keys.append(try Self.sortKey(descriptor, of: entity, in: model)) }
         sortKeys = keys
         var properties: [(name: String, property: Property)] = []
-        if request.resultType == .dictionaries {
+        if request.returnsDictionaries {
             let names =
                 request.propertiesToFetch.isEmpty
                 ? model.attributes(of: entity).filter { !$0.isTransient }.map(\.name) : request.propertiesToFetch

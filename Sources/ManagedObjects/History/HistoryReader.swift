@@ -1,5 +1,4 @@
 public import FoundationEssentials
-internal import SafeFiles
 public import StoreFormat
 
 /// Reads a store's persistent history without a coordinator, and changes nothing to get it: not a byte, not even a `-shm`.
@@ -7,8 +6,7 @@ public import StoreFormat
 /// What lies in a write-ahead log is seen. What one call returns is of one state of the store. Every method throws
 /// ``StoreError`` with the code `incompatible` for a store that is not Core Data's.
 public struct HistoryReader: Sendable {
-    private let reader: StoreReader
-    private let monitor: WorkMonitor
+    private let reading: StoreReading
 
     /// Creates a reader that waits for locks no longer than `lockTimeout`, and asks `isCancelled` now and then.
     public init(
@@ -16,11 +14,10 @@ public struct HistoryReader: Sendable {
         allowsNetworkFileSystem: Bool = false,
         isCancelled: (@Sendable () -> Bool)? = nil
     ) {
-        monitor = WorkMonitor(onProgress: nil, isCancelled: isCancelled)
-        reader = StoreReader(
+        reading = StoreReading(
             lockTimeout: lockTimeout,
             allowsNetworkFileSystem: allowsNetworkFileSystem,
-            monitor: monitor
+            isCancelled: isCancelled
         )
     }
 
@@ -76,7 +73,7 @@ public struct HistoryReader: Sendable {
         var count = 0
         do {
             try history.forEachTransaction(reading: connection, after: request.after) { transaction in
-                try monitor.checkCancellation()
+                try reading.checkCancellation()
                 guard request.authors.includes(transaction.author) else { return }
                 var entry = HistoryEntry(
                     transactionNumber: transaction.number,
@@ -103,7 +100,7 @@ public struct HistoryReader: Sendable {
         of location: StoreLocation,
         _ body: (PersistentHistory, StoreConnection) throws -> R
     ) throws -> R? {
-        try reader.withView(of: location) { view in
+        try reading.withView(of: location) { view in
             guard try StoreMetadata(reading: view.connection) != nil else {
                 throw StoreError(
                     .incompatible,

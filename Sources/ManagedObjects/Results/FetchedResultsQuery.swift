@@ -11,7 +11,7 @@ struct FetchedResultsQuery {
 
     init(_ request: FetchRequest, _ sectionNameKeyPath: String?, model: ManagedObjectModel) throws {
         var request = request
-        request.resultType = .managedObjects
+        request.returnsDictionaries = false
         guard !request.sortDescriptors.isEmpty else {
             throw FetchError(
                 entity: request.entityName,

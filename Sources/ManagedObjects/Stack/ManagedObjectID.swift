@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-public import StoreFormat
+package import StoreFormat
 internal import Synchronization
 
 /// The identity of one object: its store, its entity and its key, or a temporary one until the object is first saved.
@@ -92,7 +92,7 @@ public final class ManagedObjectID: Sendable, CustomStringConvertible {
     }
 
     /// The permanent address; nil for a temporary id.
-    public var objectURI: ObjectURI? {
+    package var objectURI: ObjectURI? {
         guard let storeUUID, let primaryKey else { return nil }
         return ObjectURI(storeUUID: storeUUID, entity: entityName, primaryKey: primaryKey)
     }

@@ -9,10 +9,10 @@ protocol ObjectSource: Sendable {
     func sharedRow(of id: ManagedObjectID) -> RowSnapshot?
     /// The rows of several objects, read anew; those that are gone are missing.
     func rows(of ids: [ManagedObjectID]) throws -> [RowSnapshot]
-    /// The rows that a query asks for, read anew.
-    func rows(_ query: RowQuery) throws -> [RowSnapshot]
     /// The rows that a fetch asks for, read anew, in its order and within its limit where ``ordersFetches(of:)``.
     func rows(_ fetch: ResolvedFetch) throws -> [RowSnapshot]
+    /// The ids of what a fetch asks for, in its order and within its limit; only for fetches whose entity has its order here.
+    func objectIDs(_ fetch: ResolvedFetch) throws -> [ManagedObjectID]
     /// True when fetches of an entity come in their order and within their limit: when one store holds its objects.
     func ordersFetches(of entity: String) -> Bool
     /// The number of objects that a fetch asks for; nil when only fetching them tells.

@@ -34,17 +34,6 @@ extension PersistentStoreCoordinator: ObjectSource {
         return result
     }
 
-    func rows(_ query: RowQuery) throws -> [RowSnapshot] {
-        var result: [RowSnapshot] = []
-        for store in stores where store.contents.layout.entities[query.entity] != nil {
-            var rows: [RowSnapshot] = []
-            try store.forEachRow(query) { rows.append($0) }
-            store.cache.withLock { $0.update(rows) }
-            result += rows
-        }
-        return result
-    }
-
     func destinations(of owners: [ManagedObjectID], _ relationship: String) throws -> [ManagedObjectID:
         [ManagedObjectID]]
     {

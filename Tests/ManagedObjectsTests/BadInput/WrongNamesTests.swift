@@ -65,7 +65,6 @@ struct WrongNamesTests {
             books.sortDescriptors = [.init(keyPath: "author.books.title")]
             _ = try context.fetch(books)
         case .dictionaryOfNoAttribute:
-            books.resultType = .dictionaries
             books.propertiesToFetch = ["titel"]
             _ = try context.fetchDictionaries(books)
         case .prefetchOfNoRelationship:

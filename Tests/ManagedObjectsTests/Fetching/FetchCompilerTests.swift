@@ -74,7 +74,7 @@ struct FetchCompilerTests {
         let menagerie = try Menagerie(using: &generator)
         let compiler = FetchCompiler(layout: menagerie.layout, storeUUID: menagerie.storeUUID)
         var request = FetchRequest(entityName: "Being")
-        request.resultType = .dictionaries
+        request.returnsDictionaries = true
         request.propertiesToFetch = ["name", "keeper", "keeper.name", "friends.@count", "self", "rival"]
         #expect(throws: FetchError.self) { try request.resolved(in: menagerie.layout.model) }
         request.propertiesToFetch.removeLast()

@@ -63,6 +63,10 @@ extension ManagedObjectContext {
             }
     }
 
-    /// Every object of an entity, in the order of the store's keys.
-    func all(_ entity: String) throws -> [ManagedObject] { try objects(RowQuery(entity: entity)) }
+    /// Every object of an entity that the store has, in the order of its keys.
+    func all(_ entity: String) throws -> [ManagedObject] {
+        var request = FetchRequest(entityName: entity)
+        request.includesPendingChanges = false
+        return try fetch(request)
+    }
 }

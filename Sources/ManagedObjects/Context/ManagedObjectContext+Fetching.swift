@@ -1,4 +1,0 @@
-extension ManagedObjectContext {
-    /// The objects that a query asks for, as the store has them.
-    package func objects(_ query: RowQuery) throws -> [ManagedObject] { try graph.objects(query) }
-}
