@@ -1,4 +1,5 @@
 /// Decides between an object that is to be saved and the one that already has its unique values.
+///
 /// ``MergePolicy`` holds the table.
 package struct UniquenessMerge<Value: Hashable & Sendable>: Sendable {
     /// What is to be done.

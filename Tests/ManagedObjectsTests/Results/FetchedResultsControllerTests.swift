@@ -221,7 +221,7 @@ struct FetchedResultsControllerTests {
                 sectionNameKeyPath: "isEven",
                 behaviour: isComplete ? .complete : .registeredOnly
             )
-            let delegate = SilentDelegate()
+            let delegate = Recorder()
             controller.delegate = delegate
             try controller.performFetch()
             // It belongs to the first section, and comes after the last.
@@ -242,8 +242,6 @@ struct FetchedResultsControllerTests {
         }
     }
 }
-
-private final class SilentDelegate: FetchedResultsControllerDelegate {}
 
 private final class KeptDifference {
     var difference: CollectionDifference<ManagedObjectID>?

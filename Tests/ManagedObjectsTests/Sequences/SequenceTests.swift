@@ -10,6 +10,9 @@ struct SequenceTests {
         ProcessInfo.processInfo.environment["STORE_MIGRATE_SOAK"] == nil ? 10_000 : 100_000
     private static let perStore: UInt64 = 250
 
+    private static let longSeeds: ClosedRange<UInt64> =
+        ProcessInfo.processInfo.environment["STORE_MIGRATE_SOAK"] == nil ? 1...12 : 1...400
+
     private static let ranges: [ClosedRange<UInt64>] = {
         if let asked = ProcessInfo.processInfo.environment["STORE_MIGRATE_SEEDS"] {
             let ends = asked.split(separator: "-").compactMap { UInt64($0) }
@@ -32,6 +35,15 @@ struct SequenceTests {
                 Issue.record("seed \(seed) (STORE_MIGRATE_SEEDS=\(seed), or =\(seeds.lowerBound)-\(seed)): \(error)")
                 return
             }
+        }
+    }
+
+    @Test("and so it is after many merges one upon the other", arguments: longSeeds)
+    func longSequence(_ seed: UInt64) async throws {
+        do {
+            try await RandomSequence(seed: seed, stack: SequenceStack(), isLong: true).run()
+        } catch {
+            Issue.record("seed \(seed): \(error)")
         }
     }
 }

@@ -63,48 +63,26 @@ private func fetchBenchmarks() {
     }
 }
 
-private func mergeBenchmarks() {
-    Benchmark(
-        "Merging 10,000 changes into 100,000 objects",
-        configuration: configuration([ratio, ours, peers], iterations: 5)
-    ) { benchmark in
+/// Measures how long a merge of a tenth of the objects takes, against reading all of them anew.
+private func mergeBenchmark(
+    _ name: String,
+    savedBy writer: @escaping @Sendable (ObjectStore) throws -> ManagedObjectContext,
+    _ merge: @escaping @Sendable (ContextDidSave, ManagedObjectContext) async throws -> Void,
+    againstRereading isRereading: Bool
+) {
+    Benchmark(name, configuration: configuration([ratio, ours, peers], iterations: 5)) { benchmark in
         let store = try ObjectStore(things: scaled(100_000))
         defer { store.remove() }
         let context = store.container.viewContext
         try context.performAndWait { try fetchAll($0) }
-        guard let notice = try changeTenth(store.container.newBackgroundContext()) else {
-            return benchmark.error("nothing was saved")
-        }
-        let own = try context.performAndWait { context in
-            try time { try context.mergeChanges(fromContextDidSave: notice) }
-        }
-        let other = try context.performAndWait { context in
-            try time {
-                try context.refreshAllObjects()
-                try fetchAll(context)
-            }
-        }
-        benchmark.record(ours: own, peers: other)
-    }
-
-    Benchmark(
-        "Merging 10,000 changes of another process into 100,000 objects",
-        configuration: configuration([ratio, ours, peers], iterations: 5)
-    ) { benchmark in
-        let store = try ObjectStore(things: scaled(100_000))
-        defer { store.remove() }
-        let context = store.container.viewContext
-        try context.performAndWait { try fetchAll($0) }
-        let elsewhere = try store.reopened()
-        guard let notice = try changeTenth(elsewhere.viewContext) else { return benchmark.error("nothing was saved") }
-        elsewhere.close()
+        guard let notice = try changeTenth(writer(store)) else { return benchmark.error("nothing was saved") }
         let clock = ContinuousClock()
         let start = clock.now
-        try await ManagedObjectContext.mergeChanges(fromRemoteContextSave: notice.objectIDs, into: [context])
+        try await merge(notice, context)
         let own = start.duration(to: clock.now)
         let other = try context.performAndWait { context in
             try time {
-                context.stalenessInterval = 0
+                if isRereading { context.stalenessInterval = 0 }
                 try context.refreshAllObjects()
                 context.stalenessInterval = -1
                 try fetchAll(context)
@@ -112,6 +90,25 @@ private func mergeBenchmarks() {
         }
         benchmark.record(ours: own, peers: other)
     }
+}
+
+private func mergeBenchmarks() {
+    mergeBenchmark(
+        "Merging 10,000 changes into 100,000 objects",
+        savedBy: { $0.container.newBackgroundContext() },
+        { notice, context in
+            try await context.perform { try $0.mergeChanges(fromContextDidSave: notice) }
+        },
+        againstRereading: false
+    )
+    mergeBenchmark(
+        "Merging 10,000 changes of another process into 100,000 objects",
+        savedBy: { try $0.reopened().viewContext },
+        { notice, context in
+            try await ManagedObjectContext.mergeChanges(fromRemoteContextSave: notice.objectIDs, into: [context])
+        },
+        againstRereading: true
+    )
 }
 
 private func saveBenchmarks() {
@@ -137,7 +134,8 @@ private func saveBenchmarks() {
             other.container.close()
             let raw = try RawSave(other.url)
             defer { raw.close() }
-            let peer = try time { try raw.insert(count, tracksHistory: tracksHistory) }
+            let things = (0..<count).map(ThingValues.init)
+            let peer = try time { try raw.insert(things, tracksHistory: tracksHistory) }
             benchmark.record(ours: own, peers: peer)
         }
     }

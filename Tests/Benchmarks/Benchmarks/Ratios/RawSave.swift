@@ -20,8 +20,9 @@ struct RawSave {
 
     func close() { sqlite3_close_v2(connection) }
 
-    /// Inserts so many things in one transaction, with a row of history for each where the store keeps one.
-    func insert(_ count: Int, tracksHistory: Bool) throws {
+    /// Inserts things in one transaction, with a row of history for each where the store keeps one.
+    func insert(_ things: [ThingValues], tracksHistory: Bool) throws {
+        let count = things.count
         try execute("BEGIN IMMEDIATE")
         let entity = try number("SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = 'Thing'")
         let first = try number("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Thing'") + 1
@@ -33,8 +34,7 @@ struct RawSave {
             """
         )
         defer { sqlite3_finalize(insertion) }
-        for index in 0..<Int64(count) {
-            let values = ThingValues(Int(index))
+        for (index, values) in zip(Int64(0)..., things) {
             sqlite3_bind_int64(insertion, 1, first + index)
             sqlite3_bind_int64(insertion, 2, entity)
             sqlite3_bind_int64(insertion, 3, values.number)
