@@ -44,6 +44,17 @@ extension PersistentStoreDescription {
         other.posixMode = 0o600
         other.fileProtection = .complete
         other.shouldMigrateStoreAutomatically = false
-        return [plain, other]
+        var logged = plain
+        logged.sqlitePragmas = ["journal_mode": "WAL"]
+        return [plain, other, logged]
+    }
+
+    /// How a store is described before any strategy is asked: as it is.
+    static func mirrored(_ facts: StoreFacts) -> PersistentStoreDescription {
+        var description = PersistentStoreDescription(url: URL(filePath: "/group/Habits.sqlite"))
+        description.sqlitePragmas["journal_mode"] = facts.journalMode == .wal ? "WAL" : "DELETE"
+        description.isHistoryTrackingEnabled = facts.hasHistory
+        description.posixMode = facts.mode & 0o777
+        return description
     }
 }

@@ -14,9 +14,11 @@ internal import Foundation
 /// ```
 ///
 /// It asks about many stores and every role: with no option, with each value of every option that can be listed, and with
-/// the options of the example. What is wrong is thrown as one ``StrategyComplianceFailure``.
+/// the options of the example; and it finds whatever a ``StrategyPipeline`` would refuse. What is wrong is thrown as one
+/// ``StrategyComplianceFailure``.
 public struct StrategyComplianceTest {
     private static let askers = 2
+    private static let roles = [StoreRole.app, .extension("widget")]
 
     let strategy: any StoreStrategy
     private let options: [StrategyOptions]
@@ -33,58 +35,26 @@ public struct StrategyComplianceTest {
     public func run(on facts: [StoreFacts] = StoreFacts.samples) throws {
         var failure = StrategyComplianceFailure(strategy: strategy.name)
         checkDocumentation(&failure)
-        var isEverApplicable = false
-        for options in try optionsToAsk(&failure) {
+        var answers: [(request: StrategyRequest, answer: Answer)] = []
+        for options in optionsToAsk(&failure) {
             for request in Self.requests(facts, options) {
-                if try check(request, &failure) { isEverApplicable = true }
+                if let answer = check(request, &failure) { answers.append((request, answer)) }
             }
+            checkPipeline(facts, options, &failure)
         }
-        if !isEverApplicable {
+        if !answers.contains(where: { $0.answer.changes != nil }) {
             failure.add("it applies to no store of the test; hand in facts of one that it applies to")
         }
+        checkRepetition(answers, &failure)
+        checkOrderIndependence(answers, &failure)
+        checkDefaults(answers, &failure)
         checkRefusals(facts, &failure)
         if !failure.violations.isEmpty { throw failure }
     }
 
-    // MARK: What it says about itself
+    // MARK: What to ask
 
-    private func checkDocumentation(_ failure: inout StrategyComplianceFailure) {
-        let text = strategy.documentation
-        if !Self.isName(strategy.name) { failure.add("its name is not made of letters, digits and hyphens") }
-        for (what, words) in [("summary", text.summary), ("notApplicable", text.notApplicable)]
-        where words.count < 10 || !words.hasSuffix(".") {
-            failure.add("its \(what) is no sentence")
-        }
-        if text.sets.isEmpty { failure.add("it says of nothing that it sets it") }
-        for option in text.sets where !option.isSettable {
-            failure.add("it sets \(option), which no strategy may set")
-        }
-        if Set(text.options.map(\.name)).count != text.options.count { failure.add("two of its options have one name") }
-        for option in text.options {
-            if !Self.isName(option.name) { failure.add("'\(option.name)' is no name of an option") }
-            if option.summary.isEmpty { failure.add("the option \(option.name) has no summary") }
-            if let value = option.defaultValue, !option.values.isEmpty, !option.values.contains(value) {
-                failure.add("the default of the option \(option.name) is none of its values")
-            }
-        }
-        if let data = try? JSONEncoder().encode(text),
-            (try? JSONDecoder().decode(StrategyDocumentation.self, from: data)) == text
-        {
-            return
-        }
-        failure.add("its documentation does not survive being written as JSON")
-    }
-
-    private static func isName(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy {
-                $0 == 0x2D || (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20)
-            }
-    }
-
-    // MARK: What it answers
-
-    private func optionsToAsk(_ failure: inout StrategyComplianceFailure) throws -> [StrategyOptions] {
+    private func optionsToAsk(_ failure: inout StrategyComplianceFailure) -> [StrategyOptions] {
         var result = [StrategyOptions()] + options
         for option in strategy.documentation.options {
             for value in option.values + [option.defaultValue].compactMap(\.self) {
@@ -95,47 +65,56 @@ public struct StrategyComplianceTest {
             let example = try StrategySelection(strategy.documentation.example)
             if example.name != strategy.name { failure.add("its example names \(example.name)") }
             let known = Set(strategy.documentation.options.map(\.name))
-            if !known.isSuperset(of: example.options.values.keys) { failure.add("its example has an unknown option") }
-            result.append(example.options)
+            if known.isSuperset(of: example.options.values.keys) {
+                result.append(example.options)
+            } else {
+                failure.add("its example has an unknown option")
+            }
         } catch {
             failure.add("its example cannot be read: \(error)")
         }
-        return result
+        var seen: Set<StrategyOptions> = []
+        return result.filter { seen.insert($0).inserted }
     }
 
     private static func requests(_ facts: [StoreFacts], _ options: StrategyOptions) -> [StrategyRequest] {
         facts.flatMap { facts in
-            [StoreRole.app, .extension("widget")]
-                .flatMap { role in
-                    PersistentStoreDescription.samples.map { description in
-                        StrategyRequest(facts: facts, role: role, options: options, description: description)
-                    }
+            roles.flatMap { role in
+                PersistentStoreDescription.samples.map { description in
+                    StrategyRequest(facts: facts, role: role, options: options, description: description)
                 }
+            }
         }
     }
 
-    /// Asks one request and returns whether the strategy applied.
-    private func check(_ request: StrategyRequest, _ failure: inout StrategyComplianceFailure) throws -> Bool {
+    // MARK: One answer
+
+    /// Asks one request several times; nil when it has no answer.
+    private func check(_ request: StrategyRequest, _ failure: inout StrategyComplianceFailure) -> Answer? {
         let answer: Answer
         do {
             answer = try Answer(strategy, request)
+            if try atOnce(request).contains(where: { $0 != answer }) {
+                failure.add("equal requests get different answers, for \(request.role)")
+            }
         } catch {
             failure.add(
                 "it fails for options that it documents, \(request.options.values), for \(request.role): \(error)"
             )
-            return false
-        }
-        if try repeated(request).contains(where: { $0 != answer }) {
-            failure.add("equal requests get different answers, for \(request.role)")
+            return nil
         }
         if case .notApplicable(let reason)? = answer.applicability, reason.isEmpty {
             failure.add("it does not apply and gives no reason, for \(request.role)")
         }
-        guard let changes = answer.changes else { return false }
-        let strange = Set(changes.values.keys).subtracting(strategy.documentation.sets)
-        for option in strange.sorted() { failure.add("it sets \(option), which it does not document") }
-        checkApplication(of: changes, to: request, &failure)
-        return true
+        if let changes = answer.changes {
+            let strange = Set(changes.values.keys).subtracting(strategy.documentation.sets)
+            for option in strange.sorted() { failure.add("it sets \(option), which it does not document") }
+            if let objection = changes.objection {
+                failure.add("it sets \(objection.option) to \(objection.value); \(objection.reason)")
+            }
+            checkApplication(of: changes, to: request, &failure)
+        }
+        return answer
     }
 
     private func checkApplication(
@@ -159,16 +138,10 @@ public struct StrategyComplianceTest {
         if second.applied(to: result) != result {
             failure.add("asked about its own result it sets something else, for \(request.role)")
         }
-        guard strategy.documentation.isOrderIndependent else { return }
-        var plain = request
-        plain.description = PersistentStoreDescription(url: request.description.url)
-        if (try? Answer(strategy, plain).changes) != changes {
-            failure.add("its answer depends on the strategies before it, and its documentation says that it does not")
-        }
     }
 
-    /// The same question from several threads, and in the other order.
-    private func repeated(_ request: StrategyRequest) throws -> [Answer] {
+    /// The same question from several threads.
+    private func atOnce(_ request: StrategyRequest) throws -> [Answer] {
         let answers = Mutex<[Result<Answer, any Error>]>([])
         let strategy = strategy
         Threads.run(Self.askers) {
@@ -176,6 +149,71 @@ public struct StrategyComplianceTest {
             answers.withLock { $0.append(answer) }
         }
         return try answers.withLock { try $0.map { try $0.get() } }
+    }
+
+    // MARK: All answers together
+
+    /// Asks everything once more, the last question first: what is remembered shows.
+    private func checkRepetition(
+        _ answers: [(request: StrategyRequest, answer: Answer)],
+        _ failure: inout StrategyComplianceFailure
+    ) {
+        for (request, answer) in answers.reversed() where (try? Answer(strategy, request)) != answer {
+            return failure.add("equal requests get different answers, for \(request.role)")
+        }
+    }
+
+    /// Compares the answers about one store for one role, whatever the strategies before it said.
+    private func checkOrderIndependence(
+        _ answers: [(request: StrategyRequest, answer: Answer)],
+        _ failure: inout StrategyComplianceFailure
+    ) {
+        guard strategy.documentation.isOrderIndependent else { return }
+        var first: [StrategyRequest: Answer] = [:]
+        for (request, answer) in answers {
+            var plain = request
+            plain.description = PersistentStoreDescription(url: request.description.url)
+            if let earlier = first.updateValue(answer, forKey: plain), earlier != answer {
+                return failure.add(
+                    "its answer depends on the strategies before it, and its documentation says that it does not"
+                )
+            }
+        }
+    }
+
+    /// An option with the value that it has anyway must change nothing.
+    private func checkDefaults(
+        _ answers: [(request: StrategyRequest, answer: Answer)],
+        _ failure: inout StrategyComplianceFailure
+    ) {
+        let byRequest = Dictionary(answers.map { ($0.request, $0.answer) }) { first, _ in first }
+        for option in strategy.documentation.options {
+            guard let value = option.defaultValue else { continue }
+            for (request, answer) in answers where request.options == StrategyOptions([option.name: value]) {
+                var plain = request
+                plain.options = StrategyOptions()
+                if byRequest[plain] != answer {
+                    failure.add("the option \(option.name) is not \(value) when it is not given")
+                }
+            }
+        }
+    }
+
+    /// Describes each store for every role as a share does, and wants no refusal.
+    private func checkPipeline(
+        _ facts: [StoreFacts],
+        _ options: StrategyOptions,
+        _ failure: inout StrategyComplianceFailure
+    ) {
+        let roles = Self.roles.map { ProgramRole($0) }
+        let pipeline = StrategyPipeline([StrategyPipeline.Step(strategy, options: options)], roles: roles)
+        for facts in facts {
+            do throws(StrategyError) {
+                _ = try pipeline.describe(facts, from: .mirrored(facts))
+            } catch {
+                if error.code != .notApplicable { failure.add("a share refuses it: \(error.message)") }
+            }
+        }
     }
 
     // MARK: What it refuses

@@ -18,6 +18,9 @@ extension DescriptionChanges {
             return (.sqlitePragma(name), "two values", "one of them would be left to chance")
         }
         for (name, value) in sqlitePragmas.sorted(by: { $0.key < $1.key }) {
+            guard Self.isWord(name) else {
+                return (.sqlitePragma(Self.quoted(name)), Self.quoted(value), "that is no name of a pragma")
+            }
             let option = DescriptionOption.sqlitePragma(name)
             guard Self.isWord(value) else { return (option, Self.quoted(value), "that is no value of a pragma") }
             if option == .journalMode, !["WAL", "DELETE", "TRUNCATE", "PERSIST"].contains(value.uppercased()) {
@@ -43,12 +46,7 @@ extension DescriptionChanges {
 
     private static func isPlain(_ text: String) -> Bool {
         (1...longestText).contains(text.unicodeScalars.count)
-            && text.unicodeScalars.allSatisfy {
-                switch $0.properties.generalCategory {
-                case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
-                default: true
-                }
-            }
+            && text.unicodeScalars.allSatisfy(PlainText.isPlain)
     }
 
     private static func quoted(_ text: String) -> String {

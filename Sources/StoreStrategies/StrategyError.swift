@@ -4,7 +4,7 @@ public struct StrategyError: Error, Hashable, Sendable {
     public struct Code: Hashable, Sendable {
         fileprivate enum Storage {
             case unknownStrategy, unknownOption, invalidOption, conflict, notApplicable, notOffered, disagreement
-            case failed
+            case failed, cancelled
         }
 
         fileprivate let storage: Storage
@@ -25,6 +25,8 @@ public struct StrategyError: Error, Hashable, Sendable {
         public static let disagreement = Code(storage: .disagreement)
         /// A strategy could not answer.
         public static let failed = Code(storage: .failed)
+        /// Whoever asked did not want to wait for the answer any longer.
+        public static let cancelled = Code(storage: .cancelled)
     }
 
     public let code: Code
@@ -50,6 +52,7 @@ extension StrategyError.Code {
         case .notApplicable: "Leave it out, or name a role that it applies to."
         case .notOffered: "Do not use this strategy; tell whoever wrote it."
         case .disagreement: "Give all roles the same value."
+        case .cancelled: "Run it again when there is time."
         case .failed: "Look at what the strategy said, or leave it out."
         }
     }

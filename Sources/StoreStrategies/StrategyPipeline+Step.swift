@@ -41,6 +41,13 @@ extension StrategyPipeline.Step {
 
     /// Throws when the strategy sets what it does not document, or what none may set.
     private func requireOffered(_ changes: DescriptionChanges) throws(StrategyError) {
+        // First of all: the words of what is sound can be repeated.
+        if let objection = changes.objection {
+            throw StrategyError(
+                .notOffered,
+                "\(strategy.name) sets \(objection.option) to \(objection.value); \(objection.reason)"
+            )
+        }
         let offered = Set(strategy.documentation.sets)
         for option in changes.values.keys.sorted() {
             guard option.isSettable else {
@@ -49,12 +56,6 @@ extension StrategyPipeline.Step {
             guard offered.contains(option) else {
                 throw StrategyError(.notOffered, "\(strategy.name) sets \(option), which it does not document")
             }
-        }
-        if let objection = changes.objection {
-            throw StrategyError(
-                .notOffered,
-                "\(strategy.name) sets \(objection.option) to \(objection.value); \(objection.reason)"
-            )
         }
     }
 }

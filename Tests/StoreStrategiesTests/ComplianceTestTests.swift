@@ -45,7 +45,7 @@ struct ComplianceTestTests {
     @Test("Something that no strategy may set")
     func forbidden() {
         let strategy = MadeUpStrategy(sets: [DescriptionOption(rawValue: "url")]) { _ in DescriptionChanges() }
-        #expect(violations(strategy).contains("it sets url, which no strategy may set"))
+        #expect(violations(strategy).contains("it wants to set url, which no strategy may set"))
     }
 
     @Test("An answer that adds up when it is asked for again")
@@ -88,10 +88,128 @@ struct ComplianceTestTests {
         strategy.documentation.example = "Other:x=1"
         let text = violations(strategy)
         for part in [
-            "its name is not made of", "its summary is no sentence", "it says of nothing that it sets it",
+            "its summary is no sentence", "it says of nothing that it sets it", "made of letters, digits and hyphens",
             "its example names Other", "its example has an unknown option",
         ] {
             #expect(text.contains(part), "\(part)")
         }
+    }
+
+    @Test(
+        "Whatever a share would refuse",
+        arguments: [
+            (
+                MadeUpStrategy(sets: [.posixMode]) { _ in .setting { $0.posixMode = 0o666 } },
+                "it sets posixMode to 0666"
+            ),
+            (MadeUpStrategy(sets: [.timeout]) { _ in .setting { $0.timeout = -1 } }, "it sets timeout to -1.0"),
+            (
+                MadeUpStrategy(sets: [.journalMode]) { _ in .setting { $0.sqlitePragmas["journal_mode"] = "off" } },
+                "it sets sqlitePragmas.journal_mode to OFF"
+            ),
+            (
+                MadeUpStrategy(sets: [.journalMode]) { request in
+                    .setting { $0.sqlitePragmas["journal_mode"] = request.role == .app ? "wal" : "delete" }
+                },
+                "a share refuses it: sqlitePragmas.journal_mode is WAL for app"
+            ),
+            (
+                MadeUpStrategy(sets: [.isHistoryTrackingEnabled]) { request in
+                    .setting { $0.isHistoryTrackingEnabled = request.role == .app }
+                },
+                "a share refuses it: isHistoryTrackingEnabled is false for extension(widget)"
+            ),
+            (
+                MadeUpStrategy(sets: [.isHistoryTrackingEnabled]) { _ in .setting { $0.isHistoryTrackingEnabled = true }
+                },
+                "a share refuses it: isHistoryTrackingEnabled is true for app, and only stores that Core Data made"
+            ),
+            (
+                MadeUpStrategy(sets: [.sqlitePragma("page_size")]) { _ in
+                    .setting { $0.sqlitePragmas["page_size"] = "512" }
+                },
+                "it wants to set sqlitePragmas.page_size, which no strategy may set"
+            ),
+            (
+                MadeUpStrategy(sets: [.posixGroup]) { _ in .setting { $0.posixGroup = "a\u{1B}b" } },
+                "it sets posixGroup to 'a?b'"
+            ),
+        ]
+    )
+    func refusedByAShare(_ strategy: MadeUpStrategy, _ expected: String) {
+        let text = violations(strategy)
+        #expect(text.contains(expected), "\(text)")
+    }
+
+    /// Says what it was asked before.
+    private final class Forgetful: StoreStrategy {
+        let name = "Forgetful"
+        let documentation = MadeUpStrategy(sets: [.timeout]) { _ in DescriptionChanges() }.documentation
+        private let last = Mutex<StoreFacts?>(nil)
+
+        func evaluate(_ request: StrategyRequest) throws -> Applicability { .applicable }
+
+        func describe(_ request: StrategyRequest) throws -> DescriptionChanges {
+            let isSame = last.withLock { last in
+                defer { last = request.facts }
+                return last.map { $0.objectCount <= request.facts.objectCount } ?? true
+            }
+            return .setting { $0.timeout = isSame ? 1 : 2 }
+        }
+    }
+
+    @Test("Answers that depend on what was asked before")
+    func forgetful() { #expect(violations(Forgetful()).contains("equal requests get different answers")) }
+
+    @Test("An answer that depends on one strategy before it, where it says that it does not")
+    func dependent() {
+        var strategy = MadeUpStrategy(sets: [.timeout]) { request in
+            .setting { $0.timeout = request.description.journalMode == "DELETE" ? 2 : 1 }
+        }
+        #expect(violations(strategy).contains("depends on the strategies before it"))
+        strategy.documentation.isOrderIndependent = false
+        #expect(violations(strategy) == "")
+    }
+
+    @Test("Applying depends on the strategies before it, too")
+    func dependentApplicability() {
+        let strategy = Choosy()
+        #expect(violations(strategy).contains("depends on the strategies before it"))
+    }
+
+    /// Applies only to what nobody described as read-only.
+    private struct Choosy: StoreStrategy {
+        let name = "Choosy"
+        let documentation = MadeUpStrategy("Choosy", sets: [.timeout]) { _ in DescriptionChanges() }.documentation
+
+        func evaluate(_ request: StrategyRequest) throws -> Applicability {
+            request.description.isReadOnly ? .notApplicable(reason: "it is only read") : .applicable
+        }
+
+        func describe(_ request: StrategyRequest) throws -> DescriptionChanges { .setting { $0.timeout = 1 } }
+    }
+
+    @Test("A default that is none")
+    func defaults() {
+        var strategy = MadeUpStrategy(sets: [.timeout]) { request in
+            .setting { $0.timeout = request.options["speed"] == nil ? 1 : 2 }
+        }
+        strategy.documentation.options = [StrategyDocumentation.Option("speed", "How fast.", defaultValue: "slow")]
+        #expect(violations(strategy).contains("the option speed is not slow when it is not given"))
+    }
+
+    @Test(
+        "A documentation that no terminal should see, or nobody wants to read",
+        arguments: [
+            ("Is \u{1B}[31mred.", "speed"), (String(repeating: "Is long. ", count: 200), "speed"),
+            ("Is made up for a test.", "two words"),
+        ]
+    )
+    func unsound(_ summary: String, _ option: String) {
+        var strategy = MadeUpStrategy(sets: [.timeout]) { _ in .setting { $0.timeout = 1 } }
+        strategy.documentation.summary = summary
+        strategy.documentation.options = [StrategyDocumentation.Option(option, "How fast.")]
+        let text = violations(strategy)
+        #expect(text.contains("no plain text") || text.contains("is no name of an option"), "\(text)")
     }
 }

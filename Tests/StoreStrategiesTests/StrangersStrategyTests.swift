@@ -63,13 +63,33 @@ struct StrangersStrategyTests {
         arguments: [("timeout = 5", ""), ("isReadOnly = true", "it sets isReadOnly, which it does not document")]
     )
     func compiled(_ change: String, _ complaint: String) throws {
+        let text = try output(
+            of: Self.strategy.replacing("CHANGE", with: change),
+            "try StrategyComplianceTest(QuickTimeout()).run()"
+        )
+        #expect(complaint.isEmpty ? text.isEmpty : text.contains(complaint), "\(text)")
+    }
+
+    @Test("The strategy and the test that Plugins/README.md prints compile and pass")
+    func printed() throws {
+        let readme = try String(contentsOfFile: Package.path + "/Plugins/README.md", encoding: .utf8)
+        let blocks = try ["```swift PatientTimeout/PatientTimeoutStrategy.swift\n", "```swift test\n"]
+            .map { start in
+                let rest = try #require(readme.range(of: start).map { readme[$0.upperBound...] })
+                return String(rest[..<(try #require(rest.range(of: "\n```")).lowerBound)])
+            }
+        let text = try output(of: blocks[0], blocks[1])
+        #expect(text.isEmpty, "\(text)")
+    }
+
+    /// Compiles a strategy and a line that tests it, and returns what that prints.
+    private func output(of strategy: String, _ test: String) throws -> String {
         let products = try #require(Self.products)
         let scratch = try Scratch()
-        let source =
-            "import StoreMigrationTesting\n"
-            + Self.strategy.replacing("CHANGE", with: change)
-            + "do { try StrategyComplianceTest(QuickTimeout()).run() } catch { print(error) }\n"
-        try scratch.write("main.swift", source)
+        try scratch.write(
+            "main.swift",
+            "import StoreMigrationTesting\n" + strategy + "\ndo { \(test) } catch { print(error) }\n"
+        )
         let objects = try ["StoreStrategies", "StoreMigrationTesting"]
             .flatMap { module in
                 let folder = products.appendingPathComponent("\(module).build").path
@@ -82,14 +102,11 @@ struct StrangersStrategyTests {
                 + ["-o", program, scratch.path("main.swift")] + objects
         )
         #expect(built.status == 0, "\(built.output)")
-        let text = try run([program]).output
-        #expect(complaint.isEmpty ? text.isEmpty : text.contains(complaint), "\(text)")
+        return try run([program]).output
     }
 
-    @Test(
-        "In a package of its own, its tests pass",
-        .enabled(if: ProcessInfo.processInfo.environment["STORE_MIGRATE_SOAK"] != nil, "builds for minutes")
-    )
+    /// The package is built into a folder of the test's own; of this one it reads the sources alone.
+    @Test("In a package of its own, its tests pass")
     func package() throws {
         let scratch = try Scratch()
         try scratch.write("Package.swift", Self.manifest.replacing("PACKAGE", with: Package.path))
@@ -97,7 +114,14 @@ struct StrangersStrategyTests {
         try scratch.write("Sources/QuickTimeout/QuickTimeout.swift", strategy)
         try scratch.write("Tests/QuickTimeoutTests/QuickTimeout.swift", strategy)
         try scratch.write("Tests/QuickTimeoutTests/QuickTimeoutTests.swift", Self.test)
-        let tested = try run(["swift", "test", "--package-path", scratch.path("")])
+        // The same dependencies as here, which have been fetched.
+        try scratch.write(
+            "Package.resolved",
+            try String(contentsOfFile: Package.path + "/Package.resolved", encoding: .utf8)
+        )
+        let tested = try run(
+            ["swift", "test", "--package-path", scratch.path(""), "--force-resolved-versions", "--jobs", "2"]
+        )
         #expect(tested.status == 0, "\(tested.output.suffix(4000))")
     }
 
