@@ -12,6 +12,7 @@ NEEDS := \
   /usr/include/stdlib.h=libc6-dev \
   /usr/include/c++=g++ \
   sqlite3=sqlite3 \
+  perl=perl-base \
   setpriv=util-linux \
   script=bsdutils \
   strace=strace

@@ -189,8 +189,8 @@ let package = Package(
         .tests(
             "StrategyProcessTests",
             [
-                "store-migrate-strategy-PatientTimeout", "StrategyProcess", "StoreMigrationTesting", "StoreStrategies",
-                "SafeFiles",
+                "store-migrate-strategy-PatientTimeout", "TestSupport", "StrategyProcess", "StoreMigrationTesting",
+                "StoreStrategies", "SafeFiles",
             ]
         ),
         .tests("StoreStrategiesTests", ["StoreStrategies", "BuiltInStrategies", "StoreMigrationTesting"]),
@@ -205,8 +205,8 @@ let package = Package(
         .tests(
             "StoreMigrateTests",
             [
-                "store-migrate", "BuiltInStrategies", "StrategyProcess", "StoreStrategies", "StoreMigration",
-                "StoreVerification", "ManagedObjects",
+                "store-migrate", "TestSupport", "BuiltInStrategies", "StrategyProcess", "StoreStrategies",
+                "StoreMigration", "StoreVerification", "ManagedObjects",
                 "StoreFormat", "SafeFiles", .subprocess, .systemPackage,
             ]
         ),

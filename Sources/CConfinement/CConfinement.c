@@ -9,6 +9,7 @@
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -36,6 +37,11 @@ int cconfinement_landlock_version(void) {
     return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 }
 
+int cconfinement_filters_calls(void) {
+    uint32_t action = SECCOMP_RET_ERRNO;
+    return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}
+
 int cconfinement_landlock_ruleset(int version) {
     struct ruleset_attributes attributes = {.files = RIGHTS_1};
     size_t size = sizeof attributes.files;
@@ -53,9 +59,10 @@ int cconfinement_landlock_ruleset(int version) {
     return (int)syscall(SYS_landlock_create_ruleset, &attributes, size, 0);
 }
 
-int cconfinement_landlock_allow(int ruleset, int descriptor, int is_folder) {
-    struct landlock_path_beneath_attr rule = {.parent_fd = descriptor};
-    rule.allowed_access = is_folder ? READ_RIGHTS : READ_RIGHTS & ~LANDLOCK_ACCESS_FS_READ_DIR;
+int cconfinement_landlock_allow(int ruleset, int descriptor, enum cconfinement_place place) {
+    struct landlock_path_beneath_attr rule = {.parent_fd = descriptor, .allowed_access = READ_RIGHTS};
+    if (place != CCONFINEMENT_FOLDER) rule.allowed_access &= ~LANDLOCK_ACCESS_FS_READ_DIR;
+    if (place == CCONFINEMENT_SINK) rule.allowed_access |= LANDLOCK_ACCESS_FS_WRITE_FILE;
     return (int)syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
 }
 
@@ -100,6 +107,9 @@ failed:;
 /*
  * Calls that no strategy needs: all that reaches other processes or the network, leaves the group, or changes what is
  * said of a file. Landlock keeps a program from the bytes of files, and not from their modes, owners and times.
+ *
+ * The filter is also what makes the first version of Landlock enough. What later versions added is not left to them:
+ * cutting files that may be read (3), TCP (4), the controls of devices (5), abstract sockets and signals (6).
  */
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
@@ -112,6 +122,9 @@ failed:;
 /* Numbers that are the same on every processor, where the headers are older than the kernel. */
 #ifndef SYS_memfd_secret
 #define SYS_memfd_secret 447
+#endif
+#ifndef SYS_process_mrelease
+#define SYS_process_mrelease 448
 #endif
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452
@@ -126,23 +139,38 @@ failed:;
 #define SYS_file_setattr 469
 #endif
 
+/* TCGETS2, as newer C libraries ask it. */
+#define NEWER_TCGETS 0x802C542AU
 /* CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
 #define NEW_NAMESPACES 0x7E020000U
-/* The low half of a call's first argument; both processors are little-endian. */
-#define FIRST_ARGUMENT BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args))
+/* The low half of one of a call's arguments; both processors are little-endian. */
+#define ARGUMENT(index) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8 * (index))
+#define EQUALS(value, then, otherwise) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, then, otherwise)
+#define ALLOWED BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define DENIED(number) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (number))
 
-#define DENY(call)                                                                                                     \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+#define DENY(call) EQUALS(SYS_##call, 0, 1), DENIED(EPERM)
+/* As on a kernel that does not know the call yet: who asks then uses an older one, whose arguments can be seen here. */
+#define HIDE(call) EQUALS(SYS_##call, 0, 1), DENIED(ENOSYS)
+
+/*
+ * Opening neither to read nor to write, for the controls of a device alone, passes Landlock before its version 5, and
+ * cutting a file that is not opened to write before its version 3.
+ */
+#define OPENING(call, flags)                                                                                           \
+    EQUALS(SYS_##call, 0, 9), ARGUMENT(flags), BPF_STMT(BPF_ST, 0), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, O_ACCMODE),    \
+        EQUALS(O_ACCMODE, 3, 0), EQUALS(O_RDONLY, 0, 3), BPF_STMT(BPF_LD | BPF_MEM, 0),                                \
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, O_TRUNC, 0, 1), DENIED(EPERM), ALLOWED
 
 static const struct sock_filter filter[] = {
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
+    EQUALS(ARCHITECTURE, 1, 0),
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 #if defined(__x86_64__)
     /* The numbers of the x32 interface would pass the list. */
     BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    DENIED(EPERM),
 #endif
     DENY(socket),
     DENY(socketpair),
@@ -154,6 +182,11 @@ static const struct sock_filter filter[] = {
     DENY(process_vm_readv),
     DENY(process_vm_writev),
     DENY(pidfd_getfd),
+    DENY(process_mrelease),
+    DENY(kcmp),
+    DENY(migrate_pages),
+    DENY(move_pages),
+    DENY(open_by_handle_at),
     DENY(io_uring_setup),
     DENY(bpf),
     DENY(perf_event_open),
@@ -219,25 +252,53 @@ static const struct sock_filter filter[] = {
     DENY(futimesat),
     DENY(inotify_init),
 #endif
+#if defined(__x86_64__)
+    OPENING(open, 1),
+#endif
+    OPENING(openat, 2),
+    /* Of the controls, those that programs ask every descriptor for: is it a terminal, how much is there to read. */
+    EQUALS(SYS_ioctl, 0, 11),
+    ARGUMENT(1),
+    EQUALS(TCGETS, 8, 0),
+    EQUALS(NEWER_TCGETS, 7, 0),
+    EQUALS(TIOCGPGRP, 6, 0),
+    EQUALS(TIOCGWINSZ, 5, 0),
+    EQUALS(FIONREAD, 4, 0),
+    EQUALS(FIONBIO, 3, 0),
+    EQUALS(FIOCLEX, 2, 0),
+    EQUALS(FIONCLEX, 1, 0),
+    DENIED(ENOTTY),
+    ALLOWED,
+    /* Who owns a descriptor is sent signals. */
+    EQUALS(SYS_fcntl, 0, 6),
+    ARGUMENT(1),
+    EQUALS(F_SETOWN, 3, 0),
+    EQUALS(F_SETOWN_EX, 2, 0),
+    EQUALS(F_SETSIG, 1, 0),
+    ALLOWED,
+    DENIED(EPERM),
     /* Limits of its own a program may set, and of no other process. */
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 4),
-    FIRST_ARGUMENT,
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4),
-    FIRST_ARGUMENT,
+    EQUALS(SYS_prlimit64, 0, 4),
+    ARGUMENT(0),
+    EQUALS(0, 0, 1),
+    ALLOWED,
+    DENIED(EPERM),
+    EQUALS(SYS_clone, 0, 4),
+    ARGUMENT(0),
     BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, NEW_NAMESPACES, 0, 1),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    /* Its flags lie where this list cannot see them; without it the C library uses the older call. */
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    DENIED(EPERM),
+    ALLOWED,
+    /* Their flags lie where this list cannot see them. */
+    HIDE(clone3),
+    HIDE(openat2),
+    ALLOWED,
 };
 
 static int limit(int resource, uint64_t value) {
-    struct rlimit limit = {.rlim_cur = value, .rlim_max = value};
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) == -1) return -1;
+    if (limit.rlim_max > value) limit.rlim_max = value;
+    limit.rlim_cur = limit.rlim_max;
     return setrlimit(resource, &limit);
 }
 
@@ -292,7 +353,7 @@ static void confine(const struct cconfinement_confinement *confinement, int *cha
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1) return;
     if (confinement->ruleset != -1 && syscall(SYS_landlock_restrict_self, ruleset, 0) == -1) return;
     const struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = (struct sock_filter *)filter};
-    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == -1) return;
+    if (confinement->filters_calls && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == -1) return;
     execve(confinement->path, confinement->arguments, confinement->environment);
 }
 

@@ -2,28 +2,38 @@ internal import CConfinement
 internal import Glibc
 internal import StoreStrategies
 
-/// One conversation with a plugin: all questions are there when it starts, and it ends with the last answer.
+/// One conversation with a plugin: all questions are there when it starts, and it ends by itself after the last answer.
 struct PluginConversation {
-    /// More of what a plugin says is not repeated.
-    private static let mostWords = 300
     private static let piece = 65_536
+    /// How often whoever may want to stop is asked.
+    private static let askingInterval = Duration.milliseconds(50)
 
     private let plugin: PluginFile
     private let limits: PluginSandbox.Limits
     private let deadline: ContinuousClock.Instant
+    private let isCancelled: (@Sendable () -> Bool)?
 
     /// Starts the plugin, reads one answer for each question, and ends it; nothing of it is left when this returns.
+    ///
+    /// Throws ``StrategyError`` with the code `cancelled` soon after `isCancelled` says so.
     static func answers(
         to questions: [StrategyMessage.Question],
         from plugin: PluginFile,
-        in sandbox: PluginSandbox
+        in sandbox: PluginSandbox,
+        time: PluginTime,
+        isCancelled: (@Sendable () -> Bool)?
     ) throws(StrategyError) -> [StrategyMessage.Answer] {
         try sandbox.requireKernel(for: plugin.name)
+        try plugin.requireTrust()
+        let start = ContinuousClock.now
+        defer { time.spend(since: start) }
         let conversation = PluginConversation(
             plugin: plugin,
             limits: sandbox.limits,
-            deadline: .now + sandbox.limits.deadline
+            deadline: time.deadline,
+            isCancelled: isCancelled
         )
+        try conversation.requireTime([])
         let process: PluginProcess
         do {
             process = try PluginProcess(plugin, reading: questions.flatMap { try $0.line() }, in: sandbox)
@@ -34,11 +44,6 @@ struct PluginConversation {
         return try conversation.read(questions.count, from: process)
     }
 
-    /// What a plugin said, fit to be repeated: one line, not too long, without control characters.
-    static func words(_ text: String) -> String {
-        String(text.unicodeScalars.prefix(mostWords).map { $0.value < 32 || $0.value == 127 ? " " : Character($0) })
-    }
-
     private func read(_ count: Int, from process: PluginProcess) throws(StrategyError) -> [StrategyMessage.Answer] {
         var answers: [StrategyMessage.Answer] = []
         var line: [UInt8] = []
@@ -47,22 +52,20 @@ struct PluginConversation {
         var isOutputOpen = true
         var areErrorsOpen = true
         var buffer = [UInt8](repeating: 0, count: Self.piece)
-        while answers.count < count {
-            guard isOutputOpen else {
-                throw failure("it ended with \(answers.count) of \(count) answers" + Self.told(errors, line))
-            }
-            let ready = try wait(for: process, isOutputOpen, areErrorsOpen, errors)
+        while isOutputOpen {
+            let ready = try wait(for: process, areErrorsOpen, answers.count < count ? errors : nil)
             if ready.errors {
                 let bytes = try bytes(from: process.errors, &buffer)
                 areErrorsOpen = !bytes.isEmpty
                 total += bytes.count
-                errors += bytes.prefix(max(0, 4 * Self.mostWords - errors.count))
+                errors += bytes.prefix(max(0, 4 * PluginWords.most - errors.count))
             }
             if ready.output {
                 let bytes = try bytes(from: process.output, &buffer)
                 isOutputOpen = !bytes.isEmpty
                 total += bytes.count
-                for byte in bytes where answers.count < count {
+                for byte in bytes {
+                    guard answers.count < count else { throw failure("it says more than it was asked") }
                     if byte == 0x0A {
                         answers.append(try answer(line))
                         line = []
@@ -74,6 +77,9 @@ struct PluginConversation {
             guard total <= limits.outputBytes else {
                 throw failure("it says more than \(limits.outputBytes) bytes")
             }
+        }
+        guard answers.count == count else {
+            throw failure("it ended with \(answers.count) of \(count) answers" + Self.told(errors, line))
         }
         return answers
     }
@@ -90,29 +96,35 @@ struct PluginConversation {
 
     private static func detail(of error: DecodingError) -> String {
         guard case .dataCorrupted(let context) = error, context.underlyingError == nil else { return "" }
-        return ": " + words(context.debugDescription)
+        return ": " + PluginWords.repeated(context.debugDescription)
     }
 
-    /// Waits until there is something to read, or fails when the time is over.
+    /// Throws when the time is over, or somebody wants to stop; `errors` is nil once every answer is there.
+    private func requireTime(_ errors: [UInt8]?) throws(StrategyError) {
+        if isCancelled?() == true { throw StrategyError(.cancelled, "stopped on request") }
+        guard deadline <= .now else { return }
+        guard let errors else { throw failure("it did not end with its input within \(limits.deadline)") }
+        throw failure("it did not answer within \(limits.deadline)" + Self.told(errors, []))
+    }
+
+    /// Waits until there is something to read.
     private func wait(
         for process: PluginProcess,
-        _ isOutputOpen: Bool,
         _ areErrorsOpen: Bool,
-        _ errors: [UInt8]
+        _ errors: [UInt8]?
     ) throws(StrategyError) -> (output: Bool, errors: Bool) {
         let events = Int16(POLLIN)
         // A negative descriptor is one that poll does not look at.
         var descriptors = [
-            pollfd(fd: isOutputOpen ? process.output : -1, events: events, revents: 0),
+            pollfd(fd: process.output, events: events, revents: 0),
             pollfd(fd: areErrorsOpen ? process.errors : -1, events: events, revents: 0),
         ]
         while true {
+            try requireTime(errors)
             let rest = deadline - .now
-            guard rest > .zero else {
-                throw failure("it did not answer within \(limits.deadline)" + Self.told(errors, []))
-            }
+            let time = isCancelled == nil ? rest : min(rest, Self.askingInterval)
             let milliseconds = Int32(
-                clamping: rest.components.seconds * 1000 + 1 + rest.components.attoseconds / 1_000_000_000_000_000
+                clamping: time.components.seconds * 1000 + 1 + time.components.attoseconds / 1_000_000_000_000_000
             )
             let count = poll(&descriptors, nfds_t(descriptors.count), milliseconds)
             if count > 0 { return (descriptors[0].revents != 0, descriptors[1].revents != 0) }
@@ -131,8 +143,8 @@ struct PluginConversation {
     /// What it said beside the wire, or where its message breaks off.
     private static func told(_ errors: [UInt8], _ line: [UInt8]) -> String {
         if !line.isEmpty { return ", in the middle of a message" }
-        let text = words(String(decoding: errors, as: UTF8.self))
-        return text.allSatisfy(\.isWhitespace) ? "" : ", and said: \(text)"
+        let text = PluginWords.repeated(String(decoding: errors, as: UTF8.self))
+        return text.isEmpty ? "" : ", and said: \(text)"
     }
 
     private func failure(_ reason: String) -> StrategyError {

@@ -12,17 +12,10 @@ public struct PluginLocator: Sendable {
     /// Throws ``StrategyError`` for a program that nobody should run.
     public func plugin(named name: String) throws(StrategyError) -> PluginFile? {
         // A name with a slash in it would lead elsewhere.
-        guard Self.isName(name) else { return nil }
+        guard StrategyName.isValid(name) else { return nil }
         for folder in folders {
-            if let plugin = try PluginFile(name: name, at: folder + "/" + PluginFile.prefix + name) { return plugin }
+            if let plugin = try PluginFile(name: name, in: folder) { return plugin }
         }
         return nil
-    }
-
-    private static func isName(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy {
-                $0 == 0x2D || (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20)
-            }
     }
 }

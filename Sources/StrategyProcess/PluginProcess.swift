@@ -20,7 +20,7 @@ final class PluginProcess {
         defer { streams.closeTheirs() }
         let ruleset: Int32
         do {
-            ruleset = try sandbox.ruleset(readingFrom: plugin.folder)
+            ruleset = try sandbox.ruleset(for: plugin)
         } catch {
             streams.closeOurs()
             throw error
@@ -28,7 +28,7 @@ final class PluginProcess {
         defer { if ruleset != -1 { close(ruleset) } }
         OrphanAdoption.begin()
         do {
-            group = try Self.spawn(plugin, streams, ruleset, sandbox.limits)
+            group = try Self.spawn(plugin, streams, ruleset, sandbox)
         } catch {
             OrphanAdoption.end()
             streams.closeOurs()
@@ -42,8 +42,9 @@ final class PluginProcess {
         _ plugin: PluginFile,
         _ streams: PluginStreams,
         _ ruleset: Int32,
-        _ limits: PluginSandbox.Limits
+        _ sandbox: PluginSandbox
     ) throws(Errno) -> pid_t {
+        let limits = sandbox.limits
         // The superuser has no limits, and could undo others.
         let user = geteuid() == 0 ? nobody : geteuid()
         let process = CStrings.withPointers([plugin.path], PluginSandbox.environment) { arguments, environment in
@@ -56,6 +57,7 @@ final class PluginProcess {
                 confinement.output = streams.output.theirs
                 confinement.errors = streams.errors.theirs
                 confinement.ruleset = ruleset
+                confinement.filters_calls = sandbox.kernel.filtersCalls ? 1 : 0
                 confinement.user = geteuid() == 0 ? Int64(user) : -1
                 confinement.group = geteuid() == 0 ? Int64(user) : -1
                 confinement.cpu_seconds = limits.cpuSeconds

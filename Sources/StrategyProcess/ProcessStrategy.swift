@@ -10,33 +10,50 @@ public struct ProcessStrategy: StoreStrategy {
     public let documentation: StrategyDocumentation
     private let plugin: PluginFile
     private let sandbox: PluginSandbox
+    private let time: PluginTime
+    private let isCancelled: (@Sendable () -> Bool)?
+
+    /// What nothing keeps the plugin from on this kernel; empty unless the sandbox was told to do its best.
+    public var gaps: [PluginSandbox.Gap] { sandbox.gaps }
 
     /// Asks the plugin who it is.
     ///
     /// Throws ``StrategyError`` for a plugin that cannot be run, speaks another version, or does not say what it may set.
-    public init(_ plugin: PluginFile, sandbox: PluginSandbox = .required) throws(StrategyError) {
+    /// The sandbox's deadline is for all that is ever asked of this strategy. `isCancelled` is asked while the plugin is
+    /// waited for; once it is true, the plugin is ended and an error with the code `cancelled` thrown.
+    public init(
+        _ plugin: PluginFile,
+        sandbox: PluginSandbox = .required,
+        isCancelled: (@Sendable () -> Bool)? = nil
+    ) throws(StrategyError) {
         self.plugin = plugin
         self.sandbox = sandbox
+        self.isCancelled = isCancelled
+        time = PluginTime(sandbox.limits.deadline)
         name = plugin.name
         let answers = try PluginConversation.answers(
             to: [.getCapability(protocolVersion: StrategyMessage.protocolVersion)],
             from: plugin,
-            in: sandbox
+            in: sandbox,
+            time: time,
+            isCancelled: isCancelled
         )
         documentation = try Self.documentation(in: answers, of: plugin)
     }
 
     public func evaluate(_ request: StrategyRequest) throws -> Applicability {
         switch try answer(to: .evaluate(request: request), request) {
-        case .applicability(let result): return result
-        case let other: throw unexpected(other)
+        case .applicability(.applicable): return .applicable
+        case .applicability(.notApplicable(let reason)):
+            return .notApplicable(reason: PluginWords.repeated(reason))
+        default: throw unexpectedAnswer
         }
     }
 
     public func describe(_ request: StrategyRequest) throws -> DescriptionChanges {
         switch try answer(to: .describe(request: request), request) {
         case .changes(let changes): return changes
-        case let other: throw unexpected(other)
+        default: throw unexpectedAnswer
         }
     }
 
@@ -48,7 +65,9 @@ public struct ProcessStrategy: StoreStrategy {
         let answers = try PluginConversation.answers(
             to: [.getCapability(protocolVersion: StrategyMessage.protocolVersion), question],
             from: plugin,
-            in: sandbox
+            in: sandbox,
+            time: time,
+            isCancelled: isCancelled
         )
         guard try Self.documentation(in: answers, of: plugin) == documentation, let answer = answers.last else {
             throw StrategyError(.failed, "the plugin \(name) says something else of itself than before")
@@ -56,14 +75,14 @@ public struct ProcessStrategy: StoreStrategy {
         if case .failure(let message, let suggestion) = answer {
             throw StrategyError(
                 .failed,
-                "the plugin \(name) says: \(PluginConversation.words(message))",
-                recoverySuggestion: suggestion.map(PluginConversation.words)
+                "the plugin \(name) says: \(PluginWords.repeated(message))",
+                recoverySuggestion: suggestion.map(PluginWords.repeated)
             )
         }
         return answer
     }
 
-    private func unexpected(_ answer: StrategyMessage.Answer) -> StrategyError {
+    private var unexpectedAnswer: StrategyError {
         StrategyError(.failed, "the plugin \(name) answers another question than it was asked")
     }
 
@@ -72,7 +91,7 @@ public struct ProcessStrategy: StoreStrategy {
         in answers: [StrategyMessage.Answer],
         of plugin: PluginFile
     ) throws(StrategyError) -> StrategyDocumentation {
-        guard case .capability(let version, let name, let documentation, _)? = answers.first else {
+        guard case .capability(let version, let name, let documentation)? = answers.first else {
             throw StrategyError(.failed, "the plugin \(plugin.name) does not say what it is")
         }
         guard version == StrategyMessage.protocolVersion else {
@@ -83,14 +102,15 @@ public struct ProcessStrategy: StoreStrategy {
             )
         }
         guard name == plugin.name else {
-            throw StrategyError(.failed, "the plugin \(plugin.name) calls itself '\(PluginConversation.words(name))'")
+            throw StrategyError(.failed, "the plugin \(plugin.name) calls itself '\(PluginWords.repeated(name))'")
         }
-        if let option = documentation.sets.first(where: { !$0.isSettable }) {
-            throw StrategyError(
-                .notOffered,
-                "the plugin \(name) wants to set \(PluginConversation.words(option.rawValue)), which no strategy may set"
-            )
+        if let objection = documentation.objection {
+            throw StrategyError(.notOffered, "the plugin \(name) is refused: \(PluginWords.repeated(objection))")
         }
         return documentation
     }
+}
+
+extension ProcessStrategy: ConfinedStrategy {
+    package var unconfined: String? { gaps.isEmpty ? nil : gaps.text }
 }

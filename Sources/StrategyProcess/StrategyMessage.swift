@@ -21,17 +21,10 @@ public enum StrategyMessage {
 
     /// What the strategy answers.
     public enum Answer: Hashable, Sendable, Codable {
-        case capability(protocolVersion: Int, name: String, documentation: StrategyDocumentation, features: [Feature]?)
+        case capability(protocolVersion: Int, name: String, documentation: StrategyDocumentation)
         case applicability(result: Applicability)
         case changes(changes: DescriptionChanges)
         /// The question has no answer, for this reason.
         case failure(message: String, recoverySuggestion: String?)
-    }
-
-    /// Something that a strategy can do beyond the version; names that are not known are kept and not used.
-    public struct Feature: RawRepresentable, Hashable, Sendable, Codable {
-        public let rawValue: String
-
-        public init(rawValue: String) { self.rawValue = rawValue }
     }
 }

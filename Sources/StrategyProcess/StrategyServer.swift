@@ -23,8 +23,7 @@ public enum StrategyServer {
                 return .capability(
                     protocolVersion: StrategyMessage.protocolVersion,
                     name: strategy.name,
-                    documentation: strategy.documentation,
-                    features: nil
+                    documentation: strategy.documentation
                 )
             case .evaluate(let request): return .applicability(result: try strategy.evaluate(request))
             case .describe(let request): return .changes(changes: try strategy.describe(request))

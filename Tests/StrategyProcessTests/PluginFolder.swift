@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SafeFiles
 import StoreStrategies
+import TestSupport
 
 @testable import StrategyProcess
 
@@ -18,15 +19,27 @@ struct PluginFolder {
     /// Writes a plugin whose lines follow a first one that names the shell.
     @discardableResult
     func plugin(_ name: String, _ script: String, shell: String = "/bin/sh", mode: UInt32 = 0o755) throws -> String {
-        let path = path + "/" + PluginFile.prefix + name
-        let source = self.path + "/" + name + ".source"
-        try Data(("#!" + shell + "\n" + script + "\n").utf8).write(to: URL(filePath: source))
+        try write(PluginFile.prefix + name, "#!" + shell + "\n" + script + "\n", mode: mode)
+    }
+
+    /// Writes the text of a plugin, or of a file beside one.
+    @discardableResult
+    func write(_ file: String, _ text: String, mode: UInt32 = 0o755) throws -> String {
+        let path = path + "/" + file
+        let source = path + ".source"
+        try Data(text.utf8).write(to: URL(filePath: source))
         try ExecutableFile.copy(source, to: path)
         try FileManager.default.removeItem(atPath: source)
-        let file = try temporary.directory.openFile(PluginFile.prefix + name, for: .reading)
-        try file.setMode(mode)
-        try file.close()
+        try FileManager.default.setAttributes([.posixPermissions: Int(mode)], ofItemAtPath: path)
         return path
+    }
+
+    /// Makes a folder, whose mode does not depend on the mask.
+    @discardableResult
+    func makeFolder(_ name: String, mode: UInt32) throws -> String {
+        try FileManager.default.createDirectory(atPath: path + "/" + name, withIntermediateDirectories: true)
+        try FileManager.default.setAttributes([.posixPermissions: Int(mode)], ofItemAtPath: path + "/" + name)
+        return path + "/" + name
     }
 
     /// Writes a plugin that says who it is and answers everything as told.
@@ -43,23 +56,13 @@ struct PluginFolder {
             \(before)
             while read -r question; do
                 case $question in
-                '{"getCapability":'*) echo '\(capability ?? Self.capability(name))' ;;
-                '{"evaluate":'*) echo '\(evaluate)' ;;
-                '{"describe":'*) echo '\(describe)' ;;
+                '{"getCapability":'*) echo '\(capability ?? HostilePlugin.capability(name))' ;;
+                '{"evaluate":'*) printf '%s\\n' '\(evaluate)' ;;
+                '{"describe":'*) printf '%s\\n' '\(describe)' ;;
                 esac
             done
             """
         )
-    }
-
-    static func capability(
-        _ name: String,
-        version: Int = 1,
-        summary: String = "Is made up for a test.",
-        sets: String = "timeout"
-    ) -> String {
-        #"{"capability":{"protocolVersion":\#(version),"name":"\#(name)","documentation":{"summary":"\#(summary)","#
-            + #""sets":["\#(sets)"],"example":"\#(name)","notApplicable":"It applies to every store."}}}"#
     }
 
     func locate(_ name: String) throws(StrategyError) -> PluginFile? {
@@ -67,14 +70,17 @@ struct PluginFolder {
     }
 
     /// The strategy of a plugin; a hostile one has `seconds` to answer.
-    func strategy(_ name: String, within seconds: Int = 60, _ change: (inout PluginSandbox) -> Void = { _ in })
-        throws -> ProcessStrategy
-    {
+    func strategy(
+        _ name: String,
+        within seconds: Int = 60,
+        _ change: (inout PluginSandbox) -> Void = { _ in },
+        isCancelled: (@Sendable () -> Bool)? = nil
+    ) throws -> ProcessStrategy {
         var sandbox = PluginSandbox()
         sandbox.limits.deadline = .seconds(seconds)
         change(&sandbox)
         guard let plugin = try locate(name) else { throw StrategyError(.unknownStrategy, "no plugin \(name)") }
-        return try ProcessStrategy(plugin, sandbox: sandbox)
+        return try ProcessStrategy(plugin, sandbox: sandbox, isCancelled: isCancelled)
     }
 }
 

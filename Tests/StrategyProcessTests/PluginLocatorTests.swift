@@ -1,3 +1,5 @@
+import FoundationEssentials
+import Glibc
 import StoreStrategies
 import Testing
 
@@ -24,16 +26,104 @@ struct PluginLocatorTests {
         #expect(try folder.locate(name) == nil)
     }
 
-    @Test("What others may change, and what cannot be run, is refused")
-    func trust() throws {
+    struct Distrust: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let reason: String
+        var mode: UInt32 = 0o755
+        var folderMode: UInt32 = 0o755
+        var parentMode: UInt32 = 0o755
+        var dataMode: UInt32?
+    }
+
+    @Test(
+        "What others than its owner may change or exchange, and what cannot be run, is refused",
+        arguments: [
+            Distrust(testDescription: "everybody writes", reason: "everybody may change it", mode: 0o757),
+            Distrust(testDescription: "the group writes", reason: "its group may change it", mode: 0o775),
+            Distrust(testDescription: "not executable", reason: "it is not executable", mode: 0o644),
+            Distrust(testDescription: "setuid", reason: "somebody else (setuid)", mode: 0o4755),
+            Distrust(testDescription: "setgid", reason: "somebody else (setuid)", mode: 0o2755),
+            Distrust(
+                testDescription: "everybody's folder",
+                reason: "everybody may change its folder",
+                folderMode: 0o777
+            ),
+            Distrust(testDescription: "a group's folder", reason: "its group may change its folder", folderMode: 0o775),
+            Distrust(testDescription: "a folder above", reason: "everybody may change its folder", parentMode: 0o777),
+            Distrust(testDescription: "a group's data", reason: "its group may change its folder", dataMode: 0o775),
+            Distrust(testDescription: "sticky data", reason: "everybody may change its folder", dataMode: 0o1777),
+        ]
+    )
+    func trust(_ row: Distrust) throws {
         let folder = try PluginFolder()
-        try folder.plugin("Open", "", mode: 0o757)
-        try folder.plugin("Plain", "", mode: 0o644)
-        for (name, reason) in [("Open", "everybody may change it"), ("Plain", "it is not executable")] {
-            let error = #expect(throws: StrategyError.self) { try folder.locate(name) }
-            #expect(error?.message.contains(reason) == true)
+        let place = try folder.makeFolder("above/plugins", mode: 0o755)
+        let file = "above/plugins/" + PluginFile.prefix + "Odd"
+        try folder.write(file, "#!/bin/sh\n", mode: 0o755)
+        let locator = PluginLocator(folders: [place])
+        #expect(try locator.plugin(named: "Odd")?.dataFolder == nil)
+        if let mode = row.dataMode { try folder.makeFolder(file + ".d", mode: mode) }
+        try set(row.mode, folder.path + "/" + file)
+        try set(row.folderMode, place)
+        try set(row.parentMode, folder.path + "/above")
+        let error = #expect(throws: StrategyError.self) { try locator.plugin(named: "Odd") }
+        #expect(error?.message.contains(row.reason) == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("\n") == false)
+    }
+
+    @Test("A folder in which only owners take things away may be everybody's")
+    func sticky() throws {
+        let folder = try PluginFolder()
+        let place = try folder.makeFolder("plugins", mode: 0o1777)
+        try folder.write("plugins/" + PluginFile.prefix + "Good", "#!/bin/sh\n")
+        #expect(try PluginLocator(folders: [place]).plugin(named: "Good") != nil)
+    }
+
+    @Test("A program of another user, or in a folder of another user, is refused", .enabled(if: geteuid() == 0))
+    func strangers() throws {
+        let folder = try PluginFolder()
+        let place = try folder.makeFolder("plugins", mode: 0o755)
+        let file = try folder.write("plugins/" + PluginFile.prefix + "Good", "#!/bin/sh\n")
+        let locator = PluginLocator(folders: [place])
+        for (path, reason) in [(file, "it belongs to another user"), (place, "its folder belongs to another user")] {
+            #expect(chown(path, 65_534, 65_534) == 0)
+            let error = #expect(throws: StrategyError.self) { try locator.plugin(named: "Good") }
+            #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+            #expect(chown(path, 0, 0) == 0)
         }
-        let parent = PluginLocator(folders: [])
-        #expect(try parent.plugin(named: "Open") == nil)
+        #expect(try locator.plugin(named: "Good") != nil)
+    }
+
+    @Test("Neither a link nor a folder is a program, and no link is a data folder")
+    func kinds() throws {
+        let folder = try PluginFolder()
+        try folder.plugin("Good", "")
+        let good = folder.path + "/" + PluginFile.prefix + "Good"
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/" + PluginFile.prefix + "Link",
+            withDestinationPath: good
+        )
+        try folder.makeFolder(PluginFile.prefix + "Folder", mode: 0o755)
+        try FileManager.default.createSymbolicLink(atPath: good + ".d", withDestinationPath: "/")
+        for (name, reason) in [
+            ("Link", "it is no regular file"), ("Folder", "it is no regular file"),
+            ("Good", "its data folder is no folder"),
+        ] {
+            let error = #expect(throws: StrategyError.self) { try folder.locate(name) }
+            #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test("One that is changed between two questions is not asked the second")
+    func between() throws {
+        let folder = try PluginFolder()
+        try folder.plugin("Good")
+        let strategy = try folder.strategy("Good")
+        try set(0o777, folder.path + "/" + PluginFile.prefix + "Good")
+        let error = #expect(throws: StrategyError.self) { try strategy.evaluate(.sample) }
+        #expect(error?.message.contains("everybody may change it") == true, "\(error?.message ?? "")")
+    }
+
+    private func set(_ mode: UInt32, _ path: String) throws {
+        try FileManager.default.setAttributes([.posixPermissions: Int(mode)], ofItemAtPath: path)
     }
 }

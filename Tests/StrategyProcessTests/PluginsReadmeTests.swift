@@ -4,7 +4,7 @@ import Testing
 
 @testable import StrategyProcess
 
-@Suite("What Plugins/README.md says")
+@Suite("What Plugins/README.md says", .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
 struct PluginsReadmeTests {
     private static let folder =
         "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Plugins/"
@@ -43,12 +43,49 @@ struct PluginsReadmeTests {
     )
     func examples(_ name: String) throws { #expect(try Self.blocks()[name] == Self.text(name)) }
 
-    @Test("Its request is one, and its one-line test is the one that tests here use")
-    func request() throws {
+    @Test("Its plugin in shell runs as it is printed, and answers the request that is printed")
+    func shell() throws {
         let blocks = try Self.blocks()
+        let text = try #require(blocks["ExcludedFromBackup/store-migrate-strategy-ExcludedFromBackup"])
         let request = try JSONDecoder().decode(StrategyRequest.self, from: Data((blocks["request"] ?? "").utf8))
-        #expect(request.role == .app)
-        #expect(blocks["test"]?.contains("try StrategyComplianceTest(") == true)
+        let folder = try PluginFolder()
+        try folder.write(PluginFile.prefix + "ExcludedFromBackup", text)
+        let strategy = try folder.strategy("ExcludedFromBackup")
+        #expect(try strategy.evaluate(request) == .applicable)
+        #expect(try strategy.describe(request).values == [.isExcludedFromBackup: "true"])
+    }
+
+    @Test("Its plugin in Swift answers the request that is printed")
+    func swift() throws {
+        let request = try JSONDecoder()
+            .decode(StrategyRequest.self, from: Data((try Self.blocks()["request"] ?? "").utf8))
+        let folder = try PluginFolder()
+        try ExamplePlugin.copy("PatientTimeout", from: ExamplePlugin.products, to: folder)
+        #expect(try folder.strategy("PatientTimeout").describe(request).values == [.timeout: "300.0"])
+    }
+
+    @Test(
+        "Its transcript, and the recorded conversation, are what the plugin in Swift says when it is asked",
+        arguments: ["transcript", "conversation.txt"]
+    )
+    func replayed(_ name: String) throws {
+        let recorded = Self.folder + "../Fixtures/Messages/" + name
+        let text = try Self.blocks()[name] ?? String(contentsOf: URL(filePath: recorded), encoding: .utf8)
+        let lines = text.split(separator: "\n")
+        let questions = try lines.filter { $0.hasPrefix("> ") }
+            .map { try StrategyMessage.Question(line: Array($0.dropFirst(2).utf8)) }
+        #expect(questions.count >= 3 && lines.count == 2 * questions.count)
+        let folder = try PluginFolder()
+        try ExamplePlugin.copy("PatientTimeout", from: ExamplePlugin.products, to: folder)
+        let answers = try PluginConversation.answers(
+            to: questions,
+            from: try #require(try folder.locate("PatientTimeout")),
+            in: .required,
+            time: PluginTime(.seconds(60)),
+            isCancelled: nil
+        )
+        let said = try answers.map { String(decoding: try $0.line().dropLast(), as: UTF8.self) }
+        #expect(said == lines.filter { $0.hasPrefix("< ") }.map { String($0.dropFirst(2)) })
     }
 
     @Test("Its table names every member of a description, and its wire everything that may be set")

@@ -36,14 +36,13 @@ struct StrategyMessageTests {
         let failure = try StrategyMessage.Answer(line: Array(#"{"error":{"message":"no"}}"#.utf8))
         #expect(failure == .failure(message: "no", recoverySuggestion: nil))
         let later =
-            #"{"capability":{"protocolVersion":1,"name":"A","features":["x","undo"],"colour":"red","documentation":{"#
+            #"{"capability":{"protocolVersion":1,"name":"A","powers":["x","undo"],"colour":"red","documentation":{"#
             + #""summary":"A.","sets":[],"example":"A","notApplicable":"Never.","icon":"a.png"}}}"#
-        guard case .capability(_, _, let told, let features) = try StrategyMessage.Answer(line: Array(later.utf8))
+        guard case .capability(_, _, let told) = try StrategyMessage.Answer(line: Array(later.utf8))
         else {
             Issue.record("no capability")
             return
         }
-        #expect(features == [StrategyMessage.Feature(rawValue: "x"), StrategyMessage.Feature(rawValue: "undo")])
         #expect(told.options.isEmpty && !told.isOrderIndependent)
     }
 
@@ -53,7 +52,7 @@ struct StrategyMessageTests {
         func ask(_ text: String) -> StrategyMessage.Answer {
             StrategyServer.answer(to: Array(text.utf8), from: strategy)
         }
-        guard case .capability(1, "Fixed", _, nil) = ask(#"{"getCapability":{"protocolVersion":1}}"#) else {
+        guard case .capability(1, "Fixed", _) = ask(#"{"getCapability":{"protocolVersion":1}}"#) else {
             Issue.record("no capability")
             return
         }

@@ -13,6 +13,9 @@
 /* The version of Landlock that the kernel has; 0 or less when it has none. */
 int cconfinement_landlock_version(void);
 
+/* True on a kernel that can filter the calls of a program. */
+int cconfinement_filters_calls(void);
+
 struct cconfinement_confinement {
     /* Where the program is, and its arguments and environment, each ended by a null pointer. */
     const char *path;
@@ -24,10 +27,12 @@ struct cconfinement_confinement {
     int errors;
     /* A Landlock rule set, or -1 for none. */
     int ruleset;
+    /* True to take from the program the calls that no strategy needs. */
+    int filters_calls;
     /* A user and group to become, or -1 to stay. */
     int64_t user;
     int64_t group;
-    /* Limits, each of them both the soft and the hard one. */
+    /* Limits, each of them both the soft and the hard one; where this process has less, that is what the program gets. */
     uint64_t cpu_seconds;
     uint64_t memory_bytes;
     uint64_t processes;
@@ -46,8 +51,17 @@ pid_t cconfinement_spawn_confined(const struct cconfinement_confinement *confine
  */
 int cconfinement_landlock_ruleset(int version);
 
-/* Allows to read, and to execute what lies, below an open folder, or in an open file. */
-int cconfinement_landlock_allow(int ruleset, int descriptor, int is_folder);
+enum cconfinement_place {
+    /* Everything below a folder may be read, listed and executed. */
+    CCONFINEMENT_FOLDER,
+    /* A file may be read and executed. */
+    CCONFINEMENT_FILE,
+    /* A file may be written, too. */
+    CCONFINEMENT_SINK,
+};
+
+/* Allows what may be done with an open folder or file. */
+int cconfinement_landlock_allow(int ruleset, int descriptor, enum cconfinement_place place);
 
 /* Makes orphans of this process's descendants its own children, or no longer. */
 int cconfinement_adopt_orphans(int on);

@@ -29,7 +29,7 @@ extension MigrationError {
             )
         case let error as StrategyError:
             self.init(
-                error.code == .failed ? .failed : .usage,
+                error.code.outcome,
                 error.message,
                 path: "",
                 advice: error.recoverySuggestion,
@@ -77,6 +77,16 @@ extension MigrationError {
             report: report,
             underlyingError: underlyingError
         )
+    }
+}
+
+extension StrategyError.Code {
+    fileprivate var outcome: MigrationOutcome {
+        switch self {
+        case .failed, .notOffered: .failed
+        case .cancelled: .cancelled
+        default: .usage
+        }
     }
 }
 

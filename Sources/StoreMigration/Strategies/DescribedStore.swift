@@ -11,6 +11,8 @@ extension Finding.Code {
     public static let readerNeedsLog = Finding.Code(rawValue: "readerNeedsLog")
     /// Nothing was copied, so that nothing was made to fit the descriptions.
     public static let strategiesNotApplied = Finding.Code(rawValue: "strategiesNotApplied")
+    /// A plugin was asked on a kernel that cannot keep it from all that it is to be kept from.
+    public static let strategyNotConfined = Finding.Code(rawValue: "strategyNotConfined")
     /// New files in the container will not get its group.
     public static let containerKeepsNoGroup = Finding.Code(rawValue: "containerKeepsNoGroup")
 }
@@ -149,6 +151,12 @@ struct DescribedStore {
                     .info,
                     "what \(step.strategy.name) says is carried for Apple's platforms; nothing here acts on it"
                 )
+            )
+        }
+        for strategy in pipeline.steps.compactMap({ $0.strategy as? any ConfinedStrategy }) {
+            guard let things = strategy.unconfined else { continue }
+            findings.append(
+                note(.strategyNotConfined, .warning, "nothing keeps the plugin \(strategy.name) from \(things) here")
             )
         }
         for role in roles {

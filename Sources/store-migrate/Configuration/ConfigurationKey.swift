@@ -15,6 +15,7 @@ enum ConfigurationKey: String, CaseIterable {
     case roles
     case pluginPath = "plugin-path"
     case pluginSandbox = "plugin-sandbox"
+    case pluginTimeout = "plugin-timeout"
     case descriptions
 
     /// The option on the command line.

@@ -1,5 +1,7 @@
 public import ArgumentParser
 import BuiltInStrategies
+import StoreFormat
+import StoreMigration
 import StoreStrategies
 public import StrategyProcess
 
@@ -15,21 +17,46 @@ struct PluginArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "On a kernel that cannot keep a plugin from files (Landlock): required or best-effort.",
+            "On a kernel that cannot keep a plugin from all it should (Landlock, seccomp): required or best-effort.",
             valueName: "policy"
         )
     )
     var pluginSandbox: PluginSandbox.Policy = .required
 
-    /// The strategy of a name: one that comes with the tool, else a plugin.
+    @Option(
+        help: ArgumentHelp(
+            "How long a plugin may take for all that it is asked, at most 30s.",
+            valueName: "duration"
+        ),
+        transform: LockTimeout.init(argument:)
+    )
+    var pluginTimeout = LockTimeout(seconds: 30)
+
+    func validate() throws {
+        guard pluginTimeout.duration <= PluginSandbox.Limits().deadline, pluginTimeout.milliseconds > 0 else {
+            throw ValidationError("--plugin-timeout is more than nothing and at most 30s")
+        }
+    }
+
+    /// The strategy of a name: one that comes with the tool, else a plugin, which the user's signal ends.
     func strategy(named name: String) throws(StrategyError) -> any StoreStrategy {
         if let strategy = BuiltInStrategies.named(name) { return strategy }
         if let plugin = try PluginLocator(folders: pluginPath.map(\.path)).plugin(named: name) {
-            return try ProcessStrategy(plugin, sandbox: PluginSandbox(policy: pluginSandbox))
+            var sandbox = PluginSandbox(policy: pluginSandbox)
+            sandbox.limits.deadline = pluginTimeout.duration
+            return try ProcessStrategy(plugin, sandbox: sandbox) { Interruption.isRequested }
         }
         let known = BuiltInStrategies.all.map(\.name).joined(separator: ", ")
         let places = pluginPath.isEmpty ? "" : ", and no plugin of that name"
         throw StrategyError(.unknownStrategy, "there is no strategy '\(name)'; there are \(known)\(places)")
+    }
+
+    /// What should be known of where the strategy runs, when it is asked and no store is near.
+    func findings(about strategy: any StoreStrategy) -> [Finding] {
+        guard let gaps = (strategy as? ProcessStrategy)?.gaps, !gaps.isEmpty else { return [] }
+        let things = gaps.map(\.description).joined(separator: ", ")
+        let message = "nothing keeps the plugin \(strategy.name) from \(things) here"
+        return [Finding(.strategyNotConfined, .warning, level: .files, message)]
     }
 }
 

@@ -27,8 +27,12 @@ struct StrategyArguments: ParsableArguments {
 
     /// The strategies that were named, in their order, for the roles that were named.
     func pipeline() throws -> StrategyPipeline {
+        // A plugin that is named twice has its time once.
+        var strategies: [String: any StoreStrategy] = [:]
         let steps = try selections.map { selection in
-            StrategyPipeline.Step(try plugins.strategy(named: selection.name), options: selection.options)
+            let strategy = try strategies[selection.name] ?? plugins.strategy(named: selection.name)
+            strategies[selection.name] = strategy
+            return StrategyPipeline.Step(strategy, options: selection.options)
         }
         return StrategyPipeline(steps, roles: roles)
     }

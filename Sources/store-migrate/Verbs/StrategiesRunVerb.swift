@@ -26,10 +26,12 @@ struct StrategiesRunVerb: Verb {
         var request = try readRequest()
         let selection = try StrategySelection(strategy)
         let strategy = try plugins.strategy(named: selection.name)
+        let findings = plugins.findings(about: strategy)
         if !selection.options.values.isEmpty { request.options = selection.options }
         let answer = try StrategyPipeline.Step(strategy, options: request.options).answer(to: request)
         reporter.result(answer.text, record: try answer.record(strategy.name))
-        return Ending(.done)
+        reporter.report(findings)
+        return Ending(.done, findings: findings.count)
     }
 
     private func readRequest() throws -> StrategyRequest {

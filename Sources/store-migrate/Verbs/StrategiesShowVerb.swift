@@ -19,7 +19,9 @@ struct StrategiesShowVerb: Verb {
 
     func perform(_ reporter: Reporter) throws -> Ending {
         let strategy = try plugins.strategy(named: name)
+        let findings = plugins.findings(about: strategy)
         reporter.result(strategy.text, record: strategy.record)
-        return Ending(.done)
+        reporter.report(findings)
+        return Ending(.done, findings: findings.count)
     }
 }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import StrategyProcess
+import TestSupport
 import Testing
 
 @Suite("Plugins in a share", .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
@@ -26,6 +27,14 @@ struct PluginTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
     }
 
+    /// The request that Plugins/README.md prints, in a file.
+    private func printedRequest() throws -> String {
+        let readme = try String(contentsOf: URL(filePath: Tool.package + "/Plugins/README.md"), encoding: .utf8)
+        let lines = readme.split(separator: "\n", omittingEmptySubsequences: false)
+        let request = lines.drop { $0 != "```json request" }.dropFirst().prefix { $0 != "```" }.joined(separator: "\n")
+        return try scratch.file("request.json", Array(request.utf8))
+    }
+
     @Test("The example in shell is found, asked, and its answer handed on")
     func example() async throws {
         let source = Tool.package + "/Plugins/ExcludedFromBackup/store-migrate-strategy-ExcludedFromBackup"
@@ -33,6 +42,10 @@ struct PluginTests {
         let path = ["--plugin-path", scratch.path("plugins")]
         let show = try await Tool.run(["strategies", "show", "ExcludedFromBackup"] + path)
         #expect(show.output.contains("Keeps the store out of backups of the device."), "\(show.errors)")
+        let asked = try await Tool.run(
+            ["strategies", "run", "ExcludedFromBackup", "--request", try printedRequest()] + path
+        )
+        #expect(asked.output == "isExcludedFromBackup = true\n", "\(asked.errors)")
         let file = scratch.path("descriptions.json")
         let call = ["share", old, new, "--strategy", "ExcludedFromBackup", "--descriptions", file]
         let unfound = try await Tool.run(call)
@@ -44,23 +57,83 @@ struct PluginTests {
     }
 
     @Test(
-        "One that fails stops the share before anything is published, in one line",
-        arguments: [
-            ("echo hello", "its answer cannot be read"), ("exit 1", "it ended with 0 of 1 answers"),
-            ("printf '\\033[31m' >&2", "it ended with 0 of 1 answers"),
-        ]
+        "One that means no good is refused in one line before anything is published, and nothing of it is left",
+        arguments: HostilePlugin.all
     )
-    func hostile(_ script: String, _ message: String) async throws {
-        try await plugin("Hostile", Array("#!/bin/sh\n\(script)\n".utf8))
+    func hostile(_ plugin: HostilePlugin) async throws {
+        let nap = "\(UInt32.random(in: 100_000_000...999_999_999))"
+        let drop = try scratch.folder("open")
+        try FileManager.default.setAttributes([.posixPermissions: 0o1777], ofItemAtPath: drop)
+        // The store itself is what it reaches for; any user could read it.
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: old)
+        try await self.plugin(HostilePlugin.name, Array(plugin.text(secret: old, open: drop, nap: nap).utf8))
         let before = try scratch.fingerprint()
-        let run = try await Tool.run([
-            "share", old, new, "--strategy", "Hostile", "--plugin-path", scratch.path("plugins"), "--json",
-        ])
-        #expect(run.status == 1)
-        #expect(run.errorLines.count == 1 && run.errors.contains(message), "\(run.errors)")
-        #expect(!run.errors.contains("\u{1B}"))
-        try Grammar().check(run)
+        let run = try await Tool.run(
+            command: [
+                "timeout", "-k", "5", "120", try Tool.path, "share", old, new, "--strategy", HostilePlugin.name,
+                "--plugin-path", scratch.path("plugins"), "--plugin-timeout", plugin.isPatient ? "1s" : "30s", "--json",
+            ]
+        )
+        let records = try Grammar().check(run)
+        #expect(run.status == 1, "\(run.errors)")
+        #expect(run.errorLines.count == 1 && run.errors.contains(plugin.refusal), "\(run.errors)")
+        #expect(run.errors.unicodeScalars.allSatisfy { $0.value >= 0x20 || $0 == "\n" }, "\(run.errors)")
+        #expect(records.filter { $0["type"]?.string == "error" }.count == 1)
         #expect(try scratch.fingerprint() == before)
+        #expect(try RunningProcesses.mentioning([scratch.path, nap]).isEmpty)
+    }
+
+    @Test(
+        "A signal while a plugin talks ends the run at once, and the plugin with it",
+        arguments: ["INT", "TERM", "HUP"]
+    )
+    func interrupted(_ signal: String) async throws {
+        let nap = "\(UInt32.random(in: 100_000_000...999_999_999))"
+        // The plugin opens the gate as soon as it runs, and whoever sends the signal waits at its other end.
+        let data = try scratch.folder("plugins/store-migrate-strategy-Hostile.d")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: data)
+        #expect(try await Tool.run(command: ["mkfifo", "-m", "644", data + "/gate"]).status == 0)
+        try await plugin("Hostile", Array("#!/bin/sh\nread -r line <\"$0.d/gate\"\nsleep \(nap) & sleep \(nap)\n".utf8))
+        let before = try scratch.fingerprint()
+        let script = """
+            set -m
+            exec 3>&2 2>/dev/null
+            '\(try Tool.path)' share '\(old)' '\(new)' --strategy Hostile --plugin-path plugins --json 2>&3 &
+            tool=$!
+            timeout 60 sh -c ': >'\''\(data)/gate'\'
+            kill -\(signal) $tool
+            wait $tool
+            """
+        let run = try await Tool.run(
+            command: ["timeout", "-k", "5", "120", "bash", "-c", script],
+            folder: scratch.path
+        )
+        #expect(run.status == 130, "\(run.output)\(run.errors)")
+        #expect(try Grammar().check(run).last?["outcome"]?.string == "cancelled")
+        #expect(run.errorLines.count == 1 && run.errors.contains("stopped on request"), "\(run.errors)")
+        #expect(try scratch.fingerprint() == before)
+        #expect(try RunningProcesses.mentioning([nap]).isEmpty)
+    }
+
+    @Test("It gets the limits of who asks where those are narrower")
+    func limits() async throws {
+        try await plugin(
+            "Modest",
+            Array(
+                "#!/bin/sh\necho '\(HostilePlugin.capability("Modest", summary: "'$(ulimit -n)' descriptors."))'\n".utf8
+            )
+        )
+        let command = """
+            ulimit -n 40; '\(try Tool.path)' strategies show Modest --plugin-path plugins
+            """
+        let run = try await Tool.run(command: ["sh", "-c", command], folder: scratch.path)
+        #expect(run.output.contains("  40 descriptors.\n"), "\(run.output)\(run.errors)")
+    }
+
+    @Test("Nobody waits longer for it than thirty seconds", arguments: ["31s", "0s", "soon"])
+    func timeouts(_ time: String) async throws {
+        let run = try await Tool.run(["plan", old, new, "--plugin-timeout", time])
+        #expect(run.status == 2 && run.errorLines.count == 1, "\(run.errors)")
     }
 
     @Test(

@@ -1,0 +1,260 @@
+/// A strategy plugin that means no good, and how it is refused.
+///
+/// What it must not be able to do, it insists on: when it is kept from that, it ends without an answer, and when it is not, it
+/// answers like any other. So a share that goes through with it is a hole.
+package struct HostilePlugin: CustomStringConvertible, Sendable {
+    /// The name that all of them bear.
+    package static let name = "Hostile"
+
+    package let description: String
+    /// What the one line that refuses it says.
+    package let refusal: String
+    /// True when nothing but the end of its time stops it.
+    package let isPatient: Bool
+    /// True when it is the sandbox, and nothing else, that keeps it from what it insists on.
+    package let isFreeWithoutSandbox: Bool
+    private let isPerl: Bool
+    private let script: String
+
+    fileprivate init(
+        _ description: String,
+        _ script: String,
+        refusal: String = "it ended with 0 of 1 answers",
+        isPerl: Bool = false,
+        isPatient: Bool = false,
+        isFreeWithoutSandbox: Bool = false
+    ) {
+        self.description = description
+        self.script = script
+        self.refusal = refusal
+        self.isPerl = isPerl
+        self.isPatient = isPatient
+        self.isFreeWithoutSandbox = isFreeWithoutSandbox
+    }
+
+    /// The text of its file.
+    ///
+    /// `secret` is a file that everybody may read, `open` a folder in which everybody may write, and `nap` a number of
+    /// seconds that nobody else on this machine sleeps.
+    package func text(secret: String, open: String, nap: String) -> String {
+        (isPerl ? Self.perl : Self.shell).replacing("SCRIPT", with: script)
+            .replacing("CAPABILITY", with: Self.capability(Self.name))
+            .replacing("SECRET", with: secret).replacing("OPEN", with: open).replacing("NAP", with: nap)
+    }
+
+    /// The answer with which a plugin says who it is.
+    package static func capability(
+        _ name: String,
+        version: Int = 1,
+        summary: String = "Is made up for a test.",
+        sets: String = "timeout"
+    ) -> String {
+        #"{"capability":{"protocolVersion":\#(version),"name":"\#(name)","documentation":{"summary":"\#(summary)","#
+            + #""sets":["\#(sets)"],"example":"\#(name)","notApplicable":"It applies to every store."}}}"#
+    }
+
+    /// Answers every question; what it sets is in a variable.
+    private static let shell = """
+        #!/bin/sh
+        changes='{"changes":{"changes":{"timeout":9}}}'
+        behave() {
+            while read -r question; do
+                case $question in
+                '{"getCapability":'*) echo 'CAPABILITY' ;;
+                '{"evaluate":'*) echo '{"applicability":{"result":{"applicable":{}}}}' ;;
+                '{"describe":'*) printf '%s\\n' "$changes" ;;
+                esac
+            done
+        }
+        SCRIPT
+
+        """
+
+    private static let perl = """
+        #!/usr/bin/perl
+        use Errno; use POSIX (); use Socket;
+        sub behave {
+            $| = 1;
+            while (<STDIN>) {
+                print 'CAPABILITY', "\\n" if /^."getCapability"/;
+                print '{"applicability":{"result":{"applicable":{}}}}', "\\n" if /^."evaluate"/;
+                print '{"changes":{"changes":{"timeout":9}}}', "\\n" if /^."describe"/;
+            }
+        }
+        SCRIPT
+
+        """
+}
+
+extension HostilePlugin {
+    package static let all: [HostilePlugin] = reaching + usingUp + talking
+
+    /// Those that reach for what is not theirs.
+    private static let reaching = [
+        HostilePlugin("opens a file", "read -r line <'SECRET' || exit 1; behave", isFreeWithoutSandbox: true),
+        HostilePlugin("lists its folder", #"ls "${0%/*}" >/dev/null || exit 1; behave"#, isFreeWithoutSandbox: true),
+        HostilePlugin("writes a file", "(: >'OPEN/written') || exit 1; behave", isFreeWithoutSandbox: true),
+        HostilePlugin(
+            "connects by TCP",
+            """
+            socket(my $s, PF_INET, SOCK_STREAM, 0) or exit 1;
+            connect($s, pack_sockaddr_in(9, INADDR_LOOPBACK)) or $!{ECONNREFUSED} or exit 1;
+            behave();
+            """,
+            isPerl: true,
+            isFreeWithoutSandbox: true
+        ),
+        HostilePlugin(
+            "sends by UDP",
+            """
+            socket(my $s, PF_INET, SOCK_DGRAM, 0) or exit 1;
+            send($s, 'x', 0, pack_sockaddr_in(9, INADDR_LOOPBACK)) or exit 1;
+            behave();
+            """,
+            isPerl: true,
+            isFreeWithoutSandbox: true
+        ),
+        HostilePlugin(
+            "connects to an abstract socket",
+            """
+            socket(my $s, PF_UNIX, SOCK_STREAM, 0) or exit 1;
+            connect($s, pack_sockaddr_un("\\0store-migrate-NAP")) or $!{ECONNREFUSED} or exit 1;
+            behave();
+            """,
+            isPerl: true,
+            isFreeWithoutSandbox: true
+        ),
+        HostilePlugin(
+            "daemonises",
+            """
+            my $child = fork // exit 1;
+            if (!$child) { my $s = POSIX::setsid(); POSIX::_exit(defined $s && $s > 0 ? 0 : 1) }
+            waitpid($child, 0);
+            exit 1 if $?;
+            behave();
+            """,
+            isPerl: true,
+            isFreeWithoutSandbox: true
+        ),
+        HostilePlugin("ends who asks", "kill -9 $PPID || exit 1; behave"),
+        HostilePlugin("raises its own limits", "ulimit -n 5000 || exit 1; behave"),
+    ]
+
+    /// Those that use up what others need.
+    private static let usingUp = [
+        HostilePlugin(
+            "forks without end",
+            "fork() { fork & fork & }; while :; do sleep NAP & fork; done",
+            refusal: "the plugin Hostile is refused",
+            isPatient: true
+        ),
+        HostilePlugin(
+            "allocates without end",
+            "text=aaaaaaaaaaaaaaaa; while :; do text=$text$text$text$text; done"
+        ),
+        HostilePlugin(
+            "writes without end",
+            "while :; do printf aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done",
+            refusal: "it says more than 1048576 bytes"
+        ),
+        HostilePlugin(
+            "complains without end",
+            "while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa >&2; done",
+            refusal: "it says more than 1048576 bytes"
+        ),
+        HostilePlugin(
+            "keeps silent",
+            "sleep NAP",
+            refusal: "it did not answer within 1.0 seconds",
+            isPatient: true
+        ),
+        HostilePlugin(
+            "ignores being asked to stop",
+            "trap '' TERM INT HUP; while :; do sleep NAP; done",
+            refusal: "it did not answer within 1.0 seconds",
+            isPatient: true
+        ),
+        HostilePlugin(
+            "stays when all is answered",
+            "behave; sleep NAP",
+            refusal: "it did not end with its input within 1.0 seconds",
+            isPatient: true
+        ),
+        HostilePlugin(
+            "leaves somebody on its output",
+            "sleep NAP & behave",
+            refusal: "it did not end with its input within 1.0 seconds",
+            isPatient: true
+        ),
+    ]
+
+    /// Those that say what they should not.
+    private static let talking = [
+        HostilePlugin(
+            "writes half a message",
+            #"printf '{"capability":{"protocol'"#,
+            refusal: "in the middle of a message"
+        ),
+        HostilePlugin("talks garbage", "echo hello", refusal: "its answer cannot be read"),
+        HostilePlugin(
+            "exits at once",
+            "echo nothing for me >&2; exit 3",
+            refusal: "it ended with 0 of 1 answers, and said: nothing for me"
+        ),
+        HostilePlugin(
+            "writes after its answer",
+            "behave; echo and another thing",
+            refusal: "it says more than it was asked"
+        ),
+        HostilePlugin(
+            "speaks another version",
+            "echo '\(capability(name, version: 7))'",
+            refusal: "speaks version 7 of the wire"
+        ),
+        HostilePlugin(
+            "bears another name",
+            "echo '\(capability("WriteAheadLog"))'",
+            refusal: "calls itself 'WriteAheadLog'"
+        ),
+        HostilePlugin(
+            "wants to set what nobody may",
+            "echo '\(capability(name, sets: "url"))'",
+            refusal: "it wants to set url, which no strategy may set"
+        ),
+        HostilePlugin(
+            "says unprintable things of itself",
+            "printf '%s\\n' '\(capability(name, summary: #"\u001b[31mIs red."#))'",
+            refusal: "its summary is empty, too long or no plain text"
+        ),
+        HostilePlugin(
+            "answers an option that it never offered",
+            #"changes='{"changes":{"changes":{"isReadOnly":true}}}'; behave"#,
+            refusal: "sets isReadOnly, which it does not document"
+        ),
+        HostilePlugin(
+            "answers what no option is",
+            #"changes='{"changes":{"changes":{"url":"file:///etc/passwd"}}}'; behave"#,
+            refusal: "'url' is nothing that a strategy may set"
+        ),
+        HostilePlugin(
+            "answers a value out of range",
+            #"changes='{"changes":{"changes":{"timeout":-1}}}'; behave"#,
+            refusal: "sets timeout to -1.0; that is no time to wait"
+        ),
+        HostilePlugin(
+            "answers a pragma of no name",
+            #"changes='{"changes":{"changes":{"sqlitePragmas":{"\u001b[31m":"1"}}}}'; behave"#,
+            refusal: "that is no name of a pragma"
+        ),
+        HostilePlugin(
+            "answers another question",
+            #"changes='{"applicability":{"result":{"applicable":{}}}}'; behave"#,
+            refusal: "answers another question than it was asked"
+        ),
+        HostilePlugin(
+            "refuses in colour",
+            #"changes='{"failure":{"message":"\u001b[31mnot\ntoday\u202e"}}'; behave"#,
+            refusal: #"says: \u{1B}[31mnot today\u{202E}"#
+        ),
+    ]
+}
