@@ -65,7 +65,7 @@ let package = Package(
     name: "store-migrate",
     products: [
         .library(name: "StoreMigration", targets: ["StoreMigration", "StoreFormat"]),
-        .library(name: "ManagedObjects", targets: ["ManagedObjects", "StoreFormat", "ChangeMerging"]),
+        .library(name: "ManagedObjects", targets: ["ManagedObjects", "ChangeRelay", "StoreFormat", "ChangeMerging"]),
         .library(name: "ChangeRelay", targets: ["ChangeRelay", "StoreFormat"]),
         .library(name: "StoreVerification", targets: ["StoreVerification"]),
         .library(name: "StoreStrategies", targets: ["StoreStrategies"]),
@@ -101,12 +101,15 @@ let package = Package(
         .module("StoreWriting", ["StoreFormat", "SafeFiles", "CSQLite", "CZlib", .systemPackage, .crypto]),
         // change
         .module("ChangeMerging"),
-        .module("ChangeRelay", ["StoreFormat", "SafeFiles", .systemPackage]),
+        .module("ChangeRelay", ["StoreWriting", "StoreFormat", "SafeFiles", .systemPackage, .crypto]),
         .module("StoreFixtures", ["StoreWriting", "StoreFormat", "SafeFiles", "CSQLite", .yams, .systemPackage]),
         // live
         .module(
             "ManagedObjects",
-            ["ChangeMerging", "StoreWriting", "StoreFormat", "StoreStrategies", "SafeFiles", .systemPackage]
+            [
+                "ChangeRelay", "ChangeMerging", "StoreWriting", "StoreFormat", "StoreStrategies", "SafeFiles",
+                .systemPackage,
+            ]
         ),
         // prove
         .module("StoreVerification", ["StoreFormat", "SafeFiles", "CSQLite", .systemPackage, .crypto]),
@@ -133,7 +136,7 @@ let package = Package(
         .executableTarget(
             name: "store-migrate",
             dependencies: [
-                "StoreMigration", "StoreVerification", "ManagedObjects", "StoreFixtures", "StoreFormat",
+                "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeRelay", "StoreFixtures", "StoreFormat",
                 "BuiltInStrategies", "StrategyProcess", "StoreStrategies", "SafeFiles", .arguments, .yams, .logging,
                 .systemPackage,
             ],
@@ -146,6 +149,12 @@ let package = Package(
             name: "store-writer",
             dependencies: ["CSQLite"],
             path: "Tests/StoreWriterProgram",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "relay-peer",
+            dependencies: ["ManagedObjects", "ChangeRelay", "StoreFormat", "StoreStrategies", "SafeFiles"],
+            path: "Tests/RelayPeerProgram",
             swiftSettings: strict
         ),
         .target(
@@ -170,13 +179,17 @@ let package = Package(
             ["TestSupport", "StoreVerification", "StoreWriting", "StoreFormat", "SafeFiles", .systemPackage]
         ),
         .tests("ChangeMergingTests", ["ChangeMerging"]),
-        .tests("ChangeRelayTests", ["TestSupport", "ChangeRelay", "StoreFormat", "SafeFiles"]),
+        .tests(
+            "ChangeRelayTests",
+            ["relay-peer", "store-writer", "TestSupport", "ChangeRelay", "StoreWriting", "StoreFormat", "SafeFiles"]
+        ),
         .tests("StoreFixturesTests", ["StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]),
         .tests(
             "ManagedObjectsTests",
             [
-                "store-writer", "TestSupport", "CTestSupport", "ManagedObjects", "ChangeMerging", "StoreVerification",
-                "StoreWriting", "StoreFixtures", "StoreFormat", "StoreStrategies", "SafeFiles", .systemPackage,
+                "relay-peer", "store-writer", "TestSupport", "CTestSupport", "ManagedObjects", "ChangeRelay",
+                "ChangeMerging", "StoreVerification", "StoreWriting", "StoreFixtures", "StoreFormat", "StoreStrategies",
+                "SafeFiles", .systemPackage,
             ]
         ),
         .tests(
@@ -206,7 +219,7 @@ let package = Package(
             "StoreMigrateTests",
             [
                 "store-migrate", "TestSupport", "BuiltInStrategies", "StrategyProcess", "StoreStrategies",
-                "StoreMigration", "StoreVerification", "ManagedObjects",
+                "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeRelay",
                 "StoreFormat", "SafeFiles", .subprocess, .systemPackage,
             ]
         ),

@@ -44,7 +44,8 @@ int csqlite_has_moved(sqlite3 *connection) {
     return moved;
 }
 
-int csqlite_log_extent(sqlite3 *connection, uint32_t *frames, uint32_t salts[2]) {
+/* Reads a whole header of the log's index: 12 numbers. */
+static int csqlite_log_header(sqlite3 *connection, uint32_t header[12]) {
     sqlite3_file *pointer = csqlite_file(connection, CSQLiteFileMain);
     if (pointer == 0 || pointer->pMethods->iVersion < 2) return SQLITE_NOTFOUND;
     void volatile *region = 0;
@@ -52,15 +53,29 @@ int csqlite_log_extent(sqlite3 *connection, uint32_t *frames, uint32_t salts[2])
     if (result != SQLITE_OK) return result;
     if (region == 0) return SQLITE_NOTFOUND;
     /* Two copies of the header are written one after the other; equal copies are a whole header. */
-    uint32_t first[12], second[12];
-    memcpy(first, (const void *)region, sizeof first);
+    uint32_t second[12];
+    memcpy(header, (const void *)region, sizeof second);
     pointer->pMethods->xShmBarrier(pointer);
-    memcpy(second, (const char *)region + sizeof first, sizeof second);
-    if (memcmp(first, second, sizeof first) != 0) return SQLITE_BUSY;
-    *frames = first[4];
+    memcpy(second, (const char *)region + sizeof second, sizeof second);
+    return memcmp(header, second, sizeof second) == 0 ? SQLITE_OK : SQLITE_BUSY;
+}
+
+int csqlite_log_extent(sqlite3 *connection, uint32_t *frames, uint32_t salts[2]) {
+    uint32_t header[12];
+    int result = csqlite_log_header(connection, header);
+    if (result != SQLITE_OK) return result;
+    *frames = header[4];
     /* The salts stand as they stand in the log: big-endian. */
-    salts[0] = __builtin_bswap32(first[8]);
-    salts[1] = __builtin_bswap32(first[9]);
+    salts[0] = __builtin_bswap32(header[8]);
+    salts[1] = __builtin_bswap32(header[9]);
+    return SQLITE_OK;
+}
+
+int csqlite_log_commits(sqlite3 *connection, uint32_t *commits) {
+    uint32_t header[12];
+    int result = csqlite_log_header(connection, header);
+    if (result != SQLITE_OK) return result;
+    *commits = header[2];
     return SQLITE_OK;
 }
 

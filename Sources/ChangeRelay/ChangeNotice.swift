@@ -39,10 +39,17 @@ public struct ChangeNotice: Sendable, Hashable {
     /// Who saved, as in `transactionAuthor`.
     public let author: String?
     public let content: Content
+    /// The store's count of commits after the save that the notice is about: it tells whether all commits have notices.
+    package let commit: CommitCount?
 
     public init(key: Key, author: String? = nil, content: Content) {
+        self.init(key: key, author: author, content: content, commit: nil)
+    }
+
+    package init(key: Key, author: String?, content: Content, commit: CommitCount?) {
         self.key = key
         self.author = author
         self.content = content
+        self.commit = commit
     }
 }

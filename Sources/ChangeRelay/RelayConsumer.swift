@@ -7,7 +7,7 @@ import StoreFormat
 /// queue: what was posted before, it has read from the store.
 public final class RelayConsumer: Sendable {
     public let name: String
-    private let queue: RelayQueue
+    package let queue: RelayQueue
     private let lock: FileLock
     private let lockName: String
 
@@ -66,7 +66,13 @@ public final class RelayConsumer: Sendable {
     }
 
     /// Says that everything in the batch was merged: it will not come again, and may be removed.
-    public func acknowledge(_ batch: RelayBatch) throws(RelayError) {
+    public func acknowledge(_ batch: RelayBatch) throws(RelayError) { try acknowledge(batch, history: nil) }
+
+    /// The same, and that the history of a store was merged up to a transaction.
+    package func acknowledge(
+        _ batch: RelayBatch,
+        history: (store: String, transaction: Int64)?
+    ) throws(RelayError) {
         try queue.write { connection in
             try connection.run(
                 """
@@ -79,8 +85,32 @@ public final class RelayConsumer: Sendable {
                     .text(name),
                 ]
             )
+            if let history { try note(history, connection) }
             try queue.compact(connection)
         }
+    }
+
+    /// Notes that the history of a store was merged up to a transaction.
+    package func acknowledge(history: (store: String, transaction: Int64)) throws(RelayError) {
+        try queue.write { try note(history, $0) }
+    }
+
+    /// The last transaction of a store's history that was merged; nil when none was, or those of another store.
+    package func history(of store: String) throws(RelayError) -> Int64? {
+        try queue.read { connection in
+            try connection.value(
+                "SELECT history FROM consumer WHERE name = ? AND store = ?",
+                [.text(name), .text(store)]
+            )?
+            .integer
+        }
+    }
+
+    private func note(_ history: (store: String, transaction: Int64), _ connection: StoreConnection) throws {
+        try connection.run(
+            "UPDATE consumer SET store = ?, history = ? WHERE name = ?",
+            [.text(history.store), .integer(history.transaction), .text(name)]
+        )
     }
 
     /// Takes the consumer off the queue's list: nothing is kept for it any more.

@@ -8,6 +8,8 @@ public struct RelayError: Error, Sendable, Hashable, CustomStringConvertible {
         case tooNew
         /// The name of a consumer is not one.
         case badName
+        /// What apps left for each other before there was a relay cannot be read.
+        case notALegacyPayload
         /// Another process drains for this consumer.
         case consumerBusy
         /// Somebody held the queue until the deadline.

@@ -1,8 +1,7 @@
 package import FoundationEssentials
-import SafeFiles
+package import SafeFiles
 public import StoreFormat
 import Synchronization
-import SystemPackage
 
 /// A durable queue of change notices beside a shared store: many writers, many consumers, in order, at least once.
 ///
@@ -38,6 +37,20 @@ public final class RelayQueue: Sendable {
         try self.init(beside: store, limits: limits, lockTimeout: lockTimeout, now: { Date() })
     }
 
+    /// The queue beside a store, if somebody has made it; nothing is made.
+    public static func existing(
+        beside store: StoreLocation,
+        limits: RelayLimits = RelayLimits(),
+        lockTimeout: Duration = .seconds(20)
+    ) throws(RelayError) -> RelayQueue? {
+        do {
+            guard try Directory.open(path: store.folder).status(of: name(for: store.name)) != nil else { return nil }
+        } catch {
+            throw RelayError(error, path: store.path)
+        }
+        return try RelayQueue(beside: store, limits: limits, lockTimeout: lockTimeout)
+    }
+
     package init(
         beside store: StoreLocation,
         limits: RelayLimits = RelayLimits(),
@@ -47,7 +60,7 @@ public final class RelayQueue: Sendable {
         let location = StoreLocation(folder: store.folder, name: Self.name(for: store.name))
         do {
             let folder = try Directory.open(path: store.folder)
-            try Self.createIfAbsent(location, like: store, in: folder)
+            try NewRelayFile.createIfAbsent(location.name, likeStore: store.name, in: folder)
             let connection = try StoreConnection(location, access: .liveWriting, lockTimeout: lockTimeout)
             try RelaySchema.prepare(connection, deadline: Deadline(after: lockTimeout))
             state = Mutex(State(connection: connection))
@@ -66,24 +79,65 @@ public final class RelayQueue: Sendable {
     /// A notice whose key is in the queue already is not added again. Returns its place.
     @discardableResult
     public func post(_ notice: ChangeNotice) throws(RelayError) -> Int64 {
-        try write { connection in
-            try connection.run(
-                "INSERT OR IGNORE INTO notice (writer, number, author, posted, content) VALUES (?, ?, ?, ?, ?)",
-                [
-                    .text(notice.key.writer), .integer(notice.key.number),
-                    notice.author.map { .text($0) } ?? .null, .real(now().timeIntervalSince1970),
-                    .blob(notice.content.bounded.encoded()),
-                ]
-            )
-            let sequence =
-                try connection.value(
-                    "SELECT sequence FROM notice WHERE writer = ? AND number = ?",
-                    [.text(notice.key.writer), .integer(notice.key.number)]
-                )?
-                .integer ?? 0
-            if sequence % Self.postsBetweenCompactions == 0 { try compact(connection) }
-            return sequence
+        try write { try insert(notice, $0) }
+    }
+
+    /// Adds a notice that nobody sees before ``finishPost()``, and lets nobody else add one until then.
+    ///
+    /// So notices of commits are in the order of the commits, when this is called while the store's write lock is held. The
+    /// queue must serve nothing else meanwhile.
+    package func beginPost(_ notice: ChangeNotice, deadline: Deadline) throws(RelayError) {
+        try read { connection in
+            try connection.beginWriting(deadline: deadline)
+            do {
+                try insert(notice, connection)
+            } catch {
+                connection.rollback()
+                throw error
+            }
         }
+    }
+
+    /// Shows everybody the notice that was begun.
+    package func finishPost() throws(RelayError) {
+        try read { connection in
+            do {
+                try connection.commit(deadline: Deadline(after: lockTimeout))
+            } catch {
+                connection.rollback()
+                throw error
+            }
+        }
+    }
+
+    /// Takes back the notice that was begun.
+    package func abandonPost() {
+        try? read { $0.rollback() }
+    }
+
+    @discardableResult
+    func insert(_ notice: ChangeNotice, _ connection: StoreConnection) throws -> Int64 {
+        try connection.run(
+            "INSERT OR IGNORE INTO notice (writer, number, author, posted, content, count) VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                .text(notice.key.writer), .integer(notice.key.number),
+                notice.author.map { .text($0) } ?? .null, .real(now().timeIntervalSince1970),
+                .blob(notice.content.bounded.encoded()), notice.commit.map { .integer($0.stored) } ?? .null,
+            ]
+        )
+        let sequence =
+            try connection.value(
+                "SELECT sequence FROM notice WHERE writer = ? AND number = ?",
+                [.text(notice.key.writer), .integer(notice.key.number)]
+            )?
+            .integer ?? 0
+        if sequence % Self.postsBetweenCompactions == 0 { try compact(connection) }
+        return sequence
+    }
+
+    /// The place of the last notice that was ever posted; 0 before the first.
+    public func end() throws(RelayError) -> Int64 {
+        try read { try $0.value("SELECT seq FROM sqlite_sequence WHERE name = 'notice'")?.integer ?? 0 }
     }
 
     /// The consumers that are registered, by name, with their positions.
@@ -110,7 +164,7 @@ public final class RelayQueue: Sendable {
         var notices: [PostedNotice] = []
         try connection.forEachRow(
             """
-            SELECT sequence, writer, number, author, posted, content FROM notice WHERE sequence > ?
+            SELECT sequence, writer, number, author, posted, content, count FROM notice WHERE sequence > ?
             ORDER BY sequence LIMIT ?
             """,
             [.integer(sequence), .integer(Int64(max(1, limit)))]
@@ -122,7 +176,8 @@ public final class RelayQueue: Sendable {
                     notice: ChangeNotice(
                         key: .init(writer: row.text(1) ?? "", number: row.integer(2)),
                         author: row.text(3),
-                        content: .init(decoding: row.withBytes(5) { [UInt8]($0) })
+                        content: .init(decoding: row.withBytes(5) { [UInt8]($0) }),
+                        commit: row.isNull(6) ? nil : CommitCount(stored: row.integer(6))
                     )
                 )
             )
@@ -175,22 +230,6 @@ public final class RelayQueue: Sendable {
         let deadline = Deadline(after: lockTimeout)
         return try read { connection in
             try connection.inTransaction(until: deadline) { try body(connection) }
-        }
-    }
-
-    private static func createIfAbsent(
-        _ location: StoreLocation,
-        like store: StoreLocation,
-        in folder: Directory
-    ) throws {
-        guard try folder.status(of: location.name) == nil else { return }
-        let status = try folder.status(of: store.name)
-        do throws(FileError) {
-            let file = try folder.createFile(location.name, mode: status.map { $0.mode & 0o666 } ?? 0o600)
-            if let status { try file.setGroupIfAllowed(status.group) }
-            try file.close()
-        } catch {
-            guard error.errno == .fileExists else { throw error }
         }
     }
 }

@@ -39,12 +39,21 @@ enum RelaySchema {
             author TEXT,
             posted REAL NOT NULL,
             content BLOB NOT NULL,
+            count INTEGER,
             UNIQUE (writer, number)
         );
         CREATE TABLE consumer (
             name TEXT PRIMARY KEY,
             position INTEGER NOT NULL,
-            needs_refresh INTEGER NOT NULL DEFAULT 0
+            needs_refresh INTEGER NOT NULL DEFAULT 0,
+            store TEXT,
+            history INTEGER
+        ) WITHOUT ROWID;
+        CREATE TABLE import (
+            source TEXT PRIMARY KEY,
+            entries INTEGER NOT NULL,
+            digest TEXT NOT NULL,
+            sequence INTEGER NOT NULL
         ) WITHOUT ROWID;
         PRAGMA application_id = \(applicationID);
         PRAGMA user_version = \(version);

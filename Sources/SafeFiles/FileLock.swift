@@ -5,7 +5,7 @@ import SystemPackage
 /// It is an `flock`: closing other descriptors of the file does not drop it, and the kernel frees it when its holder dies.
 package final class FileLock: Sendable {
     /// The locked file, open to read and write.
-    let file: DurableFile
+    package let file: DurableFile
 
     private init(_ file: DurableFile) {
         self.file = file

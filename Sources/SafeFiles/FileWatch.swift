@@ -11,7 +11,7 @@ package final class FileWatch: Sendable {
         case anyChange
     }
 
-    private let descriptor: Descriptor
+    let descriptor: Descriptor
 
     /// Starts watching; what happens from now on is not missed, however late the wait begins.
     package convenience init(on directory: Directory) throws(FileError) {

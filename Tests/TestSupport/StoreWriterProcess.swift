@@ -1,7 +1,8 @@
 import Foundation
 
-/// The `store-writer` program at work on a store, in a process of its own.
+/// A program of the tests at work on a store, in a process of its own: as a rule `store-writer`.
 package final class StoreWriterProcess {
+    private let program: String
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
@@ -9,28 +10,37 @@ package final class StoreWriterProcess {
 
     /// Starts the program with a connection to the store at `path`, and waits until it is open.
     package init(_ path: String) throws {
+        program = "store-writer"
         try start([path])
         _ = readLine()
     }
 
     /// Starts the program in its loop.
     package init(_ path: String, loop id: Int) throws {
+        program = "store-writer"
         try start([path, "--loop", "\(id)"])
     }
 
+    /// Starts another program that answers lines, and waits until it has said its first.
+    package init(program: String, _ arguments: [String]) throws {
+        self.program = program
+        try start(arguments)
+        _ = readLine()
+    }
+
     /// The built program, beside the test bundle.
-    private static var executable: URL {
+    private var executable: URL {
         let products = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         let candidates = [products, URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()]
         for candidate in candidates {
-            let url = candidate.appendingPathComponent("store-writer")
+            let url = candidate.appendingPathComponent(program)
             if FileManager.default.isExecutableFile(atPath: url.path) { return url }
         }
-        return products.appendingPathComponent("store-writer")
+        return products.appendingPathComponent(program)
     }
 
     private func start(_ arguments: [String]) throws {
-        process.executableURL = Self.executable
+        process.executableURL = executable
         process.arguments = arguments
         process.standardInput = input
         process.standardOutput = output
@@ -65,6 +75,23 @@ package final class StoreWriterProcess {
             guard !chunk.isEmpty else { return }
             pending += chunk
         }
+    }
+
+    /// Says a line without waiting for the answer.
+    package func say(_ line: String) throws {
+        try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+    }
+
+    /// The program's next line; nil when it is gone.
+    package func nextLine() -> String? { readLine() }
+
+    /// Stops the program where it is, or lets it go on.
+    package func suspend(_ isStopped: Bool) { kill(process.processIdentifier, isStopped ? SIGSTOP : SIGCONT) }
+
+    /// Ends the program at once, whatever it is doing, and waits until it is gone.
+    package func killNow() {
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
     }
 
     private func readLine() -> String? {

@@ -40,6 +40,10 @@ int csqlite_has_moved(sqlite3 *connection);
  * Source: "WAL-mode File Format", section 2.1 "The WAL-Index Header", of SQLite's documentation. */
 int csqlite_log_extent(sqlite3 *connection, uint32_t *frames, uint32_t salts[2]);
 
+/* The shared index's count of commits to the log, by anybody; it goes on when the log begins anew, and begins anew itself
+ * when the index does. Results as above. */
+int csqlite_log_commits(sqlite3 *connection, uint32_t *commits);
+
 /* `sqlite3_db_config` with one integer argument. */
 int csqlite_configure(sqlite3 *connection, int option, int value);
 

@@ -17,7 +17,7 @@ extension ManagedObjectContext {
         fromRemoteContextSave changes: ObjectIDChanges,
         into contexts: [ManagedObjectContext]
     ) async throws {
-        for context in contexts.sorted(by: { $0.depth < $1.depth }) {
+        for context in contexts.inOrderOfDepth() {
             context.persistentStoreCoordinator.forget(changes)
             try await context.merge(changes)
         }
@@ -28,14 +28,14 @@ extension ManagedObjectContext {
         fromRemoteContextSave changes: ObjectURIChanges,
         into contexts: [ManagedObjectContext]
     ) async throws {
-        for context in contexts.sorted(by: { $0.depth < $1.depth }) {
+        for context in contexts.inOrderOfDepth() {
             let ids = changes.objectIDs(in: context.persistentStoreCoordinator)
             context.persistentStoreCoordinator.forget(ids)
             try await context.merge(ids)
         }
     }
 
-    private nonisolated var depth: Int {
+    fileprivate nonisolated var depth: Int {
         var result = 0
         var next = parent
         while let context = next {
@@ -52,6 +52,11 @@ extension ManagedObjectContext {
         }
         try graph.merge(changes)
     }
+}
+
+extension [ManagedObjectContext] {
+    /// Parents before children.
+    func inOrderOfDepth() -> [ManagedObjectContext] { sorted { $0.depth < $1.depth } }
 }
 
 extension PersistentStoreCoordinator {

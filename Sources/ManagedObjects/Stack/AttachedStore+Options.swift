@@ -91,7 +91,7 @@ extension AttachedStore {
     private func optionsNotApplied(_ status: FileStatus?) -> [DescriptionOption] {
         var result: [DescriptionOption] = []
         if description.shouldAddStoreAsynchronously { result.append(.shouldAddStoreAsynchronously) }
-        if description.postsRemoteChangeNotifications { result.append(.postsRemoteChangeNotifications) }
+        if description.postsRemoteChangeNotifications, poster == nil { result.append(.postsRemoteChangeNotifications) }
         if description.fileProtection != nil { result.append(.fileProtection) }
         if description.isExcludedFromBackup { result.append(.isExcludedFromBackup) }
         // Files that are there are left to their owner.

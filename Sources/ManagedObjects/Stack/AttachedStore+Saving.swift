@@ -47,6 +47,8 @@ extension AttachedStore {
             var save = StoreSave(request, store: self, writer: writer, connection: connection, model: model)
             var outcome = SaveOutcome()
             var metadata: [String: PropertyListValue?] = [:]
+            let rowsBefore = try connection.rowsChanged()
+            defer { poster?.abandon() }
             do {
                 let result = try writer.save(from: origin, deadline: Deadline(after: lockTimeout)) {
                     outcome = try save.run()
@@ -55,7 +57,12 @@ extension AttachedStore {
                 } beforeCommit: {
                     try complete(&outcome, of: save, connection)
                     try beforeCommit()
+                    // What changes no row is no commit.
+                    if try connection.rowsChanged() > rowsBefore {
+                        try beginPosting(outcome, author: request.author, connection)
+                    }
                 }
+                poster?.finish(result.transaction)
                 if let transaction = result.transaction { outcome.transactions[uuid] = transaction }
             } catch let conflict as UniquenessConflict {
                 throw UnsettledUniqueness(

@@ -36,6 +36,10 @@ final class AttachedStore: Sendable {
     let lastVersion = Mutex<ExternalVersion?>(nil)
     /// What ``externalVersion()`` was when the store was opened.
     let openingVersion = Mutex<ExternalVersion?>(nil)
+    /// How far the store had come when it was opened.
+    let openingState = Mutex<CommitState?>(nil)
+    /// Tells other processes of saves; nil where nobody asked for it.
+    let poster: RemoteChangePoster?
     /// The pragmas that were asked for, as the connection that writes has them.
     let effectivePragmas = Mutex<[String: String]>([:])
     /// Metadata that was set and is to be written with the next save.
@@ -68,6 +72,9 @@ final class AttachedStore: Sendable {
             } else {
                 nil
             }
+        // Who writes nothing has nothing to tell.
+        let posts = description.postsRemoteChangeNotifications && readOnlyReason == nil
+        poster = posts ? RemoteChangePoster(beside: location) : nil
     }
 
     /// Calls `body` with the connection that reads, which is opened when it is first needed.

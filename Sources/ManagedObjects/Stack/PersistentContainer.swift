@@ -1,5 +1,6 @@
 public import StoreFormat
 public import StoreStrategies
+internal import Synchronization
 
 /// A coordinator with the stores that descriptions name, and a context to show them.
 public final class PersistentContainer: Sendable {
@@ -8,6 +9,8 @@ public final class PersistentContainer: Sendable {
     public let persistentStoreCoordinator: PersistentStoreCoordinator
     /// The context for what is shown.
     public let viewContext: ManagedObjectContext
+    /// Those who merge what others save, by the names of consumers.
+    let mergers = Mutex<[String: RemoteChangeMerger]>([:])
 
     /// Nothing is opened before ``loadPersistentStores()``.
     public init(

@@ -1,0 +1,160 @@
+import Dispatch
+import SafeFiles
+import StoreFormat
+import Synchronization
+
+/// Looks whether others saved whenever something happens in the store's folder, and tells one observer.
+final class RemoteChangeWatch: Sendable {
+    fileprivate struct State {
+        var isCancelled = false
+        var events: FileWatchEvents?
+        /// What was seen when the observer was last told.
+        var sight = WakeFile.Sight.nothing
+        var version: StoreVersion?
+        /// When a commit was first seen that nobody has posted yet.
+        var unannouncedSince: ContinuousClock.Instant?
+        var lastLook: ContinuousClock.Instant?
+        var nextLook: ContinuousClock.Instant?
+    }
+
+    /// How often it is looked where nothing tells that there is something to see.
+    private static let pauseWithoutWatch = Duration.seconds(1)
+    /// A save makes many events.
+    private static let pauseBetweenLooks = Duration.milliseconds(2)
+
+    private let queue = DispatchQueue(label: "RemoteChangeNotification")
+    private let file: WakeFile
+    private let usesWatches: Bool
+    private let readVersion: @Sendable () throws -> StoreVersion?
+    private let body: @Sendable () -> Void
+    private let state = Mutex(State())
+
+    /// Remembers what there is to see now: only what happens from here on is told.
+    init(
+        _ file: WakeFile,
+        usesWatches: Bool,
+        version: @escaping @Sendable () throws -> StoreVersion?,
+        _ body: @escaping @Sendable () -> Void
+    ) {
+        self.file = file
+        self.usesWatches = usesWatches
+        readVersion = version
+        self.body = body
+        let (sight, version) = (try? file.look(), try? version())
+        state.withLock { state in
+            state.sight = sight ?? .nothing
+            state.version = version ?? nil
+        }
+    }
+
+    func begin() {
+        startWatching()
+        // Something may have happened before the watch began.
+        queue.async { [weak self] in self?.look() }
+    }
+
+    func cancel() {
+        let events = state.withLock { state in
+            state.isCancelled = true
+            defer { state.events = nil }
+            return state.events
+        }
+        events?.cancel()
+    }
+
+    func remind(after time: Duration) {
+        after(time) { watch in
+            if !watch.state.withLock(\.isCancelled) { watch.body() }
+        }
+    }
+
+    private func startWatching() {
+        guard usesWatches, let watch = try? FileWatch(on: file.folder) else { return }
+        let events = FileWatchEvents(of: watch, on: queue) { [weak self] in self?.somethingHappened() }
+        state.withLock { state in
+            if !state.isCancelled { state.events = events }
+        }
+    }
+
+    private func somethingHappened() {
+        let now = ContinuousClock.now
+        let rest = state.withLock { state in
+            state.lastLook.map { Self.pauseBetweenLooks - $0.duration(to: now) } ?? .zero
+        }
+        if rest > .zero { lookAgain(after: rest) } else { look() }
+    }
+
+    private func look() {
+        // Whoever posts has committed before: in this order a post is never seen without its commit.
+        let sight = try? file.look()
+        let version = (try? readVersion()) ?? nil
+        let (isNew, pause) = state.withLock { state -> (Bool, Duration?) in
+            guard !state.isCancelled else { return (false, nil) }
+            let now = ContinuousClock.now
+            state.lastLook = now
+            let isNew = state.takesNote(of: sight, version, at: now)
+            if isNew { return (true, state.events == nil ? Self.pauseWithoutWatch : nil) }
+            if let since = state.unannouncedSince {
+                return (false, RemoteChangeNotification.timeToPost - since.duration(to: now))
+            }
+            return (false, state.events == nil || version == nil ? Self.pauseWithoutWatch : nil)
+        }
+        if isNew { body() }
+        if let pause { lookAgain(after: max(pause, .milliseconds(1))) }
+    }
+
+    private func lookAgain(after pause: Duration) {
+        let time = ContinuousClock.now + pause
+        let isSooner = state.withLock { state in
+            guard !state.isCancelled, state.nextLook.map({ time < $0 }) ?? true else { return false }
+            state.nextLook = time
+            return true
+        }
+        guard isSooner else { return }
+        after(pause) { watch in
+            let isDue = watch.state.withLock { state in
+                guard !state.isCancelled, state.nextLook == time else { return false }
+                state.nextLook = nil
+                return true
+            }
+            guard isDue else { return }
+            if watch.state.withLock({ $0.events == nil }) { watch.startWatching() }
+            watch.look()
+        }
+    }
+
+    private func after(_ pause: Duration, _ work: @escaping @Sendable (RemoteChangeWatch) -> Void) {
+        let nanoseconds = Int((pause / .nanoseconds(1)).rounded(.up))
+        queue.asyncAfter(deadline: .now() + .nanoseconds(max(0, nanoseconds))) { [weak self] in
+            if let self { work(self) }
+        }
+    }
+}
+
+extension RemoteChangeWatch.State {
+    /// Compares what is seen with what was; true when the observer is to be told.
+    fileprivate mutating func takesNote(
+        of sight: WakeFile.Sight?,
+        _ version: StoreVersion?,
+        at now: ContinuousClock.Instant
+    ) -> Bool {
+        var isNew = false
+        if let sight, sight != .nothing, sight != self.sight {
+            self.sight = sight
+            isNew = true
+        }
+        if !isNew, let version, version != self.version {
+            // Most who commit post right afterwards: to tell once is enough.
+            let since = unannouncedSince ?? now
+            unannouncedSince = since
+            isNew = since.duration(to: now) >= RemoteChangeNotification.timeToPost
+        }
+        if isNew {
+            if let version { self.version = version }
+            unannouncedSince = nil
+        } else if version == self.version {
+            unannouncedSince = nil
+        }
+        return isNew
+    }
+}

@@ -1,0 +1,177 @@
+internal import ChangeRelay
+internal import StoreFormat
+
+/// Brings what others saved into the contexts of one coordinator, under the name of one consumer.
+actor RemoteChangeMerger {
+    /// Transactions are merged in slices, so that no history has to be held in memory.
+    private static let slice = 500
+    private static let batch = 1_000
+
+    private let coordinator: PersistentStoreCoordinator
+    private let consumer: String?
+    private var followed: [String: FollowedStore] = [:]
+    private var last: Task<Void, Never>?
+
+    init(_ coordinator: PersistentStoreCoordinator, as consumer: String?) {
+        self.coordinator = coordinator
+        self.consumer = consumer
+    }
+
+    /// Merges all there is, one call after the other.
+    ///
+    /// With `waits`, a commit that nobody told of yet is left to the next call, which is then asked for.
+    func merge(
+        into contexts: [ManagedObjectContext],
+        importing legacy: [LegacyDefaultsImport] = [],
+        waits: Bool
+    ) async throws -> RemoteChangeMerge {
+        let previous = last
+        let task = Task {
+            await previous?.value
+            return try await mergeNow(into: contexts.inOrderOfDepth(), importing: legacy, waits: waits)
+        }
+        last = Task { _ = try? await task.value }
+        return try await task.value
+    }
+
+    /// Lets go of the consumer's name, after the merges that were asked for.
+    func end() async {
+        await last?.value
+        followed = [:]
+    }
+
+    private func mergeNow(
+        into contexts: [ManagedObjectContext],
+        importing legacy: [LegacyDefaultsImport],
+        waits: Bool
+    ) async throws -> RemoteChangeMerge {
+        var result = RemoteChangeMerge()
+        for store in coordinator.stores {
+            var one = try followed[store.uuid] ?? FollowedStore(store, as: consumer)
+            // What was noted is noted, also when something fails further on.
+            defer { followed[store.uuid] = one }
+            try await result.add(merge(&one, into: contexts, importing: legacy, waits: waits))
+        }
+        return result
+    }
+
+    private func merge(
+        _ one: inout FollowedStore,
+        into contexts: [ManagedObjectContext],
+        importing legacy: [LegacyDefaultsImport],
+        waits: Bool
+    ) async throws -> RemoteChangeMerge {
+        var result = RemoteChangeMerge()
+        let moment = try one.moment()
+        if let consumer = one.consumer {
+            for source in legacy { result.findings += try source.run(into: consumer.queue).findings }
+            var isMore = true
+            while isMore {
+                let batch = try consumer.next(limit: Self.batch)
+                isMore = batch.notices.count == Self.batch
+                if batch.isEmpty { break }
+                try await merge(batch, &one, into: contexts, &result)
+                try consumer.acknowledge(batch, history: one.token.map { (one.store.uuid, $0) })
+                one.savedToken = one.token
+            }
+            // Only now is it known to be merged.
+            for source in legacy { _ = try source.run(into: consumer.queue) }
+        }
+        try await mergeHistory(&one, into: contexts, &result)
+        if let consumer = one.consumer, let token = one.token, token != one.savedToken {
+            try consumer.acknowledge(history: (one.store.uuid, token))
+            one.savedToken = token
+        }
+        switch try one.judge(moment, waits: waits) {
+        case .nothing: break
+        case .wait: result.isUnsettled = true
+        case .refresh: try await refresh(contexts, &result)
+        }
+        return result
+    }
+
+    private func merge(
+        _ batch: RelayBatch,
+        _ one: inout FollowedStore,
+        into contexts: [ManagedObjectContext],
+        _ result: inout RemoteChangeMerge
+    ) async throws {
+        var needsRefresh = batch.needsFullRefresh
+        for posted in batch.notices {
+            one.note(posted.notice)
+            guard !one.isOwn(posted.notice) else { continue }
+            switch posted.notice.content {
+            case .objects(let sets):
+                let changes = coordinator.changes(sets)
+                guard !changes.isEmpty else { continue }
+                try await ManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: contexts)
+                result.notices += 1
+            case .history: result.notices += 1
+            case .everything: needsRefresh = true
+            }
+        }
+        try await mergeHistory(&one, into: contexts, &result)
+        if needsRefresh { try await refresh(contexts, &result) }
+    }
+
+    private func mergeHistory(
+        _ one: inout FollowedStore,
+        into contexts: [ManagedObjectContext],
+        _ result: inout RemoteChangeMerge
+    ) async throws {
+        guard var token = one.token else { return }
+        let end = try one.store.lastTransaction() ?? 0
+        do {
+            // A store that was put back to an earlier state counts anew what was merged already.
+            guard token <= end else { throw ManagedObjectError(.historyTokenExpired, "history was put back") }
+            while true {
+                let transactions = try one.store.transactions(after: token, limit: Self.slice)
+                for transaction in transactions {
+                    if one.store.poster?.isOwn(transaction.transactionNumber) != true {
+                        let changes = transaction.objectIDNotification()
+                        try await ManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: contexts)
+                        result.transactions += 1
+                    }
+                    token = transaction.transactionNumber
+                    one.token = token
+                }
+                if transactions.count < Self.slice { break }
+            }
+        } catch let error as ManagedObjectError {
+            guard error.code == .historyTokenExpired else { throw error }
+            try await refresh(contexts, &result)
+            one.token = end
+        }
+    }
+
+    private func refresh(_ contexts: [ManagedObjectContext], _ result: inout RemoteChangeMerge) async throws {
+        for context in contexts { try await context.refreshFromStores() }
+        result.isFullRefresh = true
+    }
+}
+
+extension PersistentStoreCoordinator {
+    /// The ids that a notice is about; addresses in other stores are passed over.
+    fileprivate func changes(_ sets: [ChangeNotice.Change: [ObjectURI]]) -> ObjectIDChanges {
+        func ids(_ change: ChangeNotice.Change) -> Set<ManagedObjectID> {
+            Set((sets[change] ?? []).compactMap { managedObjectID(forURIRepresentation: $0.description) })
+        }
+        return ObjectIDChanges(
+            inserted: ids(.inserted),
+            updated: ids(.updated),
+            deleted: ids(.deleted),
+            refreshed: ids(.refreshed),
+            invalidated: ids(.invalidated)
+        )
+    }
+}
+
+extension ManagedObjectContext {
+    /// Makes everything here what the stores hold now; what was changed here and not saved survives.
+    fileprivate func refreshFromStores() throws {
+        let versions = try? persistentStoreCoordinator.externalVersions()
+        try graph.refreshAllObjects(maximumAge: .zero)
+        if let versions { graph.externalVersions = versions }
+        try graph.processPendingChanges()
+    }
+}

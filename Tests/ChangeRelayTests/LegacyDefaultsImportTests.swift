@@ -1,0 +1,128 @@
+import ChangeRelay
+import SafeFiles
+import StoreFormat
+import StoreWriting
+import TestSupport
+import Testing
+
+@Suite("LegacyDefaultsImport")
+struct LegacyDefaultsImportTests {
+    private let scratch: ScratchFolder
+    private let store: StoreLocation
+    private let preferences: LegacyPreferences
+
+    init() throws {
+        scratch = try ScratchFolder()
+        store = try scratch.makeStore("CREATE TABLE t (x)")
+        preferences = LegacyPreferences(scratch: scratch, key: "changes")
+    }
+
+    private func address(_ number: Int) -> String { "x-coredata://U/Habit/p\(number)" }
+
+    private func run(_ queue: RelayQueue) throws -> LegacyDefaultsImport.Result {
+        try LegacyDefaultsImport(file: preferences.file, key: "changes").run(into: queue)
+    }
+
+    private func objects(_ batch: RelayBatch) -> [[ChangeNotice.Change: [Int64]]] {
+        batch.notices.map { posted in
+            guard case .objects(let sets) = posted.notice.content else { return [:] }
+            return sets.mapValues { $0.map(\.primaryKey) }
+        }
+    }
+
+    @Test("Pending changes are posted once and in order, and stay in the file until they are merged")
+    func once() throws {
+        let queue = try RelayQueue(beside: store)
+        let consumer = try RelayConsumer("app", of: queue)
+        try preferences.write([
+            [("inserted", [address(1), address(2)]), ("updated", [address(3)])], [("deleted", [address(1)])],
+        ])
+        #expect(try run(queue).posted == 2)
+        let again = try run(queue)
+        #expect(again.posted == 0 && again.waiting == 2 && again.removed == 0)
+        let batch = try consumer.next()
+        #expect(objects(batch) == [[.inserted: [1, 2], .updated: [3]], [.deleted: [1]]])
+        #expect(try preferences.values()["changes"] != nil)
+
+        try consumer.acknowledge(batch)
+        let last = try run(queue)
+        #expect(last.posted == 0 && last.waiting == 0 && last.removed == 2)
+        #expect(try preferences.values() == ["other": .string("kept")])
+        #expect(try scratch.directory.status(of: preferences.file.name)?.mode == 0o640)
+        #expect(try run(queue) == .init())
+        #expect(try consumer.next().isEmpty)
+    }
+
+    @Test("What a widget of the former version adds meanwhile comes too, and the same change again is a change again")
+    func appended() throws {
+        let queue = try RelayQueue(beside: store)
+        let consumer = try RelayConsumer("app", of: queue)
+        try preferences.write([[("updated", [address(1)])]])
+        #expect(try run(queue).posted == 1)
+        try preferences.write([[("updated", [address(1)])], [("updated", [address(1)])]])
+        #expect(try run(queue).posted == 1)
+        try consumer.acknowledge(consumer.next())
+        #expect(try run(queue).removed == 2)
+        // As published, a save writes an array of its own in place of the other.
+        try preferences.write([[("updated", [address(1)])]])
+        #expect(try run(queue).posted == 1)
+        try preferences.write([[("updated", [address(2)])]])
+        #expect(try run(queue).posted == 1)
+        #expect(try objects(consumer.next()) == [[.updated: [1]], [.updated: [2]]])
+    }
+
+    @Test("Without a consumer nothing is taken out of the file")
+    func nobody() throws {
+        let queue = try RelayQueue(beside: store)
+        try preferences.write([[("updated", [address(1)])]])
+        #expect(try run(queue).waiting == 1)
+        #expect(try run(queue).removed == 0)
+        #expect(try preferences.values()["changes"] != nil)
+    }
+
+    @Test("Unknown sets and addresses that are none are passed over and told of; all invalidated is everything")
+    func unknown() throws {
+        let queue = try RelayQueue(beside: store)
+        let consumer = try RelayConsumer("app", of: queue)
+        try preferences.write([
+            [
+                ("managedObjectContext", [address(9)]),
+                ("refreshed", [address(1), "x-coredata:///Habit/tABC", "rubbish"]),
+            ],
+            [("invalidatedAll", [address(1)])], [("updated_objectIDs", [address(2)])],
+        ])
+        let result = try run(queue)
+        #expect(result.findings.map(\.code.rawValue) == ["unknownLegacyKey", "malformedLegacyAddress"])
+        #expect(result.findings.allSatisfy { !$0.message.contains("rubbish") })
+        let batch = try consumer.next()
+        #expect(objects(batch) == [[.refreshed: [1]], [:], [.updated: [2]]])
+        #expect(batch.notices[1].notice.content == .everything)
+    }
+
+    @Test(
+        "What cannot be read is an error, and nothing is changed",
+        arguments: ["rubbish", "noArchive", "noArray", "noDictionary"]
+    )
+    func unreadable(kind: String) throws {
+        let queue = try RelayQueue(beside: store)
+        switch kind {
+        case "rubbish": try scratch.write(preferences.file.name, Array("no property list".utf8))
+        case "noArchive": try preferences.write(value: .data([1, 2, 3]))
+        case "noArray": try preferences.write(value: .integer(7))
+        default: try preferences.write(value: .array([.string("x")]))
+        }
+        let before = try scratch.bytes(preferences.file.name)
+        let error = #expect(throws: RelayError.self) { try run(queue) }
+        #expect(error?.code == .notALegacyPayload)
+        #expect(try scratch.bytes(preferences.file.name) == before)
+        #expect(try queue.end() == 0)
+    }
+
+    @Test("A file or a key that is not there holds nothing")
+    func absent() throws {
+        let queue = try RelayQueue(beside: store)
+        #expect(try run(queue) == .init())
+        try preferences.write(value: nil)
+        #expect(try run(queue) == .init())
+    }
+}

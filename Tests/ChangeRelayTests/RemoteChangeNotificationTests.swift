@@ -1,0 +1,190 @@
+import ChangeRelay
+import SafeFiles
+import StoreFormat
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("RemoteChangeNotification")
+struct RemoteChangeNotificationTests {
+    private let scratch: ScratchFolder
+    private let store: StoreLocation
+
+    init() throws {
+        scratch = try ScratchFolder()
+        store = try scratch.makeStore("CREATE TABLE t (x)")
+    }
+
+    private func peer() throws -> StoreWriterProcess {
+        try StoreWriterProcess(program: "relay-peer", ["wake", store.path])
+    }
+
+    /// Of a process that is told by posts alone, and of commits by nobody.
+    private func silent(usesWatches: Bool = true) throws -> RemoteChangeNotification {
+        try RemoteChangeNotification(beside: store, usesWatches: usesWatches) { nil }
+    }
+
+    /// Counts what an observer is told.
+    private final class Told: Sendable {
+        private let count = Mutex(0)
+        let stream: AsyncStream<Void>
+        private let continuation: AsyncStream<Void>.Continuation
+
+        init() { (stream, continuation) = AsyncStream.makeStream() }
+
+        func hear() {
+            count.withLock { $0 += 1 }
+            continuation.yield()
+        }
+
+        var value: Int { count.withLock { $0 } }
+    }
+
+    @Test("A post is heard by every other process, extensions each other too, and never by the one that posted")
+    func everybodyElse() throws {
+        let (app, widget, intent) = (try peer(), try peer(), try peer())
+        for one in [app, widget, intent] { #expect(try one.execute("listen") == "ok") }
+        #expect(try widget.execute("post") == "ok")
+        #expect(try app.execute("wait 1") == "1")
+        #expect(try intent.execute("wait 1") == "1")
+        // By the time that the widget hears the answer, it would have heard itself.
+        #expect(try intent.execute("post") == "ok")
+        #expect(try widget.execute("wait 1") == "1")
+        #expect(try app.execute("wait 2") == "2")
+        #expect(try intent.execute("heard") == "1")
+    }
+
+    @Test(
+        "Own posts are told apart by counting, however many there are and whoever posts in between",
+        .timeLimit(.minutes(2))
+    )
+    func ownPosts() async throws {
+        let other = try peer()
+        let (told, notification) = (Told(), try silent())
+        let observation = notification.observe { told.hear() }
+        let here = try silent()
+        for _ in 0..<200 { try here.post() }
+        #expect(try other.execute("post") == "ok")
+        for await _ in told.stream { break }
+        for _ in 0..<200 { try here.post() }
+        #expect(try other.execute("post") == "ok")
+        var stream = told.stream.makeAsyncIterator()
+        _ = await stream.next()
+        #expect(told.value == 2)
+        observation.cancel()
+    }
+
+    @Test("Ten thousand posts while the listener is stopped are heard once it goes on, and not ten thousand times")
+    func coalescing() throws {
+        let (listener, poster) = (try peer(), try peer())
+        #expect(try listener.execute("listen") == "ok")
+        listener.suspend(true)
+        #expect(try poster.execute("post 10000") == "ok")
+        listener.suspend(false)
+        let first = try #require(Int(listener.execute("wait 1")))
+        #expect((1...10).contains(first))
+        // Nothing comes late: the next post is one more.
+        #expect(try poster.execute("post") == "ok")
+        let last = try #require(Int(listener.execute("wait \(first + 1)")))
+        #expect((first + 1...10).contains(last))
+    }
+
+    @Test("A commit by a program that posts nothing is heard")
+    func foreignWriter() throws {
+        let (listener, writer) = (try peer(), try StoreWriterProcess(store.path))
+        #expect(try listener.execute("listen") == "ok")
+        #expect(try writer.execute("INSERT INTO t VALUES (1)") == "ok")
+        #expect(try listener.execute("wait 1") == "1")
+        // Reading is no reason to wake anybody.
+        #expect(try writer.execute("SELECT count(*) FROM t") == "value 1")
+        #expect(try writer.execute("INSERT INTO t VALUES (2)") == "ok")
+        #expect(try listener.execute("wait 2") == "2")
+    }
+
+    @Test(
+        "A file that is torn, cut off, full of rubbish or gone is made anew, and nothing is missed",
+        arguments: ["torn", "cut", "rubbish", "gone"]
+    )
+    func damagedFile(damage: String) throws {
+        let (listener, poster) = (try peer(), try peer())
+        let name = RemoteChangeNotification.name(for: store.name)
+        #expect(try poster.execute("post") == "ok")
+        #expect(try listener.execute("listen") == "ok")
+        switch damage {
+        case "torn": try scratch.overwrite(name, at: 20, [0xFF, 0xFF])
+        case "cut": try scratch.directory.openFile(name, for: .writing).truncate(to: 9)
+        case "rubbish": try scratch.overwrite(name, at: 0, Array(repeating: 0x20, count: 3000))
+        default: try scratch.directory.removeFile(name)
+        }
+        #expect(try poster.execute("post") == "ok")
+        #expect(["1", "2"].contains(try listener.execute("wait 1")))
+        let other = try peer()
+        let heard = try #require(Int(listener.execute("heard")))
+        #expect(try other.execute("post") == "ok")
+        #expect(try listener.execute("wait \(heard + 1)") == "\(heard + 1)")
+    }
+
+    @Test("A process that was killed leaves nothing behind that keeps others from posting or hearing")
+    func killedPoster() throws {
+        let listener = try peer()
+        #expect(try listener.execute("listen") == "ok")
+        for round in 1...5 {
+            let doomed = try peer()
+            try doomed.say("post 100000")
+            #expect(try listener.execute("wait \(round)") != "late")
+            doomed.killNow()
+        }
+        let heard = try #require(Int(listener.execute("heard")))
+        let other = try peer()
+        #expect(try other.execute("post") == "ok")
+        #expect(try listener.execute("wait \(heard + 1)") != "late")
+    }
+
+    @Test("Where the kernel offers no watch, it is looked once a second", .timeLimit(.minutes(2)))
+    func withoutWatch() async throws {
+        let told = Told()
+        let observation = try silent(usesWatches: false).observe { told.hear() }
+        #expect(try peer().execute("post 50") == "ok")
+        for await _ in told.stream { break }
+        #expect(told.value == 1)
+        observation.cancel()
+    }
+
+    @Test("A cancelled observer watches nothing any more")
+    func cancelling() throws {
+        let (listener, poster) = (try peer(), try peer())
+        #expect(try listener.execute("watches") == "0")
+        #expect(try listener.execute("listen") == "ok")
+        #expect(try listener.execute("watches") == "1")
+        #expect(try poster.execute("post") == "ok")
+        #expect(try listener.execute("wait 1") == "1")
+        #expect(try listener.execute("cancel") == "ok")
+        for _ in 0..<10_000 where try listener.execute("watches") != "0" {}
+        #expect(try listener.execute("watches") == "0")
+        #expect(try poster.execute("post") == "ok")
+        #expect(try listener.execute("heard") == "1")
+    }
+
+    @Test("The stream of changes ends with the task that waits for it", .timeLimit(.minutes(2)))
+    func stream() async throws {
+        let notification = try silent()
+        let changes = notification.changes
+        let task = Task {
+            var count = 0
+            for await _ in changes { count += 1 }
+            return count
+        }
+        #expect(try peer().execute("post") == "ok")
+        task.cancel()
+        #expect(await task.value <= 1)
+    }
+
+    @Test("The file has the store's mode, and is never taken for a store")
+    func mode() throws {
+        try scratch.directory.openFile(store.name, for: .writing).setMode(0o660)
+        try silent().post()
+        let name = RemoteChangeNotification.name(for: store.name)
+        #expect(try scratch.directory.status(of: name)?.mode == 0o660)
+        #expect(try StoreInspector.stores(in: scratch.path).map(\.name) == [store.name])
+    }
+}

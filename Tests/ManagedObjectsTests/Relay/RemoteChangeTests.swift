@@ -1,0 +1,251 @@
+import ChangeRelay
+import Dispatch
+import FoundationEssentials
+import ManagedObjects
+import SafeFiles
+import StoreFormat
+import StoreStrategies
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("What other containers saved")
+struct RemoteChangeTests {
+    @Test(
+        "inserts, updates and deletes of an extension arrive, and nothing else is read",
+        arguments: SharedStack.Kind.all
+    )
+    func arriving(kind: SharedStack.Kind) async throws {
+        let stack = try SharedStack(kind)
+        let (app, widget) = (try stack.open(), try stack.open())
+        try app.showDummies()
+        try app.viewContext.performAndWait { context in
+            let request = FetchRequest(entityName: "TestDummy", sortDescriptors: [.init(keyPath: "id")])
+            let controller = FetchedResultsController(fetchRequest: request, managedObjectContext: context)
+            try controller.performFetch()
+            // Without a delegate it would stay as it was fetched.
+            let delegate = RelayDelegate()
+            controller.delegate = delegate
+            context.userInfo["delegate"] = delegate
+            context.userInfo["controller"] = controller
+        }
+        let before = app.persistentStoreCoordinator.rowsRead
+
+        #expect(try await app.mergeRemoteChanges(as: "app").isEmpty)
+        #expect(app.persistentStoreCoordinator.rowsRead == before)
+
+        try widget.insert(4, named: "new")
+        try widget.rename(1, to: "changed")
+        try widget.delete(2)
+        let merge = try await app.mergeRemoteChanges(as: "app")
+        #expect(!merge.isFullRefresh)
+        #expect(kind.tracksHistory ? merge.transactions == 3 : merge.notices == 3)
+        #expect(try app.shownNames == [1: "changed", 3: "dummy 3", 4: "new"])
+        // Dummy 3 was neither refreshed nor read.
+        #expect(app.persistentStoreCoordinator.rowsRead - before <= 3)
+        #expect(try await app.mergeRemoteChanges(as: "app").isEmpty)
+        try app.viewContext.performAndWait { context in
+            let controller = try #require(context.userInfo["controller"] as? FetchedResultsController)
+            let ids = try (controller.fetchedObjects ?? []).map { try $0.value(forKey: "id") as Int64? }
+            #expect(ids == [1, 3, 4])
+        }
+    }
+
+    @Test("what was changed here and not saved survives a merge", arguments: SharedStack.Kind.all)
+    func pendingChanges(kind: SharedStack.Kind) async throws {
+        let stack = try SharedStack(kind)
+        let (app, widget) = (try stack.open(), try stack.open())
+        try app.showDummies()
+        try app.viewContext.performAndWait { context in
+            for dummy in context.registeredObjects { try dummy.setValue(true, forKey: "isEven") }
+        }
+        try widget.rename(1, to: "changed")
+        #expect(try await !app.mergeRemoteChanges(as: "app").isEmpty)
+        #expect(try app.shownNames[1] == "changed")
+        try app.viewContext.performAndWait { context in
+            #expect(context.updatedObjects.count == 3)
+            // What was merged is the new base: saving is no conflict.
+            try context.save()
+        }
+    }
+
+    @Test("own saves are not merged again, in whichever context they were made", arguments: SharedStack.Kind.all)
+    func ownSaves(kind: SharedStack.Kind) async throws {
+        let stack = try SharedStack(kind)
+        let app = try stack.open()
+        try app.showDummies()
+        #expect(try await app.mergeRemoteChanges(as: "app").isEmpty)
+        for number in 1...20 { try app.rename(1, to: "\(number)") }
+        let before = app.persistentStoreCoordinator.rowsRead
+        #expect(try await app.mergeRemoteChanges(as: "app").isEmpty)
+        #expect(app.persistentStoreCoordinator.rowsRead == before)
+    }
+
+    @Test(
+        "a commit that nobody tells of is a reason to refresh everything, also among saves that are told of",
+        arguments: SharedStack.Kind.all
+    )
+    func foreignCommit(kind: SharedStack.Kind) async throws {
+        let stack = try SharedStack(kind)
+        let (app, widget) = (try stack.open(), try stack.open())
+        try app.showDummies()
+        _ = try await app.mergeRemoteChanges(as: "app")
+        let foreign = try StoreWriterProcess(stack.location.path)
+        try widget.rename(1, to: "told")
+        #expect(try foreign.execute("UPDATE ZTESTDUMMY SET ZNAME = 'untold', Z_OPT = Z_OPT + 1 WHERE ZID = 2") == "ok")
+        try widget.rename(3, to: "told too")
+        #expect(try await app.mergeRemoteChanges(as: "app").isFullRefresh)
+        #expect(try app.shownNames == [1: "told", 2: "untold", 3: "told too"])
+        // It is dealt with: what is told of next is merged by itself.
+        try widget.rename(1, to: "again")
+        #expect(try await !app.mergeRemoteChanges(as: "app").isFullRefresh)
+        #expect(try app.shownNames[1] == "again")
+    }
+
+    @Test("a save that could not be told of arrives all the same", arguments: SharedStack.Kind.all)
+    func untoldSave(kind: SharedStack.Kind) async throws {
+        let stack = try SharedStack(kind)
+        // As after a crash between the commit and the post.
+        let (app, widget) = (try stack.open(), try stack.open(posts: false))
+        try app.showDummies()
+        try widget.rename(1, to: "changed")
+        let merge = try await app.mergeRemoteChanges(as: "app")
+        #expect(merge.isFullRefresh != kind.tracksHistory)
+        #expect(try app.shownNames[1] == "changed")
+        #expect(try await app.mergeRemoteChanges(as: "app").isEmpty)
+    }
+
+    @Test("a save whose notice cannot be written succeeds, says so, and arrives")
+    func failingPost() async throws {
+        let stack = try SharedStack()
+        try stack.scratch.write(RelayQueue.name(for: stack.location.name), Array("this is no relay".utf8))
+        let (app, widget) = (try stack.open(), try stack.open())
+        try app.showDummies()
+        try widget.rename(1, to: "changed")
+        let store = widget.persistentStoreCoordinator.persistentStores[0]
+        #expect(widget.remoteChangePostingFailure(of: store)?.code == .notARelay)
+        #expect(try await app.mergeRemoteChanges().isFullRefresh)
+        #expect(try app.shownNames[1] == "changed")
+    }
+
+    @Test(
+        "what was saved while a consumer did not run comes when it runs again, and what it merged does not",
+        arguments: SharedStack.Kind.all
+    )
+    func durablePosition(kind: SharedStack.Kind) async throws {
+        let stack = try SharedStack(kind)
+        let widget = try stack.open()
+        do {
+            let app = try stack.open()
+            _ = try await app.mergeRemoteChanges(as: "app")
+            try widget.rename(1, to: "seen")
+            #expect(try await !app.mergeRemoteChanges(as: "app").isEmpty)
+            await app.endMerging(as: "app")
+        }
+        try widget.rename(1, to: "unseen")
+        try widget.rename(2, to: "unseen")
+        let app = try stack.open()
+        let merge = try await app.mergeRemoteChanges(as: "app")
+        #expect(kind.tracksHistory ? merge.transactions == 2 : merge.notices == 2)
+    }
+
+    @Test("nothing is acknowledged before it is merged")
+    func acknowledging() async throws {
+        let stack = try SharedStack()
+        let (app, widget) = (try stack.open(), try stack.open())
+        _ = try await app.mergeRemoteChanges(as: "app")
+        try widget.rename(1, to: "changed")
+        let queue = try RelayQueue(beside: stack.location)
+        let seen = Mutex<[Int64]>([])
+        let observer = app.viewContext.performAndWait { context in
+            context.addObserver { _ in
+                let position = (try? queue.consumers()["app"]) ?? -1
+                seen.withLock { $0.append(position) }
+            }
+        }
+        try app.showDummies()
+        _ = try await app.mergeRemoteChanges(as: "app")
+        #expect(seen.withLock { $0.last } == 0)
+        #expect(try queue.consumers()["app"] == 1)
+        app.viewContext.performAndWait { $0.removeObserver(observer) }
+    }
+
+    @Test("a consumer's name is held by one container at a time, until it lets go")
+    func exclusiveNames() async throws {
+        let stack = try SharedStack()
+        let (app, other) = (try stack.open(), try stack.open())
+        _ = try await app.mergeRemoteChanges(as: "app")
+        let error = await #expect(throws: RelayError.self) { try await other.mergeRemoteChanges(as: "app") }
+        #expect(error?.code == .consumerBusy)
+        await app.endMerging(as: "app")
+        _ = try await other.mergeRemoteChanges(as: "app")
+    }
+
+    @Test("notices are in the order of the commits, however many save at once", arguments: SharedStack.Kind.all)
+    func commitOrder(kind: SharedStack.Kind) throws {
+        let stack = try SharedStack(kind)
+        let containers = try (0..<4).map { _ in try stack.open() }
+        let failures = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 4) { index in
+            do {
+                for number in 0..<15 { try containers[index].insert(Int64(100 + index * 100 + number), named: "x") }
+            } catch {
+                failures.withLock { $0.append("\(error)") }
+            }
+        }
+        #expect(failures.withLock { $0 } == [])
+        let notices = try RelayQueue(beside: stack.location).notices(after: 0)
+        #expect(notices.count == 60)
+        let commits = try notices.map { try #require($0.notice.commit?.number) }
+        #expect(zip(commits, commits.dropFirst()).allSatisfy { $1 == $0 &+ 1 })
+        if kind.tracksHistory {
+            let numbers = notices.compactMap { notice in
+                if case .history(let number) = notice.notice.content { number } else { nil }
+            }
+            #expect(numbers == numbers.sorted() && Set(numbers).count == 60)
+        }
+    }
+
+    @Test("a read-only role posts nothing, makes no file, and follows all the same", arguments: SharedStack.Kind.all)
+    func readOnlyRole(kind: SharedStack.Kind) async throws {
+        let stack = try SharedStack(kind)
+        let reader = try stack.open(isReadOnly: true)
+        try reader.showDummies()
+        #expect(try await reader.mergeRemoteChanges().isEmpty)
+        #expect(try !stack.scratch.directory.entries().contains { $0.hasPrefix(".") })
+        try stack.open().rename(1, to: "changed")
+        #expect(try await !reader.mergeRemoteChanges().isEmpty)
+        #expect(try reader.shownNames[1] == "changed")
+        #expect(try await reader.mergeRemoteChanges().isEmpty)
+    }
+
+    @Test("history that was purged before it was merged is a reason to refresh everything, once")
+    func purgedHistory() async throws {
+        let stack = try SharedStack(.init(tracksHistory: true))
+        let (app, widget) = (try stack.open(), try stack.open())
+        try app.showDummies()
+        _ = try await app.mergeRemoteChanges(as: "app")
+        try widget.rename(1, to: "purged")
+        let foreign = try StoreWriterProcess(stack.location.path)
+        #expect(try foreign.execute("DELETE FROM ACHANGE") == "ok")
+        #expect(try foreign.execute("DELETE FROM ATRANSACTION") == "ok")
+        #expect(try await app.mergeRemoteChanges(as: "app").isFullRefresh)
+        #expect(try app.shownNames[1] == "purged")
+        #expect(try await app.mergeRemoteChanges(as: "app").isEmpty)
+    }
+
+    @Test("batches reach others too, though no notice tells what they did", arguments: SharedStack.Kind.all)
+    func batches(kind: SharedStack.Kind) async throws {
+        let stack = try SharedStack(kind)
+        let (app, widget) = (try stack.open(), try stack.open())
+        try app.showDummies()
+        _ = try await app.mergeRemoteChanges(as: "app")
+        _ = try widget.viewContext.performAndWait { context in
+            try context.batchUpdate(FetchRequest(entityName: "TestDummy"), values: ["name": .string("all")])
+        }
+        #expect(try await app.mergeRemoteChanges(as: "app").isFullRefresh != kind.tracksHistory)
+        #expect(try app.shownNames == [1: "all", 2: "all", 3: "all"])
+    }
+}
+
+private final class RelayDelegate: FetchedResultsControllerDelegate {}

@@ -1,0 +1,108 @@
+import ManagedObjects
+import StoreFormat
+import StoreStrategies
+import Synchronization
+
+/// An app, or an extension of it, that shows and changes the dummies of a store.
+final class ContainerPeer: Peer {
+    private let container: PersistentContainer
+    private let heard = HeardCount()
+    private let observation = Mutex<ChangeObservation?>(nil)
+    private let following = Mutex<Task<Void, Never>?>(nil)
+
+    /// Roles are `history`, `posts`, `read-only` and `rollback`.
+    init(_ store: StoreLocation, roles: Set<String>) throws {
+        var description = PersistentStoreDescription(url: store.url)
+        description.isHistoryTrackingEnabled = roles.contains("history")
+        description.postsRemoteChangeNotifications = roles.contains("posts")
+        description.isReadOnly = roles.contains("read-only")
+        if roles.contains("rollback") { description.sqlitePragmas["journal_mode"] = "delete" }
+        container = PersistentContainer(name: "Peer", descriptions: [description], viewContextOn: .privateQueue)
+        try container.loadPersistentStores()
+        container.viewContext.performAndWait { context in
+            context.retainsRegisteredObjects = true
+            context.transactionAuthor = "peer"
+        }
+    }
+
+    func answer(_ words: [String]) async throws -> String {
+        let (name, rest) = (words.first, Array(words.dropFirst()))
+        switch name {
+        case "insert", "update", "delete", "saves": return try change(words)
+        // The dummies that the view context holds, as it has them.
+        case "show": return try container.viewContext.performAndWait { try Self.text($0) }
+        case "fetch":
+            return try container.viewContext.performAndWait { context in
+                _ = try context.fetch(FetchRequest(entityName: "TestDummy"))
+                return try Self.text(context)
+            }
+        case "rows": return "\(container.persistentStoreCoordinator.rowsRead)"
+        case "merge":
+            let merge = try await container.mergeRemoteChanges(as: rest.first)
+            return "\(merge.notices) \(merge.transactions) \(merge.isFullRefresh ? "full" : "-")"
+        case "listen":
+            let begun = container.onRemoteChange { [heard] in heard.hear() }
+            observation.withLock { $0 = begun }
+            return "ok"
+        case "heard": return "\(heard.value)"
+        case "wait": return heard.wait(for: rest.first.flatMap { Int($0) } ?? 1) ? "\(heard.value)" : "late"
+        case "follow":
+            let (container, heard) = (container, heard)
+            let task = Task<Void, Never> {
+                do {
+                    try await container.followRemoteChanges(as: rest.first) { _ in heard.hear() }
+                } catch {
+                    say("error \(error)")
+                }
+            }
+            following.withLock { $0 = task }
+            return "ok"
+        case "unfollow":
+            let task = following.withLock { $0 }
+            task?.cancel()
+            await task?.value
+            return "ok"
+        default: throw UnknownCommand()
+        }
+    }
+
+    private func change(_ words: [String]) throws -> String {
+        guard words.count >= 2, let id = Int64(words[1]) else { throw UnknownCommand() }
+        return try container.viewContext.performAndWait { context in
+            if words[0] == "insert" {
+                let dummy = try context.insertNewObject(forEntityName: "TestDummy")
+                try dummy.setValue(id, forKey: "id")
+                try dummy.setValue(words.dropFirst(2).first, forKey: "name")
+                try context.save()
+                return "ok"
+            }
+            var request = FetchRequest(entityName: "TestDummy")
+            request.predicate = try FetchPredicate(format: "id == %@", words[0] == "saves" ? 1 : id)
+            guard let dummy = try context.fetch(request).first else { return "gone" }
+            switch words[0] {
+            case "delete":
+                try context.delete(dummy)
+                try context.save()
+            case "update":
+                try dummy.setValue(words.dropFirst(2).first, forKey: "name")
+                try context.save()
+            default:
+                for number in 0..<id {
+                    try dummy.setValue("\(number)", forKey: "name")
+                    try context.save()
+                }
+            }
+            return "ok"
+        }
+    }
+
+    private static func text(_ context: isolated ManagedObjectContext) throws -> String {
+        try context.registeredObjects
+            .map { dummy in
+                let id: Int64? = try dummy.value(forKey: "id")
+                let name: String? = try dummy.value(forKey: "name")
+                return "\(id ?? 0)=\(name ?? "")"
+            }
+            .sorted().joined(separator: " ")
+    }
+}
