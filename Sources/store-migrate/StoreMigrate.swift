@@ -8,7 +8,8 @@ struct StoreMigrate: ParsableCommand {
         version: Versions.text,
         subcommands: [
             ShareVerb.self, PlanVerb.self, StatusVerb.self, ResumeVerb.self, AbortVerb.self, RetireVerb.self,
-            InspectVerb.self, FetchVerb.self, VerifyVerb.self, HistoryGroup.self, DoctorVerb.self, ContainerGroup.self,
+            InspectVerb.self, FetchVerb.self, VerifyVerb.self, HistoryGroup.self, RelayGroup.self, DoctorVerb.self,
+            ContainerGroup.self,
             StrategiesGroup.self, FixtureGroup.self,
         ]
     )

@@ -95,6 +95,9 @@ final class Reporter: Sendable {
         StandardStream.error.write(failure.line(errorStyle, next: next) + "\n")
     }
 
+    /// False once something of the result could not be written.
+    var isWrittenOut: Bool { isComplete.load(ordering: .relaxed) }
+
     /// The command to type for a step.
     func command(_ step: NextStep) -> String { step.command(stateFolder: stateFolder) }
 

@@ -1,3 +1,4 @@
+import ChangeRelay
 import ManagedObjects
 import StoreFixtures
 import StoreFormat
@@ -37,6 +38,8 @@ extension Failure {
                 message: error.description,
                 advice: "Compare the names and types with those of the store's model."
             )
+        case let error as RelayError:
+            self.init(outcome: error.code.outcome, message: error.message, path: error.path, advice: error.advice)
         case let error as ManagedObjectError:
             self.init(migration: MigrationError(error.code.outcome, error.message, path: "", underlyingError: error))
         default: self.init(migration: MigrationError(error))
@@ -70,6 +73,18 @@ extension ManagedObjectError.Code {
         case .readOnlyStore: .notWritable
         case .incompatibleModel: .incompatible
         default: .failed
+        }
+    }
+}
+
+extension RelayError.Code {
+    fileprivate var outcome: MigrationOutcome {
+        switch self {
+        case .busy, .consumerBusy: .busy
+        case .notARelay, .notALegacyPayload: .foundButUnreadable
+        case .tooNew: .incompatible
+        case .badName: .usage
+        case .failed: .failed
         }
     }
 }

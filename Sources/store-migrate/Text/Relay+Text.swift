@@ -1,0 +1,37 @@
+import ChangeRelay
+import StoreFormat
+
+extension PostedNotice {
+    /// The notice as one line: its place, when, who, and what.
+    var text: String {
+        let time = DateText.text(posted) ?? "-"
+        let author = notice.author.map { Escaped.text($0) } ?? "-"
+        return "#\(sequence) \(time) \(author): \(notice.content.text)"
+    }
+}
+
+extension ChangeNotice.Content {
+    /// A sign before each object says what became of it.
+    fileprivate var text: String {
+        switch self {
+        case .history(let transaction): return "history up to transaction \(transaction)"
+        case .everything: return "everything"
+        case .objects(let sets):
+            let signs: [(ChangeNotice.Change, String)] = [
+                (.inserted, "+"), (.updated, "~"), (.deleted, "-"), (.refreshed, "^"), (.invalidated, "!"),
+            ]
+            let objects = signs.flatMap { change, sign in
+                (sets[change] ?? []).map { sign + Escaped.text("\($0.entity)/p\($0.primaryKey)") }
+            }
+            return objects.isEmpty ? "nothing" : objects.joined(separator: " ")
+        }
+    }
+}
+
+extension LegacyDefaultsImport.Result {
+    /// What became of the payloads under one key, as a line.
+    func text(of path: String, _ key: String) -> String {
+        let what = "posted \(posted), \(waiting) waiting to be merged, removed \(removed)"
+        return "\(Escaped.text(path)), key '\(Escaped.text(key))': \(what)"
+    }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import ChangeRelay
+import StoreFormat
+import StoreMigration
+
+/// `relay drain STORE --consumer NAME`: the notices that a consumer has not dealt with.
+struct RelayDrainVerb: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "drain",
+        abstract: "Prints the notices that a consumer has not dealt with, and acknowledges what was written out.",
+        discussion: """
+            A consumer that is named for the first time is registered, and hears of what is posted from then on. What could not \
+            be written out comes again.
+            """
+    )
+    static let words = ["relay", "drain"]
+    static let outcomes = RelayPostVerb.outcomes
+    private static let batch = 500
+
+    @OptionGroup var options: RelayOptions
+
+    @Option(help: ArgumentHelp("The consumer; refused while another process has the name.", valueName: "name"))
+    var consumer: String
+
+    @Option(
+        help: ArgumentHelp("How many at most, from the earliest.", valueName: "count"),
+        transform: RelayOptions.count
+    )
+    var limit: Int?
+
+    @OptionGroup var reporting: ReportingOptions
+
+    func perform(_ reporter: Reporter) throws -> Ending {
+        let consumer = try RelayConsumer(consumer, of: options.queue(reporter))
+        var findings = 0
+        var rest = limit ?? .max
+        while rest > 0, !reporter.isCancelled() {
+            let batch = try consumer.next(limit: min(Self.batch, rest))
+            if batch.isEmpty { break }
+            if batch.needsFullRefresh {
+                findings += 1
+                reporter.report([Self.dropped(options.store.path)])
+            }
+            for notice in batch.notices { reporter.line(reporter.isJSON ? notice.record.text : notice.text) }
+            guard reporter.isWrittenOut else {
+                throw Failure(
+                    outcome: .failed,
+                    message: "the notices could not be written out, and were not acknowledged",
+                    path: options.store.path,
+                    advice: "Look at what standard output is, then run the command again."
+                )
+            }
+            try consumer.acknowledge(batch)
+            rest -= batch.notices.count
+        }
+        return Ending(reporter.isCancelled() ? .cancelled : .done, findings: findings)
+    }
+
+    private static func dropped(_ path: String) -> Finding {
+        Finding(
+            .noticesWereDropped,
+            .warning,
+            level: .coredata,
+            "notices were dropped before this consumer had them; read everything anew",
+            path: path
+        )
+    }
+}
+
+extension Finding.Code {
+    /// A consumer stayed away for longer than notices are kept.
+    fileprivate static let noticesWereDropped = Finding.Code(rawValue: "noticesWereDropped")
+}

@@ -1,0 +1,51 @@
+import ArgumentParser
+import ChangeRelay
+import StoreMigration
+
+/// `relay list STORE`: what is in the relay, and who has dealt with how much of it.
+struct RelayListVerb: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Shows the notices that are kept and the consumers they are kept for; acknowledges nothing."
+    )
+    static let words = ["relay", "list"]
+    static let outcomes = RelayPostVerb.outcomes
+    private static let batch = 500
+
+    @OptionGroup var options: RelayOptions
+
+    @Option(help: ArgumentHelp("Only those after a place in the queue.", valueName: "place"))
+    var after: Int64 = 0
+
+    @Option(
+        help: ArgumentHelp("How many at most, from the earliest.", valueName: "count"),
+        transform: RelayOptions.count
+    )
+    var limit: Int?
+
+    @OptionGroup var reporting: ReportingOptions
+
+    func perform(_ reporter: Reporter) throws -> Ending {
+        guard let queue = try options.existingQueue(reporter) else {
+            reporter.result("\(Escaped.text(options.store.path)): nothing was ever posted here", record: nil)
+            return Ending(.done)
+        }
+        var (place, rest) = (after, limit ?? .max)
+        while rest > 0, !reporter.isCancelled() {
+            let notices = try queue.notices(after: place, limit: min(Self.batch, rest))
+            guard let last = notices.last else { break }
+            for notice in notices { reporter.line(reporter.isJSON ? notice.record.text : notice.text) }
+            place = last.sequence
+            rest -= notices.count
+        }
+        for (name, position) in try queue.consumers().sorted(by: { $0.key < $1.key }) {
+            reporter.result(
+                "  consumer \(Escaped.text(name)) has dealt with everything up to #\(position)",
+                record: .object([
+                    ("type", .string("relayConsumer")), ("name", .string(name)), ("position", .integer(position)),
+                ])
+            )
+        }
+        return Ending(reporter.isCancelled() ? .cancelled : .done)
+    }
+}

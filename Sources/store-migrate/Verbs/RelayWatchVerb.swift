@@ -1,0 +1,56 @@
+import ArgumentParser
+import ChangeRelay
+import Dispatch
+import StoreFormat
+import StoreMigration
+
+/// `relay watch STORE`: changes as they happen.
+struct RelayWatchVerb: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Prints each change of the store as it happens, until it is stopped; acknowledges nothing.",
+        discussion: "A change of which no notice tells, as by a program that knows no relay, is a line too."
+    )
+    static let words = ["relay", "watch"]
+    static let outcomes = RelayPostVerb.outcomes
+    /// How soon a signal is noticed.
+    private static let pause = DispatchTimeInterval.milliseconds(200)
+
+    @OptionGroup var options: RelayOptions
+
+    @Option(help: ArgumentHelp("End after so many lines.", valueName: "count"), transform: RelayOptions.count)
+    var limit: Int?
+
+    @OptionGroup var reporting: ReportingOptions
+
+    func perform(_ reporter: Reporter) throws -> Ending {
+        _ = try options.inspection(reporter)
+        let somethingHappened = DispatchSemaphore(value: 0)
+        let notification = try RemoteChangeNotification(beside: options.store.location)
+        let observation = notification.observe { somethingHappened.signal() }
+        defer { observation.cancel() }
+        var queue = try options.existingQueue(reporter)
+        var place = try queue?.end() ?? 0
+        if reporter.isVerbose { StandardStream.error.write("watching\n") }
+        var rest = limit ?? .max
+        while rest > 0 {
+            while somethingHappened.wait(timeout: .now() + Self.pause) == .timedOut {
+                if reporter.isCancelled() || !reporter.isWrittenOut { return Ending(.cancelled) }
+            }
+            if queue == nil { queue = try options.existingQueue(reporter) }
+            let notices = try queue?.notices(after: place, limit: min(500, rest)) ?? []
+            if notices.count == 500 { somethingHappened.signal() }
+            for notice in notices { reporter.line(reporter.isJSON ? notice.record.text : notice.text) }
+            place = notices.last?.sequence ?? place
+            rest -= max(1, notices.count)
+            if notices.isEmpty {
+                let path = options.store.path
+                reporter.result(
+                    "changed, and no notice tells how: \(Escaped.text(path))",
+                    record: .object([("type", .string("wake")), ("path", .string(path))])
+                )
+            }
+        }
+        return Ending(.done)
+    }
+}

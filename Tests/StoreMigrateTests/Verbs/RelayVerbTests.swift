@@ -1,0 +1,198 @@
+import ChangeRelay
+import FoundationEssentials
+import StoreFormat
+import Testing
+
+@Suite("relay post, drain, list, watch and import")
+struct RelayVerbTests {
+    private let scratch: Scratch
+    private let path: String
+
+    init() async throws {
+        scratch = try Scratch()
+        path = try await scratch.store("habits.sqlite")
+    }
+
+    private func relay(_ words: String...) async throws -> Tool.Run { try await Tool.run(["relay"] + words) }
+
+    private func lines(_ words: String..., status: Int32 = 0) async throws -> [JSONTree] {
+        let run = try await Tool.run(["relay"] + words + ["--json"])
+        #expect(run.status == status, "\(run.errors)")
+        return try Grammar().check(run)
+    }
+
+    private func uri(_ number: Int) -> String { "x-coredata://U/Habit/p\(number)" }
+
+    @Test("What is posted is drained in order, by each consumer once, and shown without being acknowledged")
+    func golden() async throws {
+        // Whoever comes first hears of what comes after.
+        #expect(try await relay("drain", path, "--consumer", "app").output.isEmpty)
+        #expect(try await relay("post", path, "--inserted", uri(1), "--author", "widget").status == 0)
+        #expect(try await relay("post", path, "--updated", uri(1), "--deleted", uri(2)).status == 0)
+        #expect(try await relay("post", path, "--everything").status == 0)
+
+        let shown = try await relay("list", path)
+        #expect(shown.status == 0, "\(shown.errors)")
+        let times = shown.output.replacing(/[0-9T:.-]{10,}Z/, with: "TIME")
+        #expect(
+            times == """
+                #1 TIME widget: +Habit/p1
+                #2 TIME -: ~Habit/p1 -Habit/p2
+                #3 TIME -: everything
+                  consumer app has dealt with everything up to #0
+
+                """
+        )
+        #expect(try await relay("list", path).output == shown.output)
+
+        let first = try await lines("drain", path, "--consumer", "app", "--limit", "2")
+        #expect(first.map { $0["place"]?.integer } == [1, 2, nil])
+        #expect(first[0]["inserted"] == .array([.string(uri(1))]))
+        #expect(first[0]["author"]?.string == "widget")
+        let rest = try await lines("drain", path, "--consumer", "app")
+        #expect(rest.map { $0["kind"]?.string } == ["everything", nil])
+        #expect(try await lines("drain", path, "--consumer", "app").count == 1)
+        let left = try await lines("list", path)
+        #expect(left.compactMap { $0["type"]?.string } == ["relayConsumer", "summary"])
+        #expect(left[0]["position"]?.integer == 3)
+    }
+
+    @Test("What could not be written out is not acknowledged")
+    func unwritten() async throws {
+        #expect(try await relay("drain", path, "--consumer", "app").status == 0)
+        #expect(try await relay("post", path, "--everything").status == 0)
+        let tool = try Tool.path
+        let run = try await Tool.run(
+            command: ["bash", "-c", "'\(tool)' relay drain '\(path)' --consumer app > /dev/full"]
+        )
+        #expect(run.status == 1)
+        #expect(run.errors.contains("not acknowledged"))
+        #expect(try await lines("drain", path, "--consumer", "app").map { $0["kind"]?.string } == ["everything", nil])
+    }
+
+    @Test("A consumer that is alive elsewhere is refused, and so is a name that is none")
+    func aliveElsewhere() async throws {
+        let store = StoreLocation(url: URL(filePath: path))
+        let consumer = try RelayConsumer("app", of: RelayQueue(beside: store))
+        let run = try await relay("drain", path, "--consumer", consumer.name)
+        #expect(run.status == 11)
+        #expect(run.errors.contains("another process drains for consumer app"))
+        #expect(try await relay("drain", path, "--consumer", "other").status == 0)
+        #expect(try await relay("drain", path, "--consumer", "../x").status == 2)
+    }
+
+    @Test(
+        "What makes no sense is a wrong call, told in one line, and makes no relay",
+        arguments: [
+            (["post"], "name the objects that changed"),
+            (["post", "--updated", "rubbish"], "an object URI begins with"),
+            (["post", "--updated", "x-coredata:///Habit/tABC"], "temporary"), (["drain"], "--consumer"),
+            (["drain", "--consumer", "a", "--limit", "0"], "from 1 on"), (["import"], "--legacy-defaults"),
+            (["import", "--legacy-defaults", "a", "--legacy-key", "b", "--legacy-key", "c"], "--legacy-defaults"),
+        ]
+    )
+    func wrong(_ words: [String], _ expected: String) async throws {
+        let run = try await Tool.run(["relay", words[0], path] + words.dropFirst())
+        #expect(run.status == 2, "\(run.errors)")
+        #expect(run.errorLines.count == 1)
+        #expect(run.errors.contains(expected), "\(run.errors)")
+        #expect(try scratch.names(scratch.path) == ["habits.sqlite"])
+    }
+
+    @Test("A store that is not there is none, and looking at one without a relay makes none")
+    func nothing() async throws {
+        #expect(try await relay("list", scratch.path("none")).status == 10)
+        #expect(try await relay("post", scratch.path("none"), "--everything").status == 10)
+        let before = try scratch.fingerprint()
+        #expect(try await relay("list", path).output == "\(path): nothing was ever posted here\n")
+        #expect(try await lines("list", path).count == 1)
+        #expect(try scratch.fingerprint() == before)
+    }
+
+    @Test("Objects of another store are refused where the store has a UUID")
+    func anotherStore() async throws {
+        let built = scratch.path("Notes.sqlite")
+        _ = try await Tool.run(["fixture", "build", Tool.package + "/Fixtures/Stores/clean/recipe.yaml", built])
+        let run = try await relay("post", built, "--updated", uri(1))
+        #expect(run.status == 2)
+        #expect(run.errors.contains("another store"))
+    }
+
+    @Test(
+        "A file that is no relay stops every verb, and is left as it is",
+        arguments: ["list", "post", "drain", "watch"]
+    )
+    func noRelay(verb: String) async throws {
+        try scratch.file(RelayQueue.name(for: "habits.sqlite"), Array("no relay".utf8))
+        let before = try scratch.fingerprint(withFolderTimes: false)
+        let rest = ["post": ["--everything"], "drain": ["--consumer", "a"], "watch": ["--limit", "1"]][verb] ?? []
+        let run = try await Tool.run(["relay", verb, path] + rest)
+        #expect(run.status == 12, "\(run.errors)")
+        #expect(try scratch.fingerprint(withFolderTimes: false) == before)
+    }
+
+    @Test("watch prints what is posted, and what is written by a program that knows no relay, as it happens")
+    func watching() async throws {
+        let watched = try await Tool.run(
+            command: [
+                "bash", "-c",
+                """
+                exec 3< <('\(Tool.path)' relay watch '\(path)' --limit 2 --json -v 2>&1)
+                read -r line <&3
+                '\(Tool.path)' relay post '\(path)' --updated \(uri(7)) > /dev/null
+                read -r line <&3; printf '%s\\n' "$line"
+                sqlite3 '\(path)' "INSERT INTO habit(name) VALUES ('swim')"
+                cat <&3
+                """,
+            ]
+        )
+        let lines = try watched.lines.map { try JSONTree($0) }
+        #expect(lines.map { $0["type"]?.string } == ["notice", "wake", "summary"])
+        #expect(lines.first?["updated"] == .array([.string(uri(7))]))
+        #expect(lines.last?["exit"]?.integer == 0)
+    }
+
+    @Test("watch ends when it is told to")
+    func stoppedWatch() async throws {
+        let run = try await Tool.run(
+            command: [
+                "bash", "-c",
+                """
+                coproc { exec '\(Tool.path)' relay watch '\(path)' -v 2>&1; }
+                read -r line <&"${COPROC[0]}"; kill -INT $COPROC_PID; wait $COPROC_PID
+                """,
+            ]
+        )
+        #expect(run.status == 130)
+    }
+
+    @Test("Pending changes of the published form are taken over once, and out of the file when they are merged")
+    func importing() async throws {
+        let file = try scratch.file(
+            "group.plist",
+            Array(
+                """
+                <?xml version="1.0" encoding="UTF-8"?>
+                <plist version="1.0"><dict><key>kept</key><true/><key>changes</key><array>
+                <dict><key>inserted</key><array><string>\(uri(1))</string></array></dict>
+                <dict><key>updated</key><array><string>\(uri(1))</string></array>
+                <key>strange</key><array/></dict>
+                </array></dict></plist>
+                """
+                .utf8
+            )
+        )
+        #expect(try await relay("drain", path, "--consumer", "app").status == 0)
+        let words = ["relay", "import", path, "--legacy-defaults", file, "--legacy-key", "changes"]
+        let run = try await Tool.run(words + ["--json"])
+        let told = try Grammar().check(run)
+        #expect(told.map { $0["type"]?.string } == ["finding", "legacy", "summary"])
+        #expect(told[0]["code"]?.string == "unknownLegacyKey")
+        #expect(told[1]["posted"]?.integer == 2)
+        #expect(try await Tool.run(words).output.contains("posted 0, 2 waiting to be merged, removed 0"))
+        let drained = try await lines("drain", path, "--consumer", "app")
+        #expect(drained.map { $0["inserted"] } == [.array([.string(uri(1))]), .array([]), nil])
+        #expect(try await Tool.run(words).output.contains("posted 0, 0 waiting to be merged, removed 2"))
+        #expect(try await Tool.run(words).output.contains("posted 0, 0 waiting to be merged, removed 0"))
+    }
+}
