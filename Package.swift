@@ -210,7 +210,7 @@ let package = Package(
         .tests(
             "StoreMigrationTests",
             [
-                "store-writer", "TestSupport", "StoreMigration", "ManagedObjects", "StoreVerification",
+                "relay-peer", "store-writer", "TestSupport", "StoreMigration", "ManagedObjects", "StoreVerification",
                 "BuiltInStrategies", "StoreFixtures", "StoreFormat", "StoreStrategies", "SafeFiles",
                 .systemPackage, .logging,
             ]

@@ -9,8 +9,6 @@ enum RelaySchema {
 
     /// Makes the tables in an empty file; throws for a file that is not ours.
     static func prepare(_ connection: StoreConnection, deadline: Deadline) throws {
-        // It is nobody's store but ours: SQLite may fold the log into it as it likes.
-        try connection.execute("PRAGMA wal_autocheckpoint=1000")
         try connection.execute("PRAGMA synchronous=FULL")
         if try isPrepared(connection) { return }
         try connection.execute("PRAGMA journal_mode=WAL")

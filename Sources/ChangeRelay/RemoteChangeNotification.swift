@@ -18,7 +18,7 @@ public final class RemoteChangeNotification: Sendable {
     private let usesWatches: Bool
 
     /// The name of the file by which processes meet: `.<name>.wake`.
-    public static func name(for name: String) -> String { ".\(name).wake" }
+    public static func name(for name: String) -> String { StoreLocation(folder: "", name: name).wakeName }
 
     /// For a process that does not write to the store by itself, or that looks for nothing new when it hears itself do so.
     ///

@@ -47,7 +47,7 @@ final class WakeFile: Sendable {
     init(beside store: StoreLocation, in folder: Directory) throws {
         self.store = store.name
         self.folder = folder
-        name = ".\(store.name).wake"
+        name = store.wakeName
         let place = Place(folder: try folder.status().identity, name: name)
         record = Self.records.withLock { records in
             let record = records[place] ?? Record()

@@ -20,6 +20,10 @@ public struct StoreLocation: Hashable, Sendable, Codable, CustomStringConvertibl
     public var sharedMemoryName: String { name + "-shm" }
     /// The name of the rollback journal.
     public var journalName: String { name + "-journal" }
+    /// The name of the relay, which holds the change notices of the processes that share the store.
+    public var relayName: String { ".\(name).relay.sqlite" }
+    /// The name of the file by which these processes wake each other.
+    public var wakeName: String { ".\(name).wake" }
     /// The name of the folder that holds the folder of external files; it follows from the name without extension.
     public var supportFolderName: String { "." + nameWithoutExtension + "_SUPPORT" }
     /// The name of the folder of external files inside the support folder.

@@ -24,6 +24,15 @@ let package = Package(
             path: "Benchmarks/Ratios",
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)],
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
-        )
+        ),
+        .executableTarget(
+            name: "Latency",
+            dependencies: [
+                .product(name: "ManagedObjects", package: "store-migrate"),
+                .product(name: "StoreStrategies", package: "store-migrate"),
+            ],
+            path: "Benchmarks/Latency",
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+        ),
     ]
 )

@@ -179,8 +179,9 @@ struct RemoteChangeNotificationTests {
         #expect(await task.value <= 1)
     }
 
-    @Test("The file has the store's mode, and is never taken for a store")
+    @Test("The file has the store's mode, and neither it nor the relay is taken for a store")
     func mode() throws {
+        _ = try RelayQueue(beside: store)
         try scratch.directory.openFile(store.name, for: .writing).setMode(0o660)
         try silent().post()
         let name = RemoteChangeNotification.name(for: store.name)

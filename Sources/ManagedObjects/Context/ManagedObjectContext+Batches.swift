@@ -72,12 +72,19 @@ extension ManagedObjectContext {
         _ body: (RowWriter) throws -> [ObjectKey]
     ) throws -> [ManagedObjectID] {
         let origin = AttachedStore.origin(author: transactionAuthor, contextName: name)
-        return try store.withWriter { writer, _ in
+        let author = transactionAuthor
+        return try store.withWriter { writer, connection in
             var keys: [ObjectKey] = []
+            let rows = try connection.rowsChanged()
+            defer { store.poster?.abandon() }
             do {
                 _ = try writer.save(from: origin, deadline: Deadline(after: store.lockTimeout)) {
                     keys = try body(writer)
+                } beforeCommit: {
+                    store.beginPostingUnnamed(author: author, since: rows, connection)
                 }
+                // No context knows of it, and so it is not taken for a save of its own.
+                store.poster?.finish(nil)
             } catch let conflict as UniquenessConflict {
                 throw SaveConstraintConflict(
                     objectID: store.id(of: conflict.object),

@@ -60,7 +60,7 @@ extension AttachedStore {
     /// Takes so many keys for objects of each entity, and returns the first of each.
     fileprivate func reserveKeys(_ counts: [String: Int64]) throws -> [String: Int64] {
         try withWriter { writer, connection in
-            try connection.inTransaction(until: Deadline(after: lockTimeout)) { try writer.reserveKeys(counts) }
+            try keepBooks(connection) { try writer.reserveKeys(counts) }
         }
     }
 }

@@ -111,7 +111,7 @@ public struct HistoryPruner: Sendable {
 
     private func transaction<R: Sendable>(_ store: AttachedStore, _ body: (StoreConnection) throws -> R) throws -> R {
         try store.write { _, connection in
-            try connection.inTransaction(until: Deadline(after: store.lockTimeout)) { try body(connection) }
+            try store.keepBooks(connection) { try body(connection) }
         }
     }
 }

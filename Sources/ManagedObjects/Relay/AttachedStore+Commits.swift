@@ -73,21 +73,4 @@ extension AttachedStore {
     func remoteChangeNotification() throws -> RemoteChangeNotification {
         try RemoteChangeNotification(beside: location) { [weak self] in self?.foreignVersion() }
     }
-
-    // MARK: Posting
-
-    /// Begins to tell others of a save that is written and about to be committed.
-    func beginPosting(_ outcome: SaveOutcome, author: String?, _ connection: StoreConnection) throws {
-        guard let poster else { return }
-        let commit = try connection.commitCount()?.next
-        if recordsHistory {
-            poster.begin(.history(through: try lastTransaction(connection)), author: author, commit: commit)
-        } else {
-            func uris(_ ids: Set<ManagedObjectID>) -> [ObjectURI] { ids.sorted().compactMap(\.objectURI) }
-            let sets: [ChangeNotice.Change: [ObjectURI]] = [
-                .inserted: uris(outcome.inserted), .updated: uris(outcome.updated), .deleted: uris(outcome.deleted),
-            ]
-            poster.begin(.objects(sets.filter { !$0.value.isEmpty }), author: author, commit: commit)
-        }
-    }
 }

@@ -59,8 +59,8 @@ extension PersistentContainer {
                     for observation in observations { observation.remind(after: RemoteChangeNotification.timeToPost) }
                 }
                 if !merge.isEmpty { try await body(merge) }
-            } catch let error as RelayError {
-                guard error.code == .busy else { throw error }
+            } catch {
+                guard error.isBusy else { throw error }
                 for observation in observations { observation.remind(after: .seconds(1)) }
             }
         }
@@ -88,5 +88,12 @@ extension PersistentContainer {
 
     private func observations(_ body: @escaping @Sendable () -> Void) -> [RemoteChangeObservation] {
         persistentStoreCoordinator.stores.compactMap { try? $0.remoteChangeNotification().observe(body) }
+    }
+}
+
+extension Error {
+    /// True when somebody held a lock for too long, and will not for ever.
+    fileprivate var isBusy: Bool {
+        (self as? RelayError)?.code == .busy || (self as? StoreError)?.code == .busy
     }
 }

@@ -14,6 +14,8 @@ final class RemoteChangePoster: Sendable {
         var wake: RemoteChangeNotification?
         var number: Int64 = 0
         var isBegun = false
+        /// True once there is a commit to tell of, also when its notice could not be written.
+        var isDue = false
         var failure: RelayError?
         var transactions: Set<Int64> = []
     }
@@ -35,6 +37,7 @@ final class RemoteChangePoster: Sendable {
     /// Writes the notice of a save that is about to be committed.
     func begin(_ content: ChangeNotice.Content, author: String?, commit: CommitCount?) {
         state.withLock { state in
+            state.isDue = true
             state.number += 1
             let key = ChangeNotice.Key(writer: writer, number: state.number)
             let notice = ChangeNotice(key: key, author: author, content: content, commit: commit)
@@ -57,8 +60,12 @@ final class RemoteChangePoster: Sendable {
     }
 
     /// Shows the notice, and wakes everybody; `transaction` is the save's number in history.
-    func finish(_ transaction: Int64?) {
+    ///
+    /// Does nothing unless ``begin(_:author:commit:)`` was called.
+    func finish(_ transaction: Int64?, wakes: Bool = true) {
         state.withLock { state in
+            guard state.isDue else { return }
+            state.isDue = false
             if let transaction {
                 state.transactions.insert(transaction)
                 if state.transactions.count > Self.mostTransactions {
@@ -69,6 +76,7 @@ final class RemoteChangePoster: Sendable {
             do throws(RelayError) {
                 if state.isBegun { try state.queue?.finishPost() }
                 state.isBegun = false
+                guard wakes else { return }
                 if state.wake == nil { state.wake = try RemoteChangeNotification(beside: location) { nil } }
                 try state.wake?.post()
             } catch {
@@ -81,6 +89,7 @@ final class RemoteChangePoster: Sendable {
     /// Takes back the notice of a save that was not committed; does nothing after ``finish(_:)``.
     func abandon() {
         state.withLock { state in
+            state.isDue = false
             guard state.isBegun else { return }
             state.queue?.abandonPost()
             state.isBegun = false

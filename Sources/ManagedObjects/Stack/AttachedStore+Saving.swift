@@ -57,10 +57,7 @@ extension AttachedStore {
                 } beforeCommit: {
                     try complete(&outcome, of: save, connection)
                     try beforeCommit()
-                    // What changes no row is no commit.
-                    if try connection.rowsChanged() > rowsBefore {
-                        try beginPosting(outcome, author: request.author, connection)
-                    }
+                    beginPosting(outcome, author: request.author, since: rowsBefore, connection)
                 }
                 poster?.finish(result.transaction)
                 if let transaction = result.transaction { outcome.transactions[uuid] = transaction }

@@ -64,7 +64,7 @@ public final class PersistentStoreCoordinator: Sendable {
         try store.applyOptions()
         let version = try store.externalVersion()
         store.openingVersion.withLock { $0 = version }
-        let stand = try store.commitState()
+        let stand = try? store.commitState()
         store.openingState.withLock { $0 = stand }
         try state.withLock { state in
             guard !state.stores.contains(where: { $0.uuid == store.uuid }) else {

@@ -3,12 +3,13 @@ internal import SafeFiles
 extension StoreInspector {
     /// Returns every SQLite store in a folder, told by its first bytes whatever its name; sidecars are none.
     ///
-    /// What this user may not read is passed over.
+    /// The relay beside a store is none. What this user may not read is passed over.
     public static func stores(in folder: String) throws -> [StoreLocation] {
         let directory = try VettedFile.folder(of: StoreLocation(folder: folder, name: ""))
         let names = try directory.entries()
         let known = Set(names)
-        return names.filter { !StoreFileListing.isSidecar($0, of: known) }
+        let relays = Set(names.map { StoreLocation(folder: folder, name: $0).relayName })
+        return names.filter { !StoreFileListing.isSidecar($0, of: known) && !relays.contains($0) }
             .map { StoreLocation(folder: folder, name: $0) }
             .filter { isStore($0, in: directory) }
     }

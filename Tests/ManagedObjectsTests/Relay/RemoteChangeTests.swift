@@ -234,6 +234,58 @@ struct RemoteChangeTests {
         #expect(try await app.mergeRemoteChanges(as: "app").isEmpty)
     }
 
+    @Test(
+        "keys that were reserved and consumers that were noted are no reason to refresh",
+        arguments: SharedStack.Kind.all
+    )
+    func bookkeeping(kind: SharedStack.Kind) async throws {
+        let stack = try SharedStack(kind)
+        let (app, widget) = (try stack.open(), try stack.open())
+        try app.showDummies()
+        _ = try await app.mergeRemoteChanges(as: "app")
+        try widget.viewContext.performAndWait { context in
+            let dummy = try context.insertNewObject(forEntityName: "TestDummy")
+            try context.obtainPermanentIDs(for: [dummy])
+        }
+        if kind.tracksHistory {
+            let pruner = HistoryPruner(widget.persistentStoreCoordinator)
+            let store = widget.persistentStoreCoordinator.persistentStores[0]
+            try pruner.register("backup", for: store)
+            _ = try pruner.prune(store, olderThan: Date(timeIntervalSinceNow: 60))
+        }
+        let before = app.persistentStoreCoordinator.rowsRead
+        #expect(try await app.mergeRemoteChanges(as: "app").isEmpty)
+        #expect(app.persistentStoreCoordinator.rowsRead == before)
+        try widget.rename(1, to: "changed")
+        #expect(try await !app.mergeRemoteChanges(as: "app").isFullRefresh)
+        #expect(try app.shownNames[1] == "changed")
+    }
+
+    @Test(
+        "a relay that was taken away, with all positions, is a reason to refresh, and goes on anew",
+        arguments: [false, true]
+    )
+    func lostRelay(tracksHistory: Bool) async throws {
+        let stack = try SharedStack(.init(tracksHistory: tracksHistory))
+        let name = RelayQueue.name(for: stack.location.name)
+        do {
+            let app = try stack.open()
+            _ = try await app.mergeRemoteChanges(as: "app")
+            await app.endMerging(as: "app")
+        }
+        try stack.open().rename(1, to: "unseen")
+        for suffix in ["", "-wal", "-shm"] where try stack.scratch.directory.status(of: name + suffix) != nil {
+            try stack.scratch.directory.removeFile(name + suffix)
+        }
+        let (app, widget) = (try stack.open(), try stack.open())
+        try app.showDummies()
+        #expect(try await app.mergeRemoteChanges(as: "app").isEmpty)
+        #expect(try app.shownNames[1] == "unseen")
+        try widget.rename(2, to: "seen")
+        #expect(try await !app.mergeRemoteChanges(as: "app").isFullRefresh)
+        #expect(try app.shownNames[2] == "seen")
+    }
+
     @Test("batches reach others too, though no notice tells what they did", arguments: SharedStack.Kind.all)
     func batches(kind: SharedStack.Kind) async throws {
         let stack = try SharedStack(kind)

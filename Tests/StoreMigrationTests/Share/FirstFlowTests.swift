@@ -1,0 +1,79 @@
+import FoundationEssentials
+import ManagedObjects
+import SafeFiles
+import StoreFormat
+import StoreStrategies
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+/// A store is shared, and an app and its extension use the new place, each a process of its own (FLOWS F1).
+@Suite("An app shares its store with an extension")
+struct FirstFlowTests {
+    private func makeStore(_ places: Places, tracksHistory: Bool) throws {
+        let model = ManagedObjectModel(entities: [
+            EntityDescription(
+                name: "TestDummy",
+                attributes: [
+                    AttributeDescription(name: "id", type: .integer64),
+                    AttributeDescription(name: "name", type: .string),
+                ]
+            )
+        ])
+        var description = PersistentStoreDescription(url: places.oldStore.url)
+        description.isHistoryTrackingEnabled = tracksHistory
+        let container = PersistentContainer(
+            name: "TestDummy",
+            managedObjectModel: model,
+            descriptions: [description],
+            viewContextOn: .privateQueue
+        )
+        try container.loadPersistentStores()
+        try container.viewContext.performAndWait { context in
+            for number in 1...3 {
+                let dummy = try context.insertNewObject(forEntityName: "TestDummy")
+                try dummy.setValue(number, forKey: "id")
+                try dummy.setValue("dummy\(number)", forKey: "name")
+            }
+            try context.save()
+        }
+        for store in container.persistentStoreCoordinator.persistentStores {
+            container.persistentStoreCoordinator.remove(store)
+        }
+    }
+
+    @Test(
+        "The extension shows and changes an object of the shared store, and the app sees it",
+        arguments: [false, true]
+    )
+    func shareAndUse(tracksHistory: Bool) throws {
+        let places = try Places()
+        try makeStore(places, tracksHistory: tracksHistory)
+        let roles = (tracksHistory ? ["history"] : []) + ["posts"]
+        func peer(_ location: StoreLocation) throws -> StoreWriterProcess {
+            try StoreWriterProcess(program: "relay-peer", ["container", location.path] + roles)
+        }
+        // A version of the app that knew of no extension, and was ended to be replaced.
+        do {
+            let former = try peer(places.oldStore)
+            #expect(try former.execute("update 3 old") == "ok")
+            #expect(former.waitForExit() == 0)
+        }
+        #expect(try places.share().outcome == .shared)
+        #expect(try places.share().outcome == .alreadyShared)
+
+        let (app, widget) = (try peer(places.newStore), try peer(places.newStore))
+        #expect(try app.execute("fetch") == "1=dummy1 2=dummy2 3=old")
+        #expect(try app.execute("follow app") == "ok")
+        #expect(try widget.execute("fetch") == "1=dummy1 2=dummy2 3=old")
+        #expect(try widget.execute("update 1 seen") == "ok")
+        #expect(try app.execute("wait 1") == "1")
+        #expect(try app.execute("show") == "1=seen 2=dummy2 3=old")
+        // An id that is gone is a normal answer.
+        #expect(try widget.execute("update 99 never") == "gone")
+        // Whoever still writes to the old place is refused.
+        #expect(try peer(places.oldStore).execute("update 1 late").hasPrefix("error"))
+        #expect(try app.execute("heard") == "1")
+    }
+}
