@@ -53,27 +53,38 @@ extension Directory {
     /// The new content is written to `<name>.new`, brought to the disk and renamed. What an interrupted run left there is
     /// taken over by the next; two runs at once wait for each other.
     package func replace(_ name: String, with bytes: [UInt8], mode: UInt32) throws(FileError) {
+        try stageReplacement(of: name, with: bytes, mode: mode).commit()
+    }
+
+    /// Does all of ``replace(_:with:mode:)`` but the rename, which is left to the caller.
+    package func stageReplacement(
+        of name: String,
+        with bytes: [UInt8],
+        mode: UInt32
+    ) throws(FileError) -> StagedReplacement {
         let temporaryName = name + ".new"
         guard let lock = try FileLock.acquire(temporaryName, in: self, deadline: Deadline(after: .seconds(10))) else {
             throw FileError(operation: "replace", path: pathForMessage(name), errno: .resourceTemporarilyUnavailable)
         }
-        defer { lock.release() }
-        do throws(FileError) {
-            let file = lock.file
-            try file.truncate(to: 0)
-            try bytes.withUnsafeBufferPointer { buffer throws(FileError) in
-                try file.write(UnsafeRawBufferPointer(buffer), at: 0)
-            }
-            try file.setMode(mode)
-            try file.synchronize()
-            try perform("replace", name) { number throws(Errno) in
-                try operations.rename(temporaryName, in: number, to: name, in: number, replacing: true)
-            }
-        } catch {
-            try? removeFile(temporaryName)
-            throw error
+        let replacement = StagedReplacement(of: name, by: temporaryName, in: self, lock: lock)
+        let file = lock.file
+        try file.truncate(to: 0)
+        try bytes.withUnsafeBufferPointer { buffer throws(FileError) in
+            try file.write(UnsafeRawBufferPointer(buffer), at: 0)
         }
-        try synchronize()
+        try file.setMode(mode)
+        try file.synchronize()
+        return replacement
+    }
+
+    /// True when this user may create and remove names here.
+    package func allowsWriting() throws(FileError) -> Bool {
+        try perform("look at") { number throws(Errno) in try operations.allowsWriting(".", in: number) }
+    }
+
+    /// True when this user may write the file of that name.
+    package func allowsWriting(_ name: String) throws(FileError) -> Bool {
+        try perform("look at", name) { number throws(Errno) in try operations.allowsWriting(name, in: number) }
     }
 
     /// What tells whether the store whose main file has this name was written since; opens nothing.

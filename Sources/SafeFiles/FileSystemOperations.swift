@@ -18,6 +18,8 @@ package protocol FileSystemOperations: Sendable {
     func status(of name: String, in directory: Int32) throws(Errno) -> FileStatus
     /// The status of what a name leads to in the end; for `/proc`, whose links lead to open files.
     func statusOfTarget(of name: String, in directory: Int32) throws(Errno) -> FileStatus
+    /// True when this user may write the file, or make and remove names in the folder, that has the name.
+    func allowsWriting(_ name: String, in directory: Int32) throws(Errno) -> Bool
     /// The names in a folder that are valid UTF-8, unsorted, without `.` and `..`.
     func entries(of directory: Int32) throws(Errno) -> [String]
     func freeBytes(on descriptor: Int32) throws(Errno) -> Int64

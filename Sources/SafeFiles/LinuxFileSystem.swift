@@ -45,6 +45,17 @@ package struct LinuxFileSystem: FileSystemOperations {
         return FileStatus(status)
     }
 
+    package func allowsWriting(_ name: String, in directory: Int32) throws(Errno) -> Bool {
+        let wanted = name == "." ? W_OK | X_OK : W_OK
+        do throws(Errno) {
+            try Self.check { faccessat(directory, name, wanted, AT_EACCESS) }
+            return true
+        } catch {
+            guard [.permissionDenied, .notPermitted, .readOnlyFileSystem].contains(error) else { throw error }
+            return false
+        }
+    }
+
     package func entries(of directory: Int32) throws(Errno) -> [String] {
         // A stream owns its descriptor and moves its position, so it gets one of its own.
         let descriptor = try Self.value {

@@ -28,18 +28,6 @@ package enum ProcessIdentity {
         }
     }
 
-    /// The number of a group that is given by its name, or as a number; nil when there is none of that name.
-    package static func group(_ nameOrNumber: String) -> UInt32? {
-        if let number = UInt32(nameOrNumber), number != .max { return number }
-        var entry = Glibc.group()
-        var found: UnsafeMutablePointer<Glibc.group>?
-        let size = 65_536
-        let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
-        defer { buffer.deallocate() }
-        guard getgrnam_r(nameOrNumber, &entry, buffer, size, &found) == 0, found != nil else { return nil }
-        return entry.gr_gid
-    }
-
     /// What the user database knows of a user.
     private struct Account {
         let name: String

@@ -4,9 +4,10 @@ import Glibc
 package enum UserGroup {
     private static let greatestEntry = 1 << 20
 
-    /// The number of a group that is given by name or number; nil when there is none of that name.
-    package static func number(of group: String) throws -> UInt32? {
-        if let number = UInt32(group) { return number }
+    /// The number of a group that is given by name or number; nil when there is none, or can be none.
+    package static func number(of group: String) -> UInt32? {
+        // The greatest number stands for "leave it as it is" where groups are set.
+        if let number = UInt32(group) { return number == .max ? nil : number }
         var size = 1024
         while size <= greatestEntry {
             var entry = Glibc.group()
@@ -18,5 +19,21 @@ package enum UserGroup {
             size *= 4
         }
         return nil
+    }
+
+    /// True when this user may give own files to the group: as root, or as a member of it.
+    package static func mayBeGiven(_ group: UInt32) -> Bool {
+        geteuid() == 0 || getegid() == group || own.contains(group)
+    }
+
+    /// The group that new files of this user get, where the folder does not say otherwise.
+    package static var ofNewFiles: UInt32 { getegid() }
+
+    private static var own: [UInt32] {
+        let count = getgroups(0, nil)
+        guard count > 0 else { return [] }
+        var groups = [gid_t](repeating: 0, count: Int(count))
+        let found = getgroups(count, &groups)
+        return found > 0 ? Array(groups.prefix(Int(found))) : []
     }
 }

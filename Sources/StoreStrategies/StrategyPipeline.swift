@@ -16,12 +16,27 @@ public struct StrategyPipeline: Sendable {
     public let steps: [Step]
     /// The programs that open the store; each once, in the order given.
     public let roles: [ProgramRole]
+    /// A program that was given with two models.
+    private let twofold: StoreRole?
 
     /// Creates a pipeline; without roles it is asked for the app alone.
+    ///
+    /// A role that is given twice is one, and keeps its model; with two models nothing can be described.
     public init(_ steps: [Step] = [], roles: [ProgramRole] = []) {
         self.steps = steps
-        var seen: Set<StoreRole> = []
-        self.roles = roles.isEmpty ? [ProgramRole(.app)] : roles.filter { seen.insert($0.role).inserted }
+        var merged: [ProgramRole] = []
+        var twofold: StoreRole?
+        for role in roles {
+            guard let index = merged.firstIndex(where: { $0.role == role.role }) else {
+                merged.append(role)
+                continue
+            }
+            guard let model = role.modelFile else { continue }
+            if merged[index].modelFile ?? model != model { twofold = role.role }
+            merged[index].modelFile = model
+        }
+        self.roles = merged.isEmpty ? [ProgramRole(.app)] : merged
+        self.twofold = twofold
     }
 
     /// True when nothing was asked for beyond what the store is already.
@@ -32,27 +47,48 @@ public struct StrategyPipeline: Sendable {
         _ facts: StoreFacts,
         from base: PersistentStoreDescription
     ) throws(StrategyError) -> [RoleDescription] {
+        if let twofold {
+            throw StrategyError(
+                .disagreement,
+                "\(twofold) is named with two models, and a program carries one",
+                recoverySuggestion: "Name the role once."
+            )
+        }
         for step in steps { try step.requireKnownOptions() }
         var results: [RoleDescription] = []
-        for role in roles { results.append(try describe(facts, role, from: base)) }
-        for step in steps { try requireUse(of: step, in: results) }
+        var uses = steps.map { _ in Use() }
+        for role in roles { results.append(try describe(facts, role, from: base, &uses)) }
+        for (step, use) in zip(steps, uses) where !use.isApplied {
+            guard let reason = use.reason else { continue }
+            throw StrategyError(.notApplicable, "\(step.strategy.name) does not apply: \(reason)")
+        }
         try DescriptionComparison(facts: facts, descriptions: results).requireAgreement()
         return results
+    }
+
+    /// What became of one step over all roles.
+    private struct Use {
+        var isApplied = false
+        /// Why it did not apply to the first role that it did not apply to.
+        var reason: String?
     }
 
     private func describe(
         _ facts: StoreFacts,
         _ program: ProgramRole,
-        from base: PersistentStoreDescription
+        from base: PersistentStoreDescription,
+        _ uses: inout [Use]
     ) throws(StrategyError) -> RoleDescription {
         var description = base
         if let modelFile = program.modelFile { description.modelFile = modelFile }
         var result = RoleDescription(role: program.role, description: description)
         var setters: [DescriptionOption: (strategy: String, value: String)] = [:]
-        for step in steps {
+        for (index, step) in steps.enumerated() {
             let request = StrategyRequest(facts: facts, role: program.role, description: result.description)
             let answer = try step.answer(to: request)
             result.skipped += answer.skipped
+            if !answer.applied.isEmpty { uses[index].isApplied = true }
+            uses[index].reason = uses[index].reason ?? answer.skipped.first?.reason
             for applied in answer.applied {
                 for (option, value) in applied.changes.values.sorted(by: { $0.key < $1.key }) {
                     if let earlier = setters[option], earlier.value != value {
@@ -69,14 +105,5 @@ public struct StrategyPipeline: Sendable {
             result.description = answer.description
         }
         return result
-    }
-
-    /// Throws when a strategy that was asked for has nothing to say about any role.
-    private func requireUse(of step: Step, in results: [RoleDescription]) throws(StrategyError) {
-        let name = step.strategy.name
-        guard !results.contains(where: { $0.applied.contains { $0.strategy == name } }),
-            let skipped = results.lazy.compactMap({ $0.skipped.first { $0.strategy == name } }).first
-        else { return }
-        throw StrategyError(.notApplicable, "\(name) does not apply: \(skipped.reason)")
     }
 }

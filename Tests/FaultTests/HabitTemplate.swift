@@ -36,8 +36,12 @@ enum HabitTemplate {
         )
     }
 
-    /// Makes a Core Data store with an external file and a history, or one without objects.
-    static func makeCoreData(journalMode: String, isEmpty: Bool = false) throws -> StoreTemplate {
+    /// Makes a Core Data store with an external file and a history, unless told otherwise, or one without objects.
+    static func makeCoreData(
+        journalMode: String,
+        isEmpty: Bool = false,
+        tracksHistory: Bool = true
+    ) throws -> StoreTemplate {
         let saves = """
             saves:
               - at: 2026-03-01T09:00:00Z
@@ -52,7 +56,7 @@ enum HabitTemplate {
                 seed: faults
                 options:
                   journalMode: \(journalMode == "wal" ? "wal" : "rollback")
-                  history: true
+                  history: \(tracksHistory)
                   leftInWriteAheadLog: \(journalMode == "wal" && !isEmpty ? "rows" : "nothing")
                 model:
                   entities:

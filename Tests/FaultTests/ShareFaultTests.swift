@@ -34,6 +34,13 @@ struct ShareFaultTests {
         try sweep("replace, \(template.testDescription)", judge, limit: 50)
     }
 
+    @Test("The same where strategies make another journal, a history, a mode and a group of it")
+    func described() throws {
+        let template = try HabitTemplate.makeCoreData(journalMode: "wal", tracksHistory: false)
+        let judge = ShareJudge(template: template, described: DescribedShare())
+        try sweep("described, \(template.testDescription)", judge, limit: 80)
+    }
+
     private func sweep(_ name: String, _ judge: ShareJudge, limit: Int) throws {
         let sweep = FaultSweep(
             name: name,

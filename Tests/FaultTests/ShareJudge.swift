@@ -7,6 +7,8 @@ struct ShareJudge: Sendable {
     var policy = OldPolicy.fence
     /// The store that stands at the new place and is to be replaced, if one does.
     var displaced: StoreTemplate?
+    /// What strategies are to make of the new store, if any are named.
+    var described: DescribedShare?
 
     enum OldPolicy: String, CaseIterable, Sendable {
         case fence
@@ -26,7 +28,7 @@ struct ShareJudge: Sendable {
             arguments: [
                 "share", "\(scratch.path)/\(Self.oldFolder)/\(template.name)",
                 "\(scratch.path)/\(Self.newFolder)/\(template.name)", "--old", policy.rawValue,
-            ] + (displaced == nil ? [] : ["--on-both", "keep-old"])
+            ] + (displaced == nil ? [] : ["--on-both", "keep-old"]) + (described?.arguments(scratch) ?? [])
         )
     }
 
@@ -73,10 +75,16 @@ struct ShareJudge: Sendable {
     private func objectionsToNew(_ scratch: Scratch) throws -> [String] {
         let folder = try scratch.root.openDirectory(Self.newFolder)
         var objections: [String] = []
-        let content =
+        var content =
             try displaced == nil
             ? PlainStore(folder.path + "/" + template.name, isImmutable: true).content(withoutFence: false)
             : content(of: template.name, in: folder, scratch, withoutFence: false)
+        if let described {
+            objections += try described.objections(to: template.name, in: folder)
+            let rest = described.withoutHistory(content)
+            content = rest.content
+            objections += rest.objections
+        }
         if content != template.content { objections.append("the new store differs: \(difference(content))") }
         return try objections + objectionsToExternalFiles(of: folder, "new")
     }
@@ -128,6 +136,7 @@ struct ShareJudge: Sendable {
             "tmp/", "old/", "group/", "old/.store-migrate/", "old/\(template.name)", "group/\(template.name)",
             "group/.\(template.name).store-migrate.json",
         ]
+        if described != nil { expected.insert(DescribedShare.file) }
         for path in externalFiles.keys {
             let parts = path.split(separator: "/").map(String.init)
             for count in 1..<parts.count {

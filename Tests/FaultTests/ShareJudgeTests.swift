@@ -118,4 +118,16 @@ struct ShareJudgeTests {
         #expect(try judge.afterFault(scratch, fault, ending).isEmpty == isClean)
         #expect(try judge.afterRerun(scratch, ending).isEmpty == (ending == .exited(0)))
     }
+
+    @Test("It objects to a described store that is shared as it was")
+    func undescribed() throws {
+        let (judge, scratch) = try share(template("wal"))
+        try PlainStore("\(scratch.path)/\(Self.newStore)").execute("PRAGMA journal_mode = wal")
+        var described = judge
+        described.described = DescribedShare()
+        let objections = try described.afterRerun(scratch, .exited(0))
+        for objection in ["rollback journal", "mode is another", "ATRANSACTION is missing", "descriptions.json"] {
+            #expect(objections.contains { $0.contains(objection) }, "\(objection): \(objections)")
+        }
+    }
 }

@@ -96,6 +96,10 @@ extension RecordingFileSystem {
         }
     }
 
+    package func allowsWriting(_ name: String, in directory: Int32) throws(Errno) -> Bool {
+        try record("allowsWriting \(name)") { () throws(Errno) in try system.allowsWriting(name, in: directory) }
+    }
+
     package func entries(of directory: Int32) throws(Errno) -> [String] {
         try record("entries") { () throws(Errno) in try system.entries(of: directory) }
     }

@@ -52,7 +52,7 @@ struct ConfigurationTests {
     }
 
     @Test("A place on the command line takes the file's group back")
-    func places() throws {
+    func placeOfCall() throws {
         let yaml = "group: group.app\nname: Habits\n"
         #expect(try words(yaml, ["share", "old"]) == ["share", "--group=group.app", "--name=Habits", "old"])
         #expect(try words(yaml, ["share", "--strict", "old", "new"]) == ["share", "--strict", "old", "new"])
@@ -79,6 +79,24 @@ struct ConfigurationTests {
             ("- a\n", "line 1, column 1: a configuration is a list"),
             ("strategies:\n  - SharedAccess: 5\n", "line 2, column 19: the options of 'SharedAccess'"),
             ("level: {a: b}\n", "line 1, column 8: a value of 'level' is a text"),
+            ("level: files\nold: keep\n", "line 2, column 6: 'keep' is no value of 'old'; it takes fence, capture"),
+            ("on-both: \"no\"", "line 1, column 10: 'no' is no value of 'on-both'; it takes fail, keep-old, keep-new"),
+            ("level:  deep", "line 1, column 9: 'deep' is no value of 'level'; it takes files, sqlite"),
+            ("if-missing: never", "line 1, column 13: 'never' is no value of 'if-missing'; it takes fail, ignore"),
+            ("if-busy: x", "line 1, column 10: 'x' is no value of 'if-busy'; it takes wait, defer, fail"),
+            ("plugin-sandbox: off", "line 1, column 17: 'off' is no value of 'plugin-sandbox'; it takes required"),
+            ("lock-timeout: soon", "line 1, column 15: write a whole number and a unit"),
+            ("plugin-timeout: 1m", "line 1, column 17: --plugin-timeout is more than nothing and at most 30s"),
+            ("group: ../etc", "line 1, column 8: '../etc' is no group identifier"),
+            ("name: a/b", "line 1, column 7: 'a/b' is no database name"),
+            ("roles: [app, widget]", "line 1, column 14: write app or extension(name)"),
+            ("roles: [app=]", "line 1, column 9: write app or extension(name)"),
+            ("strategies: [WriteAheadLog, Nonsense]", "line 1, column 29: there is no strategy 'Nonsense'"),
+            ("strategies:\n  - WriteAheadLog:speed=1", "line 2, column 5: WriteAheadLog has no option speed"),
+            ("strategies: [{SharedAccess: {mode: 777}}]", "line 1, column 14: SharedAccess: '777' is no value of"),
+            ("strategies: [RollbackJournal:mode=off]", "line 1, column 14: RollbackJournal: 'off' is no value"),
+            ("strategies: ['SharedAccess:mode']", "line 1, column 14: SharedAccess: 'mode' is no option"),
+            ("state: {a: b}", "line 1, column 8: a value of 'state' is a text"),
             ("level: \"files\nold: fence\n", "line "),
             ("level: files\nlevel: sqlite\n", "'level' is given twice"),
         ]
@@ -108,5 +126,131 @@ struct ConfigurationTests {
         #expect(run.status == 0, "\(run.errors)")
         #expect(try Array(Data(contentsOf: URL(filePath: new + "/Habits.sqlite")))[18...19] == [1, 1])
         #expect(FileManager.default.fileExists(atPath: scratch.path("out.json")))
+    }
+
+    @Test(
+        "A wrong value of the environment is told with its variable",
+        arguments: [
+            ("LEVEL", "deep", "$STORE_MIGRATE_LEVEL: 'deep' is no value of 'level'"),
+            ("STRATEGIES", "WriteAheadLog Nonsense", "$STORE_MIGRATE_STRATEGIES: there is no strategy 'Nonsense'"),
+            ("LOCK_TIMEOUT", "1h", "$STORE_MIGRATE_LOCK_TIMEOUT: write a whole number"),
+        ]
+    )
+    func wrongVariable(_ name: String, _ value: String, _ message: String) async throws {
+        let run = try await Tool.run(
+            ["share", scratch.path("a"), scratch.path("b")],
+            environment: ["STORE_MIGRATE_" + name: value]
+        )
+        #expect(run.status == 2)
+        #expect(run.errorLines.count == 1 && run.errors.contains(message), "\(run.errors)")
+    }
+
+    /// What every key may be in the file, in the environment and in the call.
+    private static let values: [ConfigurationKey: [String]] = [
+        .group: ["group.a", "group.b", "group.c"], .name: ["a", "b", "c"], .groups: ["/a", "/b", "/c"],
+        .old: ["fence", "capture", "fence"], .onBoth: ["fail", "keep-old", "keep-new"],
+        .level: ["files", "sqlite", "coredata"], .model: ["/a.momd", "/b.momd", "/c.momd"],
+        .ifMissing: ["fail", "ignore", "fail"], .ifBusy: ["wait", "defer", "fail"],
+        .lockTimeout: ["1s", "2s", "3s"], .state: ["/a", "/b", "/c"],
+        .strategies: ["WriteAheadLog", "RollbackJournal", "HistoryTracking"], .roles: ["app", "extension(b)", "app"],
+        .pluginTimeout: ["1s", "2s", "3s"], .pluginPath: ["/a", "/b", "/c"],
+        .pluginSandbox: ["required", "best-effort", "required"],
+        .descriptions: ["/a.json", "/b.json", "/c.json"],
+    ]
+
+    @Test(
+        "Of every key the file gives way to the environment, and that to the call",
+        arguments: ConfigurationKey.allCases
+    )
+    func everyKey(_ key: ConfigurationKey) throws {
+        let values = try #require(Self.values[key])
+        let place = key == .name || key == .groups ? ["--group", "g"] : []
+        let yaml = "\(key.rawValue): \(key.isList ? "[\(values[0])]" : values[0])"
+        // The library reads the variable of this key, so that nothing may be put before it.
+        let isVariableOurs = key != .groups
+        let environment = [key.variable: values[1]]
+        for verb in ["share", "plan"] {
+            func found(_ environment: [String: String], _ words: [String] = []) throws -> [String] {
+                try self.words(yaml, [verb, "old"] + place + words, environment: environment)
+                    .filter { $0.hasPrefix(key.option + "=") }
+            }
+            guard key != .group else {
+                // In the call it is a place, and takes those of the others back.
+                #expect(try found([:]) == ["--group=group.a"])
+                #expect(try found(environment) == ["--group=group.b"])
+                #expect(try found(environment, ["--group", values[2]]) == [])
+                continue
+            }
+            guard place.isEmpty else {
+                func words(_ environment: [String: String]) throws -> [String] {
+                    try self.words(yaml + "\ngroup: g", [verb, "old"], environment: environment)
+                }
+                #expect(try words([:]).contains("\(key.option)=\(values[0])"))
+                #expect(try words(environment).contains("\(key.option)=\(values[1])") == isVariableOurs)
+                #expect(try !words(environment).contains("\(key.option)=\(values[0])"))
+                continue
+            }
+            #expect(try found([:]) == ["\(key.option)=\(values[0])"])
+            #expect(try found(environment) == ["\(key.option)=\(values[1])"])
+            #expect(try found(environment, ["\(key.option)=\(values[2])"]) == ["\(key.option)=\(values[2])"])
+            #expect(try found(environment, [key.option, values[2]]) == [])
+        }
+    }
+
+    @Test("Folders of plugins are lists in the environment too, and may have spaces in their names")
+    func lists() throws {
+        let environment = [
+            "STORE_MIGRATE_PLUGIN_PATH": "/a b:/c", "STORE_MIGRATE_STRATEGIES": "WriteAheadLog HistoryTracking",
+        ]
+        #expect(
+            try words("level: files", ["share", "a", "b"], environment: environment)
+                == [
+                    "share", "--level=files", "--strategy=WriteAheadLog", "--strategy=HistoryTracking",
+                    "--plugin-path=/a b", "--plugin-path=/c", "a", "b",
+                ]
+        )
+    }
+
+    @Test(
+        "The option that names the file wants one file, once, and ends where the options end",
+        arguments: [
+            (["share", "a", "b", "--config"], "'--config' names no file"),
+            (["share", "--config=", "a", "b"], "'--config' names no file"),
+            (["share", "--config", "--", "a", "b"], "'--config' names no file"),
+            (["share", "--config", "--json", "a", "b"], "'--config' names no file"),
+            (["plan", "--config", "x", "a", "b", "--config=y"], "'--config' is given twice"),
+        ]
+    )
+    func option(_ call: [String], _ message: String) async throws {
+        let run = try await Tool.run(call)
+        #expect(run.status == 2)
+        #expect(run.errorLines.count == 1 && run.errors.contains(message), "\(run.errors)")
+    }
+
+    @Test("Behind -- everything is a place, be it called like the option")
+    func places() throws {
+        let file = try scratch.file("group.yaml", Array("group: group.app\nlevel: files\n".utf8))
+        func words(_ words: [String]) throws -> [String] {
+            try ConfiguredWords(["share", "--config", file] + words, environment: [:]).words
+        }
+        #expect(try words(["--", "a", "--config"]) == ["share", "--level=files", "--", "a", "--config"])
+        #expect(try words(["--", "a"]) == ["share", "--group=group.app", "--level=files", "--", "a"])
+        #expect(try words(["a", "--", "b"]) == ["share", "--level=files", "a", "--", "b"])
+        #expect(
+            try words(["a", "--state", "b"]) == ["share", "--group=group.app", "--level=files", "a", "--state", "b"]
+        )
+        #expect(try words(["--help"]) == ["share", "--config", file, "--help"])
+    }
+
+    @Test("Which options take no value is known of each")
+    func flags() async throws {
+        for verb in ["share", "plan"] {
+            let told = try await Tool.run([verb, "--help"]).lines
+                .filter { $0.hasPrefix("  -") && !$0.contains("<") }
+                .flatMap { $0.split(separator: " ").map { $0.filter { $0 != "," } } }
+                .filter { $0.hasPrefix("--") }
+            #expect(told.count > 5)
+            #expect(Set(told).subtracting(ConfiguredWords.flags) == [])
+        }
     }
 }

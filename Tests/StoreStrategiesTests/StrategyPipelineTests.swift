@@ -28,7 +28,7 @@ struct StrategyPipelineTests {
     func roles() throws {
         let results = try describe(
             ["WriteAheadLog", "ReadOnlyExtension"],
-            roles: [ProgramRole(.app, modelFile: "/app.momd"), widget, ProgramRole(.app, modelFile: "/other")]
+            roles: [ProgramRole(.app), widget, ProgramRole(.app, modelFile: "/app.momd"), ProgramRole(.app)]
         )
         #expect(results.count == 2)
         #expect(results[0].description.modelFile == "/app.momd")
@@ -37,6 +37,24 @@ struct StrategyPipelineTests {
         #expect(results[1].description.isReadOnly)
         #expect(results[1].applied.map(\.strategy) == ["WriteAheadLog", "ReadOnlyExtension"])
         for result in results { #expect(result.description.journalMode == "WAL") }
+    }
+
+    @Test("A strategy that is named twice is held to its use each time")
+    func usedByStep() throws {
+        let names = ["ReadOnlyExtension:name=widget", "ReadOnlyExtension:name=clock"]
+        let error = #expect(throws: StrategyError.self) { try describe(names, roles: [ProgramRole(.app), widget]) }
+        #expect(error?.code == .notApplicable)
+        let clock = ProgramRole(.extension("clock"))
+        let results = try describe(names, roles: [ProgramRole(.app), widget, clock])
+        #expect(results.map(\.description.isReadOnly) == [false, true, true])
+    }
+
+    @Test("A role with two models is refused, and never loses one")
+    func twoModels() throws {
+        let roles = [ProgramRole(.app, modelFile: "/one.momd"), ProgramRole(.app, modelFile: "/other.momd")]
+        let error = #expect(throws: StrategyError.self) { try describe([], roles: roles) }
+        #expect(error?.code == .disagreement)
+        #expect(error?.message.contains("app") == true)
     }
 
     @Test("The order of strategies that set different options does not matter")

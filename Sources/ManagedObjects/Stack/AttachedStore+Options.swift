@@ -31,7 +31,7 @@ extension AttachedStore {
     private static let defaultConfiguration = "PF_DEFAULT_CONFIGURATION_NAME"
 
     static func group(_ name: String, _ path: String) throws -> UInt32 {
-        guard let group = ProcessIdentity.group(name) else {
+        guard let group = UserGroup.number(of: name) else {
             throw ManagedObjectError(.open, "there is no group '\(name)' for the store's files: \(path)")
         }
         return group
@@ -49,9 +49,11 @@ extension AttachedStore {
 
     /// Puts the description's options in force, as far as the store may be written.
     func applyOptions() throws {
-        guard readOnlyReason == nil,
-            let mode = description.sqlitePragmas.first(where: { $0.key.lowercased() == "journal_mode" })?.value
-        else { return }
+        guard readOnlyReason == nil else { return }
+        guard let mode = description.sqlitePragmas.first(where: { $0.key.lowercased() == "journal_mode" })?.value else {
+            if description.usesPersistentWriteAheadLog { try write { _, _ in } }
+            return
+        }
         try write { _, connection in
             let effective = try connection.value("PRAGMA journal_mode = \(mode)")?.text
             guard effective?.lowercased() == mode.lowercased() else {
@@ -82,6 +84,8 @@ extension AttachedStore {
             journalMode: journalMode.lowercased(),
             isHistoryTrackingEnabled: recordsHistory,
             sqlitePragmas: effectivePragmas.withLock { $0 },
+            timeout: lockTimeout / .seconds(1),
+            usesPersistentWriteAheadLog: keepsLog.withLock { $0 },
             posixMode: status.map { $0.mode & 0o777 },
             posixGroup: status?.group,
             optionsNotApplied: optionsNotApplied(status)
@@ -96,7 +100,7 @@ extension AttachedStore {
         if description.isExcludedFromBackup { result.append(.isExcludedFromBackup) }
         // Files that are there are left to their owner.
         if let mode = description.posixMode, mode != status.map({ $0.mode & 0o777 }) { result.append(.posixMode) }
-        if let name = description.posixGroup, ProcessIdentity.group(name) != status?.group {
+        if let name = description.posixGroup, UserGroup.number(of: name) != status?.group {
             result.append(.posixGroup)
         }
         if description.usesPersistentWriteAheadLog, readOnlyReason != nil {
@@ -124,6 +128,8 @@ extension AttachedStore {
     private func noteEffectivePragmas(_ connection: StoreConnection) throws {
         let names = description.sqlitePragmas.keys
         let values = try names.map { ($0, try connection.value("PRAGMA \($0)")) }
+        let isLogKept = try connection.keepsLog()
+        keepsLog.withLock { $0 = isLogKept }
         effectivePragmas.withLock { pragmas in
             for (name, value) in values { pragmas[name] = value.flatMap { $0.text ?? $0.integer.map(String.init) } }
         }

@@ -42,6 +42,8 @@ final class AttachedStore: Sendable {
     let poster: RemoteChangePoster?
     /// The pragmas that were asked for, as the connection that writes has them.
     let effectivePragmas = Mutex<[String: String]>([:])
+    /// True when the connection that writes leaves the log on disk.
+    let keepsLog = Mutex(false)
     /// Metadata that was set and is to be written with the next save.
     let pendingMetadata = Mutex<[String: PropertyListValue?]>([:])
 

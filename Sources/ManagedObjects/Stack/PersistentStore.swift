@@ -18,6 +18,10 @@ public struct PersistentStore: Sendable, Identifiable {
     public let isHistoryTrackingEnabled: Bool
     /// The pragmas that were asked for, with the values that are in force.
     public let sqlitePragmas: [String: String]
+    /// How long it is waited for a lock, in seconds.
+    public let timeout: Double
+    /// True when the log stays on disk after the last connection is closed.
+    public let usesPersistentWriteAheadLog: Bool
     /// The permission bits of the main file; nil when they could not be read.
     public let posixMode: UInt32?
     /// The number of the group that the main file belongs to; nil when it could not be read.

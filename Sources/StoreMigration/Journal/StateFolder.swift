@@ -124,14 +124,29 @@ package struct StateFolder: Sendable {
         } catch {
             if error.errno == .fileExists { return try folder.openDirectory(name) }
             guard [.permissionDenied, .notPermitted, .readOnlyFileSystem].contains(error.errno) else { throw error }
-            throw MigrationError(
-                .notWritable,
-                "the journal's folder cannot be made",
-                path: path,
-                advice: "Run as the folder's owner, or pass --old capture --state DIR to copy without a fence.",
-                underlyingError: error
-            )
+            throw notWritable(error)
         }
+    }
+
+    /// Throws when this user may not make what is missing of the folder, or write what is there; nothing is made.
+    package func requireWritable() throws {
+        let parent = try Directory.open(path: root.folder)
+        var folder = parent
+        for name in [root.name, storeName] {
+            guard try folder.status(of: name) != nil else { break }
+            folder = try folder.openDirectory(name)
+        }
+        guard try folder.allowsWriting() else { throw notWritable(nil) }
+    }
+
+    private func notWritable(_ cause: (any Error)?) -> MigrationError {
+        MigrationError(
+            .notWritable,
+            "the journal's folder cannot be made",
+            path: path,
+            advice: "Run as the folder's owner, or pass --old capture --state DIR to copy without a fence.",
+            underlyingError: cause
+        )
     }
 
     private func isCurrent(_ inner: Directory, in parent: Directory) throws -> Bool {

@@ -33,7 +33,7 @@ public struct ShareOutcome: Sendable {
         /// True when writers of the old store are refused now.
         public let isFenced: Bool
 
-        public init(bytes: Int64, externalFiles: Int, lockHold: Duration?, isFenced: Bool) {
+        package init(bytes: Int64, externalFiles: Int, lockHold: Duration?, isFenced: Bool) {
             self.bytes = bytes
             self.externalFiles = externalFiles
             self.lockHold = lockHold
@@ -81,11 +81,8 @@ public struct ShareOutcome: Sendable {
         self.descriptions = descriptions
     }
 
-    /// The same outcome with more findings, and with these descriptions.
-    package func adding(
-        _ more: [Finding],
-        descriptions: [StoreRole: PersistentStoreDescription]
-    ) -> ShareOutcome {
+    /// The same outcome with these descriptions.
+    package func adding(descriptions: [StoreRole: PersistentStoreDescription]) -> ShareOutcome {
         ShareOutcome(
             outcome: outcome,
             transaction: transaction,
@@ -93,7 +90,7 @@ public struct ShareOutcome: Sendable {
             new: new,
             work: work,
             report: report,
-            findings: findings + more,
+            findings: findings,
             message: message,
             next: next,
             descriptions: descriptions

@@ -83,7 +83,8 @@ struct FactsGatherer {
         )
     }
 
-    private func condition(of location: StoreLocation) throws -> StoreCondition {
+    /// What stands at `location`, with its objects counted.
+    func condition(of location: StoreLocation) throws -> StoreCondition {
         if let status = try status(of: location), status.kind == .regular,
             try OpenFiles.isOpenInThisProcess(status.identity)
         {
@@ -107,18 +108,7 @@ struct FactsGatherer {
     /// The first of the two stores that the caller's model does not cover.
     private func newerThanModel(_ conditions: StoreCondition...) throws -> StoreLocation? {
         guard let path = options.modelFile?.path else { return nil }
-        let model: ModelFile
-        do {
-            model = try ModelFile(path: path)
-        } catch {
-            throw MigrationError(
-                .usage,
-                error.message,
-                path: error.path,
-                advice: "Name the model that your programs carry: a .momd, .mom, .xcdatamodeld or .xcdatamodel.",
-                underlyingError: error
-            )
-        }
+        let model = try ModelFile.carried(by: "your programs", at: path)
         return conditions.compactMap(\.inspection).first { !model.covers($0) }?.location
     }
 

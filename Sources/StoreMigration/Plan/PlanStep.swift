@@ -4,6 +4,8 @@ public struct PlanStep: Hashable, Sendable, Codable, Identifiable {
     public enum Action: String, Sendable, Codable, CaseIterable {
         /// Copies the old store into a private folder of the container.
         case stage
+        /// Makes the copy what strategies say: its journal mode, the tables of a history, modes and groups.
+        case describe
         /// Proves the copy before anybody can see it.
         case prove
         /// Moves sidecars that belong to no main file aside.
@@ -29,7 +31,7 @@ public struct PlanStep: Hashable, Sendable, Codable, Identifiable {
     public let path: String
     public var id: String { action.rawValue }
 
-    public init(_ action: Action, path: String) {
+    package init(_ action: Action, path: String) {
         self.action = action
         self.path = path
     }

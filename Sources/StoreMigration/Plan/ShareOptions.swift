@@ -41,6 +41,10 @@ public struct ShareOptions: Sendable {
     public var lockTimeout: Duration = .seconds(20)
     /// Where the journal is kept; nil is beside the old store.
     public var stateFolder: URL?
+    /// Where to write how each role opens the shared store, as one JSON object by the roles' names; nil writes nothing.
+    ///
+    /// What is there is replaced when it holds descriptions, and is a mistake of the caller's when it does not.
+    public var descriptionsFile: URL?
     /// Network file systems are refused unless this is true: their locks cannot be trusted.
     public var allowsNetworkFileSystem = false
 

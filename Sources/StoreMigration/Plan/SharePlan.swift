@@ -1,4 +1,5 @@
 public import StoreFormat
+public import StoreStrategies
 
 /// What a share would do, decided from two inspections and the caller's options; carrying it out is another matter.
 public struct SharePlan: Hashable, Sendable {
@@ -14,15 +15,18 @@ public struct SharePlan: Hashable, Sendable {
     /// One sentence that says why.
     public let reason: String
     public let next: NextStep?
+    /// How strategies describe the store for each role; empty when none was named.
+    public let roles: [RoleDescription]
 
-    public init(
+    package init(
         outcome: MigrationOutcome,
         old: StoreLocation,
         new: StoreLocation,
         steps: [PlanStep] = [],
         findings: [Finding] = [],
         reason: String,
-        next: NextStep? = nil
+        next: NextStep? = nil,
+        roles: [RoleDescription] = []
     ) {
         self.outcome = outcome
         self.old = old
@@ -31,5 +35,20 @@ public struct SharePlan: Hashable, Sendable {
         self.findings = findings
         self.reason = reason
         self.next = next
+        self.roles = roles
+    }
+
+    /// The same plan with what strategies say, and what is to be noticed about it.
+    func describing(_ roles: [RoleDescription], steps: [PlanStep], findings more: [Finding]) -> SharePlan {
+        SharePlan(
+            outcome: outcome,
+            old: old,
+            new: new,
+            steps: steps,
+            findings: findings + more,
+            reason: reason,
+            next: next,
+            roles: roles
+        )
     }
 }

@@ -23,15 +23,16 @@ final class AsideFolder {
     /// The folder, created and durable, and told to `onCreate` when this call created it.
     func open(onCreate: (FileIdentity) throws -> Void) throws -> Directory {
         if let folder { return folder }
-        let opened: Directory
-        if try container.status(of: name) == nil {
-            opened = try container.createDirectory(name, mode: Self.mode)
-            try container.synchronize()
-            try onCreate(opened.status().identity)
-        } else {
-            opened = try container.openDirectory(name)
+        guard try container.status(of: name) == nil else {
+            let opened = try container.openDirectory(name)
+            folder = opened
+            return opened
         }
+        let opened = try container.createDirectory(name, mode: Self.mode)
+        // Whatever fails from here on, it is taken back.
         folder = opened
+        try container.synchronize()
+        try onCreate(opened.status().identity)
         return opened
     }
 

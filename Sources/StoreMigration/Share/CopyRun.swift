@@ -32,7 +32,7 @@ struct CopyRun {
                     oldIdentity: inspection.identity,
                     new: context.new,
                     policy: context.options.oldStore,
-                    descriptions: context.described?.descriptionsByName
+                    descriptions: context.described?.descriptions.byRoleName
                 )
             )
         )

@@ -25,7 +25,7 @@ struct ProtectRun {
                     oldIdentity: inspection.identity,
                     new: context.new,
                     policy: context.options.oldStore,
-                    descriptions: context.described?.descriptionsByName
+                    descriptions: context.descriptions.byRoleName
                 )
             )
         )
@@ -88,14 +88,13 @@ struct ProtectRun {
         newToken: FileToken?,
         findings: [Finding]
     ) throws -> RunResult {
-        let descriptions = context.descriptions(of: inspection)
         try Receipt(
             transaction: context.transaction,
             old: context.old.path,
             storeUUID: inspection.uuid,
             digest: digest.value,
             token: newToken,
-            descriptions: descriptions.byRoleName
+            descriptions: context.descriptions.byRoleName
         )
         .write(beside: context.new.name, in: context.container)
         try journal.append(
@@ -115,15 +114,9 @@ struct ProtectRun {
             objects: nil,
             report: VerificationReport(levels: [], findings: [], digest: digest),
             work: nil,
-            findings: findings + untreatedFindings,
-            descriptions: descriptions
+            findings: findings,
+            descriptions: context.descriptions
         )
-    }
-
-    /// Strategies act on a copy, and there is none.
-    private var untreatedFindings: [Finding] {
-        guard let described = context.described else { return [] }
-        return described.findings + [.strategiesNotApplied(at: context.new)]
     }
 
     /// Takes the run back; a fence stays where an earlier run shared the store, for that run stands again.

@@ -56,7 +56,6 @@ struct RunCloser {
         try copy.closeSource()
         let objects = oldStore.isAsInspected(inspection) ? inspection.objectCount : try countedObjects()
 
-        let descriptions = context.descriptions(of: inspection)
         let newDigest = try context.addedHistory != nil ? proof.copyDigest?.value ?? newStoreDigest() : digest
         try Receipt(
             transaction: context.transaction,
@@ -65,7 +64,7 @@ struct RunCloser {
             digest: newDigest,
             oldDigest: newDigest == digest ? nil : digest,
             token: placed.token,
-            descriptions: descriptions.byRoleName
+            descriptions: context.descriptions.byRoleName
         )
         .write(beside: context.new.name, in: context.container)
         try progress.nest?.remove()
@@ -94,8 +93,8 @@ struct RunCloser {
                 lockHold: progress.lockHold,
                 isFenced: context.options.oldStore == .fence
             ),
-            findings: progress.findings + proof.findings + modeFindings + (context.described?.findings ?? []),
-            descriptions: descriptions
+            findings: progress.findings + proof.findings + modeFindings,
+            descriptions: context.descriptions
         )
     }
 
@@ -186,7 +185,7 @@ struct RunCloser {
     }
 
     private var modeFindings: [Finding] {
-        guard (context.described?.treatment.mode ?? inspection.mode) & 0o060 != 0o060 else { return [] }
+        guard context.described?.treatment.mode == nil, inspection.mode & 0o060 != 0o060 else { return [] }
         return [
             Finding(
                 .notGroupReadable,

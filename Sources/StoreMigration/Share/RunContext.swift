@@ -1,6 +1,7 @@
 import Logging
 import SafeFiles
 import StoreFormat
+import StoreStrategies
 import SystemPackage
 
 /// What all parts of one run share: the two places, opened once, and what the caller decided.
@@ -19,6 +20,8 @@ struct RunContext {
     let logger: Logger
     /// The store as strategies describe it; nil when none was asked for.
     var described: DescribedStore?
+    /// How each role opens the new store when the run is done; recorded beside the store.
+    var descriptions: [StoreRole: PersistentStoreDescription] = [:]
 
     init(
         transaction: String,
@@ -62,13 +65,7 @@ struct RunContext {
             return try StoreConnection(old, access: .liveWriting, lockTimeout: options.effectiveLockTimeout)
         } catch {
             guard error.code == .unreadable || error.code == .notWritable else { throw error }
-            throw MigrationError(
-                .notWritable,
-                "the old store cannot be written: \(error.message)",
-                path: old.path,
-                advice: "Run as its owner, or pass --old capture --state DIR to copy it without a fence.",
-                underlyingError: error
-            )
+            throw MigrationError.oldNotWritable(error.message, path: old.path, error)
         }
     }
 

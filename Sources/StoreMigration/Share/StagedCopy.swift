@@ -78,6 +78,8 @@ final class StagedCopy {
     private func proveAsDescribed(withContent: Bool) throws {
         guard let described = context.described else { return try prove(withContent: withContent) }
         let treatment = try StagedTreatment(described.treatment, to: location, main: main)
+        // Modes and groups stay: nobody else gets at the copy, and the old store's writers change none.
+        try FileRights(described.treatment).apply(to: main)
         try prove(withContent: withContent)
         try proveForRoles(described)
         try treatment.takeBack(from: main)
@@ -88,10 +90,10 @@ final class StagedCopy {
         guard let described = context.described else { return }
         _ = try StagedTreatment(described.treatment, to: location, main: main)
         isTreated = true
+        let rights = FileRights(described.treatment)
+        try rights.apply(to: main)
         if !isProvedForRoles || changedSinceProof { try proveForRoles(described) }
         guard described.treatment.changesRights else { return }
-        let rights = FileRights(mode: described.treatment.mode, group: described.treatment.group)
-        try rights.apply(to: main)
         try main.synchronize()
         try external.give(rights)
     }

@@ -140,7 +140,23 @@ final class StagedExternalFiles {
             }
             try staged.move(name, to: name, in: target)
         }
+        try requireRights(of: target)
         try target.synchronize()
+    }
+
+    /// Throws when a folder did not keep what a strategy said: the kernel drops a setgid bit without a word where the
+    /// user is no member of the group.
+    private func requireRights(of folder: Directory) throws {
+        guard let rights, let mode = rights.mode.map(StoreTreatment.folderMode) else { return }
+        let status = try folder.status()
+        guard status.mode & 0o7777 == mode, rights.group.map({ status.group == $0 }) ?? true else {
+            throw MigrationError(
+                .verificationFailed,
+                "the folder of external files did not keep its mode or its group",
+                path: folder.path,
+                advice: "Look at what the file system does with modes and groups."
+            )
+        }
     }
 
     /// Removes the files that a run moved into place, recognised by inode, and the folders it leaves empty.

@@ -1,10 +1,10 @@
-public import FoundationEssentials
+import FoundationEssentials
 import SafeFiles
 import StoreFormat
-public import StoreStrategies
+import StoreStrategies
 
 /// A file with a description for each role as one JSON object, for apps to open the store by.
-public struct DescriptionsFile: Sendable {
+struct DescriptionsFile {
     private static let mode: UInt32 = 0o644
     private static let greatestSize = 1 << 20
 
@@ -15,23 +15,14 @@ public struct DescriptionsFile: Sendable {
     ///
     /// A file that is there already is only taken for one of ours when it holds descriptions; a name that belongs to one of
     /// `stores` is never taken.
-    public init(_ url: URL, besides stores: [URL] = []) throws(MigrationError) {
+    init(_ url: URL, besides stores: [StoreLocation]) throws {
         location = StoreLocation(url: url)
-        let isFree: Bool
-        do {
-            folder = try Directory.open(path: location.folder)
-            let here = try folder.status().identity
-            let stores = stores.map { StoreLocation(url: $0) }
-            // A place may be named by its folder, in which the store then has the other's name.
-            let isBeside = stores.contains { store in
-                [store.folder, store.path].contains { (try? Directory.open(path: $0).status().identity) == here }
-            }
-            let isTaken = isBeside && stores.contains { location.belongs(to: $0) }
-            isFree = try !isTaken && Self.isOursOrAbsent(location.name, in: folder)
-        } catch {
-            throw MigrationError(error)
+        folder = try Directory.open(path: location.folder)
+        let here = try folder.status().identity
+        let isTaken = stores.contains { [location] store in
+            location.belongs(to: store) && (try? Directory.open(path: store.folder).status().identity) == here
         }
-        guard !isFree else { return }
+        guard try isTaken || !Self.isOursOrAbsent(location.name, in: folder) else { return }
         throw MigrationError(
             .usage,
             "there is something that holds no descriptions, or a name that a store may need",
@@ -48,16 +39,18 @@ public struct DescriptionsFile: Sendable {
         return known != nil
     }
 
-    /// Writes the descriptions by the names of their roles, in place of what was there.
-    public func write(_ descriptions: [StoreRole: PersistentStoreDescription]) throws(MigrationError) {
-        do {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-            let bytes = try [UInt8](encoder.encode(descriptions.byRoleName)) + [0x0A]
-            try folder.replace(location.name, with: bytes, mode: Self.mode)
-        } catch {
-            throw MigrationError(error)
-        }
+    /// Throws when this user may not write the file.
+    func requireWritable() throws {
+        guard try !folder.allowsWriting() else { return }
+        throw MigrationError(.notWritable, "the descriptions cannot be written by this user", path: location.path)
+    }
+
+    /// Brings the descriptions, by the names of their roles, to the disk beside what is there; a rename is left to do.
+    func stage(_ descriptions: [StoreRole: PersistentStoreDescription]) throws -> StagedReplacement {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        let bytes = try [UInt8](encoder.encode(descriptions.byRoleName)) + [0x0A]
+        return try folder.stageReplacement(of: location.name, with: bytes, mode: Self.mode)
     }
 }
 

@@ -8,20 +8,28 @@ struct FileRights {
     let mode: UInt32?
     let group: UInt32?
 
-    /// Gives them to a file of ours, and reads them back.
+    init(_ treatment: StoreTreatment) {
+        mode = treatment.mode
+        group = treatment.group
+    }
+
+    /// Gives them to a file of ours, and reads them back; nothing where no strategy says anything.
     func apply(to file: DurableFile) throws {
+        guard mode != nil || group != nil else { return }
         if let group {
             do {
                 try file.setOwner(user: nil, group: group)
             } catch {
-                guard error.errno == .notPermitted else { throw error }
-                throw MigrationError(
-                    .notWritable,
-                    "the files cannot be given to the group \(group), of which this user is no member",
-                    path: file.path,
-                    advice: "Run as a member of the group, or name another one.",
-                    underlyingError: error
-                )
+                switch error.errno {
+                case .notPermitted: throw MigrationError.notGiven(to: group, path: file.path, error)
+                // A number that this system, or this container of the system's, does not know.
+                case .invalidArgument:
+                    throw StrategyError(
+                        .invalidOption,
+                        "there is no group \(group) here for \(DescriptionOption.posixGroup)"
+                    )
+                default: throw error
+                }
             }
         }
         if let mode { try file.setMode(mode) }

@@ -23,11 +23,15 @@ struct RoleProof {
     /// Throws the first difference; the store's bytes stay as they are, and nothing is left beside it.
     func require(at location: StoreLocation, in folder: Directory, main: DurableFile) throws {
         try requireHeader(of: main)
-        guard described.inspection.kind == .coreData else { return }
         let before = try main.status()
+        guard before.size > 0 else { return }
         for role in described.roles {
             do {
-                try requireRole(role, at: location)
+                if described.inspection.kind == .coreData {
+                    try requireRole(role, at: location)
+                } else {
+                    try requirePragmas(role, at: location)
+                }
             } catch let error as ManagedObjectError {
                 throw refusal(role.role, error, at: location)
             }
@@ -82,14 +86,36 @@ struct RoleProof {
         if let wanted = description.journalMode, !isSameJournal(store.journalMode.uppercased(), wanted) {
             throw difference("\(DescriptionOption.journalMode) is \(store.journalMode) for \(role)")
         }
-        guard !store.isReadOnly else { return }
-        for (name, value) in description.sqlitePragmas where name.lowercased() != "journal_mode" {
-            let wanted = Self.normal(value, of: name.lowercased())
-            let found = store.sqlitePragmas[name].map { Self.normal($0, of: name.lowercased()) }
-            guard wanted == found else {
-                throw difference("\(DescriptionOption.sqlitePragma(name)) is \(found ?? "not set") for \(role)")
-            }
+        // Waiting is counted in milliseconds.
+        if abs(store.timeout - description.timeout) >= 0.001 {
+            throw difference("\(DescriptionOption.timeout) is \(store.timeout) for \(role)")
         }
+        // One that reads only keeps no log; its writers do.
+        let beyondReaders: Set<DescriptionOption> = store.isReadOnly ? [.usesPersistentWriteAheadLog] : []
+        if let missing = store.optionsNotApplied.first(where: { !$0.isCarriedOnly && !beyondReaders.contains($0) }) {
+            throw difference("\(missing) is not in force for \(role)")
+        }
+        guard !store.isReadOnly else { return }
+        for (name, value) in description.sqlitePragmas { try compare(store.sqlitePragmas[name], value, of: name, role) }
+    }
+
+    /// Puts pragmas in force as the program of a role would, where no runtime of ours opens the store.
+    private func requirePragmas(_ role: RoleDescription, at location: StoreLocation) throws {
+        guard !role.description.isReadOnly else { return }
+        let connection = try StoreConnection(location, access: .liveWriting)
+        defer { try? connection.close() }
+        for (name, value) in role.description.sqlitePragmas.sorted(by: { $0.key < $1.key }) {
+            try connection.execute("PRAGMA \(name) = \(value)")
+            let found = try connection.value("PRAGMA \(name)")
+            try compare(found.flatMap { $0.text ?? $0.integer.map(String.init) }, value, of: name, role.role)
+        }
+    }
+
+    private func compare(_ found: String?, _ value: String, of name: String, _ role: StoreRole) throws {
+        let name = name.lowercased()
+        let found = found.map { Self.normal($0, of: name) }
+        guard Self.normal(value, of: name) != found else { return }
+        throw difference("\(DescriptionOption.sqlitePragma(name)) is \(found ?? "not set") for \(role)")
     }
 
     /// Which of the rollback journals it is belongs to a connection, and is not told by one that reads only.

@@ -1,27 +1,152 @@
+import Logging
 import SafeFiles
 import StoreFormat
 import StoreStrategies
 
+/// What strategies have to do with a share.
 extension ShareEngine {
-    /// The outcome of a share that found its work done, with how each role opens the store since then.
-    ///
-    /// Strategies act on a copy; when they now say something else than what was recorded, a finding tells it.
-    func describing(_ outcome: ShareOutcome) throws -> ShareOutcome {
-        guard outcome.outcome == .alreadyShared, outcome.descriptions.isEmpty,
-            let container = try gatherer.folder(of: new), let receipt = Receipt(beside: new.name, in: container)
-        else { return outcome }
-        var recorded: [StoreRole: PersistentStoreDescription] = [:]
-        for (name, description) in receipt.descriptions {
-            if let role = StoreRole(name) { recorded[role] = description }
+    /// Looks, decides, and asks the strategies; holds no lock.
+    func prospect(_ state: RunState) throws -> Prospect {
+        if let shared = try unchangedSince(state) {
+            let plan = SharePlan(already: shared, at: new)
+            let described = try questionInPlace().map { try DescribedStore(asking: pipeline, $0) }
+            return Prospect(
+                plan: try describing(plan, described),
+                facts: nil,
+                shared: shared,
+                described: described
+            )
         }
-        var findings: [Finding] = []
-        if !pipeline.isEmpty,
-            let inspection = try StoreInspector(depth: .layout, lockTimeout: options.effectiveLockTimeout)
-                .inspect(old).inspection,
-            try DescribedStore(pipeline, of: inspection, at: new, in: container).descriptions != recorded
+        let facts = try gatherer.facts(state: state)
+        let plan = SharePlanner(facts: facts, options: options).plan()
+        let described = try question(about: plan, facts).map { try DescribedStore(asking: pipeline, $0) }
+        return Prospect(plan: try describing(plan, described), facts: facts, shared: nil, described: described)
+    }
+
+    /// What strategies are asked about a plan: the store that is copied, or the one that stays in place; nil when none was
+    /// named, or when nothing is shared.
+    func question(about plan: SharePlan, _ facts: PlanningFacts) throws -> StrategyQuestion? {
+        guard !pipeline.isEmpty, plan.copies || plan.outcome == .alreadyShared,
+            let inspection = (plan.copies ? facts.oldCondition : facts.newCondition).inspection
+        else { return nil }
+        return try StrategyQuestion(
+            inspection,
+            isCopied: plan.copies,
+            at: new,
+            in: RunContext.openContainer(new)
+        )
+    }
+
+    /// The question about a store that was shared before.
+    private func questionInPlace() throws -> StrategyQuestion? {
+        guard !pipeline.isEmpty else { return nil }
+        let inspection: StoreInspection
+        switch try gatherer.condition(of: new) {
+        case .store(let found): inspection = found
+        case .unreadable(let store): throw store
+        case .absent, .emptyFile, .orphanSidecar: return nil
+        }
+        return try StrategyQuestion(inspection, isCopied: false, at: new, in: RunContext.openContainer(new))
+    }
+
+    // MARK: What they said
+
+    /// The plan with what strategies said: what is done to a copy, and how a store in place differs from it.
+    func describing(_ plan: SharePlan, _ described: DescribedStore?) throws -> SharePlan {
+        var findings = plan.copies ? try groupFindings(plan, described?.treatment) : []
+        guard let described else { return plan.describing([], steps: plan.steps, findings: findings) }
+        guard plan.copies else {
+            let differences = try described.differences()
+            // What was told when the store was shared is no news.
+            let notes = try differences.isEmpty && recorded() != described.descriptions ? described.notes : []
+            return plan.describing(described.roles, steps: plan.steps, findings: differences + notes)
+        }
+        findings += described.notes
+        var steps = plan.steps
+        if described.treatment.changesMainFile || described.treatment.changesRights,
+            let index = steps.firstIndex(where: { $0.action == .prove })
         {
-            findings.append(.strategiesNotApplied(at: new))
+            steps.insert(PlanStep(.describe, path: new.path), at: index)
         }
-        return outcome.adding(findings, descriptions: recorded)
+        return plan.describing(described.roles, steps: steps, findings: findings)
+    }
+
+    /// Tells a container of another group than the files that come into it.
+    private func groupFindings(_ plan: SharePlan, _ treatment: StoreTreatment?) throws -> [Finding] {
+        guard let container = try gatherer.folder(of: new) else { return [] }
+        let folder = try container.status().group
+        var group = treatment?.group ?? (UserGroup.mayBeGiven(folder) ? folder : UserGroup.ofNewFiles)
+        if plan.steps.contains(where: { $0.action == .replaceContent }), let status = try container.status(of: new.name)
+        {
+            group = status.group
+        }
+        guard group != folder else { return [] }
+        return [
+            Finding(
+                .containerOfAnotherGroup,
+                .warning,
+                level: .files,
+                "the folder belongs to the group \(folder), and the store's files to the group \(group): who is in one of "
+                    + "them alone may not get at the store",
+                path: new.path
+            )
+        ]
+    }
+
+    /// The outcome of a share that found its work done, with how each role opens the store.
+    func describing(_ outcome: ShareOutcome, _ described: DescribedStore?) throws -> ShareOutcome {
+        guard outcome.outcome == .alreadyShared, outcome.descriptions.isEmpty else { return outcome }
+        return outcome.adding(descriptions: try descriptionsInForce(described) { try recorded() })
+    }
+
+    /// How each role opens a store in place: as strategies say when it is so, else as it was shared, else as it is.
+    func descriptionsInForce(
+        _ described: DescribedStore?,
+        _ inspection: StoreInspection? = nil,
+        asShared recorded: () throws -> [StoreRole: PersistentStoreDescription]
+    ) throws -> [StoreRole: PersistentStoreDescription] {
+        if let described, try described.differences().isEmpty { return described.descriptions }
+        let recorded = try recorded()
+        guard recorded.isEmpty, inspection != nil || options.descriptionsFile != nil,
+            let found = try inspection ?? gatherer.condition(of: new).inspection
+        else { return recorded }
+        return [.app: found.mirroredDescription(at: new)]
+    }
+
+    /// The descriptions that the receipt beside the new store tells.
+    func recorded() throws -> [StoreRole: PersistentStoreDescription] {
+        guard let container = try gatherer.folder(of: new), let receipt = Receipt(beside: new.name, in: container)
+        else {
+            return [:]
+        }
+        return [StoreRole: PersistentStoreDescription](byRoleName: receipt.descriptions)
+    }
+
+    // MARK: The file of descriptions
+
+    /// The file that the caller wants descriptions in.
+    func descriptionsFile() throws -> DescriptionsFile? {
+        try options.descriptionsFile.map { try DescriptionsFile($0, besides: [old, new]) }
+    }
+
+    /// The outcome, once its descriptions are written.
+    func writing(_ outcome: ShareOutcome, to file: DescriptionsFile?) throws -> ShareOutcome {
+        if !outcome.outcome.isRefusal, !outcome.descriptions.isEmpty {
+            try file?.stage(outcome.descriptions).commit()
+        }
+        return outcome
+    }
+}
+
+extension SharePlan {
+    /// The plan when nothing happened since the store was shared.
+    init(already shared: RunState.SharedRun, at new: StoreLocation) {
+        self.init(
+            outcome: .alreadyShared,
+            old: shared.run.old,
+            new: new,
+            reason: "the store is shared, and nothing was written to the old place since",
+            next: .retire(old: shared.run.old.path)
+        )
     }
 }

@@ -1,3 +1,4 @@
+import SafeFiles
 import StoreFormat
 import StoreStrategies
 
@@ -13,6 +14,29 @@ struct StoreTreatment {
     let mode: UInt32?
     /// The number of the files' group; nil leaves it as it is.
     let group: UInt32?
+
+    /// What makes the store what all roles together say; throws for a group that there is not.
+    init(_ roles: [RoleDescription], of inspection: StoreInspection) throws {
+        let wanted =
+            roles.compactMap(\.description.journalMode).first.map { $0 == "WAL" ? .wal : .rollback }
+            ?? inspection.header.journalMode
+        journalMode = wanted == inspection.header.journalMode ? nil : wanted
+        let tracks = roles.contains { $0.description.isHistoryTrackingEnabled }
+        historyModel = tracks && !inspection.tracksHistory ? inspection.model : nil
+        addedHistory = HistoryTables.all.subtracting(inspection.historyTables.present)
+        let rights = roles.flatMap(\.applied).map(\.changes)
+        mode = rights.compactMap(\.posixMode).first
+        group = try rights.compactMap(\.posixGroup).first
+            .map { name in
+                guard let number = UserGroup.number(of: name) else {
+                    throw StrategyError(
+                        .invalidOption,
+                        "there is no group '\(name)' for \(DescriptionOption.posixGroup)"
+                    )
+                }
+                return number
+            }
+    }
 
     /// True when the content gets tables that the old store has not.
     var addsHistory: Bool { historyModel != nil }

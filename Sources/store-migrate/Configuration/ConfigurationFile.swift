@@ -8,7 +8,7 @@ struct ConfigurationFile {
     private static let greatestSize = 1 << 20
 
     /// What it decides; a list has one value for each element.
-    let values: [ConfigurationKey: [String]]
+    let values: [ConfigurationKey: [ConfiguredValue]]
 
     private let path: String
 
@@ -36,12 +36,12 @@ struct ConfigurationFile {
         }
     }
 
-    private static func values(in node: Node?, _ path: String) throws -> [ConfigurationKey: [String]] {
+    private static func values(in node: Node?, _ path: String) throws -> [ConfigurationKey: [ConfiguredValue]] {
         guard let node else { return [:] }
         guard let mapping = node.mapping else {
             throw refusal("a configuration is a list of 'key: value'", path, node.mark)
         }
-        var result: [ConfigurationKey: [String]] = [:]
+        var result: [ConfigurationKey: [ConfiguredValue]] = [:]
         for (name, value) in mapping {
             guard let text = name.string, let key = ConfigurationKey(rawValue: text) else {
                 let known = ConfigurationKey.allCases.map(\.rawValue).joined(separator: ", ")
@@ -51,24 +51,38 @@ struct ConfigurationFile {
                     name.mark
                 )
             }
-            result[key] = try texts(of: value, for: key, path)
+            result[key] = try elements(of: value, for: key, path)
+                .map { element in
+                    let text = try Self.text(of: element, for: key, path)
+                    let origin = ConfiguredValue.Origin.file(
+                        path,
+                        line: element.mark?.line ?? 0,
+                        column: element.mark?.column ?? 0
+                    )
+                    if let objection = key.objection(to: text) { throw origin.refusal(objection) }
+                    return ConfiguredValue(text: text, origin: origin)
+                }
         }
         return result
     }
 
-    private static func texts(of node: Node, for key: ConfigurationKey, _ path: String) throws -> [String] {
-        let elements: [Node] = node.sequence.map(Array.init) ?? [node]
-        guard key.isList || node.sequence == nil else { throw refusal("'\(key.rawValue)' is no list", path, node.mark) }
-        return try elements.map { element in
-            if key == .strategies, let mapping = element.mapping { return try strategy(mapping, path) }
-            guard let text = element.scalar?.string, !text.isEmpty else {
-                throw refusal("a value of '\(key.rawValue)' is a text", path, element.mark)
-            }
-            if key == .roles, let end = text.firstIndex(of: "=") {
-                return text[...end] + absolute(String(text[text.index(after: end)...]), path)
-            }
-            return key.isPath ? absolute(text, path) : text
+    private static func elements(of node: Node, for key: ConfigurationKey, _ path: String) throws -> [Node] {
+        guard let sequence = node.sequence else { return [node] }
+        guard key.isList else { throw refusal("'\(key.rawValue)' is no list", path, node.mark) }
+        return Array(sequence)
+    }
+
+    /// A value in the form of the command line.
+    private static func text(of node: Node, for key: ConfigurationKey, _ path: String) throws -> String {
+        if key == .strategies, let mapping = node.mapping { return try strategy(mapping, path) }
+        guard let text = node.scalar?.string, !text.isEmpty else {
+            throw refusal("a value of '\(key.rawValue)' is a text", path, node.mark)
         }
+        if key == .roles, let end = text.firstIndex(of: "=") {
+            let model = String(text[text.index(after: end)...])
+            return model.isEmpty ? text : text[...end] + absolute(model, path)
+        }
+        return key.isPath ? absolute(text, path) : text
     }
 
     /// A path as it is meant from where the file lies.

@@ -33,7 +33,16 @@ enum ConfigurationKey: String, CaseIterable {
     }
 
     /// True for what is a list.
-    var isList: Bool { self == .strategies || self == .roles || self == .pluginPath }
+    var isList: Bool { separator != nil }
+
+    /// What stands between the elements of a list in the environment; nil for what is none.
+    var separator: Character? {
+        switch self {
+        case .strategies, .roles: " "
+        case .pluginPath: ":"
+        default: nil
+        }
+    }
 
     /// True for paths, which a file means from where it lies.
     var isPath: Bool {

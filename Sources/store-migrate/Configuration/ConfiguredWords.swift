@@ -1,47 +1,102 @@
+import BuiltInStrategies
 import FoundationEssentials
+import StoreMigration
+import StoreStrategies
+import StrategyProcess
 
 /// The words of a call with what a configuration file and the environment add to them: file < environment < words.
 struct ConfiguredWords {
+    private static let option = "--config"
     private static let variable = "STORE_MIGRATE_CONFIG"
     private static let verbs = ["share", "plan"]
+
+    /// The options of these verbs that take no value.
+    static let flags: Set<String> = [
+        "--dry-run", "--strict", "--json", "--quiet", "--verbose", "--no-color", "--allow-network-fs", "--help",
+        "--version",
+    ]
 
     let words: [String]
 
     /// Adds to the words of `share` and `plan`; those of other verbs stay as they are.
     ///
-    /// What is decided nearer to the call replaces what is decided further away, lists as a whole.
+    /// What is decided nearer to the call replaces what is decided further away, lists as a whole. Throws ``Failure`` for a
+    /// value that its option does not take, with the place where it is written.
     init(_ words: [String], environment: [String: String] = ProcessInfo.processInfo.environment) throws {
-        guard let verb = words.first, Self.verbs.contains(verb) else {
+        guard let verb = words.first, Self.verbs.contains(verb),
+            !["--help", "-h", "--version"].contains(where: { Self.names($0, in: words) })
+        else {
             self.words = words
             return
         }
         var rest = Array(words.dropFirst())
-        var decided: [ConfigurationKey: [String]] = [:]
-        if let path = Self.takeOption("--config", from: &rest) ?? environment[Self.variable], !path.isEmpty {
+        var decided: [ConfigurationKey: [ConfiguredValue]] = [:]
+        if let path = try Self.takeConfiguration(from: &rest) ?? environment[Self.variable], !path.isEmpty {
             decided = try ConfigurationFile(path: path).values
         }
-        for key in ConfigurationKey.allCases where key != .groups {
-            guard let text = environment[key.variable], !text.isEmpty else { continue }
-            decided[key] = key.isList ? text.split(separator: " ").map(String.init) : [text]
-        }
+        decided.merge(try Self.values(in: environment)) { _, nearer in nearer }
+        // The library asks for this one itself.
+        if environment[ConfigurationKey.groups.variable]?.isEmpty == false { decided[.groups] = nil }
         let hasPlace = Self.hasPlace(rest)
-        if verb == "plan" { decided[.descriptions] = nil }
-        var added: [String] = []
-        for key in ConfigurationKey.allCases {
-            guard let values = decided[key], !Self.names(key.option, in: rest), !(key.isPlace && hasPlace) else {
-                continue
-            }
-            for value in values { added += [key.option + "=" + value] }
+        for key in ConfigurationKey.allCases where Self.names(key.option, in: rest) || key.isPlace && hasPlace {
+            decided[key] = nil
+        }
+        let folders = Self.values(of: ConfigurationKey.pluginPath.option, in: rest)
+        try Self.requireKnown(
+            decided[.strategies] ?? [],
+            plugins: folders.isEmpty ? (decided[.pluginPath] ?? []).map(\.text) : folders
+        )
+        let added = ConfigurationKey.allCases.flatMap { key in
+            (decided[key] ?? []).map { key.option + "=" + $0.text }
         }
         self.words = [verb] + added + rest
     }
 
+    private static func values(in environment: [String: String]) throws -> [ConfigurationKey: [ConfiguredValue]] {
+        var result: [ConfigurationKey: [ConfiguredValue]] = [:]
+        for key in ConfigurationKey.allCases where key != .groups {
+            guard let text = environment[key.variable], !text.isEmpty else { continue }
+            let origin = ConfiguredValue.Origin.variable(key.variable)
+            let texts = key.separator.map { text.split(separator: $0).map(String.init) } ?? [text]
+            for text in texts {
+                if let objection = key.objection(to: text) { throw origin.refusal(objection) }
+            }
+            result[key] = texts.map { ConfiguredValue(text: $0, origin: origin) }
+        }
+        return result
+    }
+
+    /// Throws for a strategy that neither comes with the tool nor lies among the plugins.
+    private static func requireKnown(_ strategies: [ConfiguredValue], plugins folders: [String]) throws {
+        for strategy in strategies {
+            let name = String(strategy.text.prefix { $0 != ":" })
+            guard isUnknown(name, plugins: folders) else { continue }
+            let known = BuiltInStrategies.all.map(\.name).joined(separator: ", ")
+            let plugins = folders.isEmpty ? "" : ", and no plugin of that name"
+            throw strategy.origin.refusal("there is no strategy '\(name)'; there are \(known)\(plugins)")
+        }
+    }
+
+    private static func isUnknown(_ name: String, plugins folders: [String]) -> Bool {
+        guard BuiltInStrategies.named(name) == nil else { return false }
+        do {
+            return try PluginLocator(folders: folders).plugin(named: name) == nil
+        } catch {
+            // What is wrong with it is told when it is to be asked.
+            return false
+        }
+    }
+
+    // MARK: Words
+
     /// True when the words name the new place themselves: a second place that is no option's value, or a group.
     private static func hasPlace(_ words: [String]) -> Bool {
         if names("--group", in: words) { return true }
-        var places = 0
+        let options = words.prefix { $0 != "--" }
+        var places = words.count - options.count - 1
+        if places < 0 { places = 0 }
         var isValue = false
-        for word in words {
+        for word in options {
             if isValue {
                 isValue = false
             } else if word.hasPrefix("-") {
@@ -53,24 +108,36 @@ struct ConfiguredWords {
         return places > 1
     }
 
-    /// The options of these verbs that take no value.
-    private static let flags: Set<String> = [
-        "--dry-run", "--strict", "--json", "--quiet", "--verbose", "--no-color", "--allow-network-fs", "--help",
-        "--version",
-    ]
-
     private static func names(_ option: String, in words: [String]) -> Bool {
         words.prefix { $0 != "--" }.contains { $0 == option || $0.hasPrefix(option + "=") }
     }
 
-    /// Takes an option with its value out of the words; nil when it is not there.
-    private static func takeOption(_ option: String, from words: inout [String]) -> String? {
-        guard
-            let index = words.prefix(while: { $0 != "--" })
-                .firstIndex(where: { $0 == option || $0.hasPrefix(option + "=") })
-        else { return nil }
-        let word = words.remove(at: index)
-        if word != option { return String(word.dropFirst(option.count + 1)) }
-        return index < words.count ? words.remove(at: index) : ""
+    /// The values of an option that may be given several times.
+    private static func values(of option: String, in words: [String]) -> [String] {
+        let words = Array(words.prefix { $0 != "--" })
+        return words.indices.compactMap { index in
+            let word = words[index]
+            if word.hasPrefix(option + "=") { return String(word.dropFirst(option.count + 1)) }
+            return word == option && index + 1 < words.count ? words[index + 1] : nil
+        }
+    }
+
+    /// Takes the configuration's path out of the words; nil when none is named.
+    private static func takeConfiguration(from words: inout [String]) throws -> String? {
+        let options = words.prefix { $0 != "--" }
+        let places = options.indices.filter { options[$0] == option || options[$0].hasPrefix(option + "=") }
+        guard let index = places.first else { return nil }
+        guard places.count == 1 else { throw refusal("'\(option)' is given twice") }
+        let isSplit = words[index] == option
+        let value = isSplit ? options.dropFirst(index + 1).first : String(words[index].dropFirst(option.count + 1))
+        guard let value, !value.isEmpty, !isSplit || !value.hasPrefix("-") else {
+            throw refusal("'\(option)' names no file")
+        }
+        words.removeSubrange(index..<(isSplit ? index + 2 : index + 1))
+        return value
+    }
+
+    private static func refusal(_ message: String) -> Failure {
+        Failure(outcome: .usage, message: message, advice: "Name one configuration file, or none.")
     }
 }

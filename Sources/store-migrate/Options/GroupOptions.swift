@@ -25,9 +25,21 @@ struct GroupOptions: ParsableArguments {
     var groups: PathArgument?
 
     mutating func validate() throws {
-        guard let name else { return }
+        if let name { try Self.requireName(name) }
+    }
+
+    static func requireName(_ name: String) throws {
         guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
             throw ValidationError("'\(name)' is no database name")
+        }
+    }
+
+    /// Throws for what can be no group's identifier; whether there is such a container is another question.
+    static func requireIdentifier(_ group: String) throws {
+        do {
+            _ = try GroupContainer(group, root: URL(filePath: "/"))
+        } catch let error as StoreError {
+            if error.code == .failed { throw ValidationError(error.message) }
         }
     }
 

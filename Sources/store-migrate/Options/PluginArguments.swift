@@ -32,8 +32,10 @@ struct PluginArguments: ParsableArguments {
     )
     var pluginTimeout = LockTimeout(seconds: 30)
 
-    func validate() throws {
-        guard pluginTimeout.duration <= PluginSandbox.Limits().deadline, pluginTimeout.milliseconds > 0 else {
+    func validate() throws { try Self.requireTimeout(pluginTimeout) }
+
+    static func requireTimeout(_ timeout: LockTimeout) throws {
+        guard timeout.duration <= PluginSandbox.Limits().deadline, timeout.milliseconds > 0 else {
             throw ValidationError("--plugin-timeout is more than nothing and at most 30s")
         }
     }

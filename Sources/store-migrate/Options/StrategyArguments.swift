@@ -25,6 +25,12 @@ struct StrategyArguments: ParsableArguments {
 
     @OptionGroup var plugins: PluginArguments
 
+    mutating func validate() throws {
+        var seen: Set<StoreRole> = []
+        guard let twice = roles.first(where: { !seen.insert($0.role).inserted }) else { return }
+        throw ValidationError("the role \(twice.role) is named twice")
+    }
+
     /// The strategies that were named, in their order, for the roles that were named.
     func pipeline() throws -> StrategyPipeline {
         // A plugin that is named twice has its time once.
@@ -37,7 +43,7 @@ struct StrategyArguments: ParsableArguments {
         return StrategyPipeline(steps, roles: roles)
     }
 
-    private static func selection(_ text: String) throws -> StrategySelection {
+    static func selection(_ text: String) throws -> StrategySelection {
         do {
             return try StrategySelection(text)
         } catch {
@@ -45,7 +51,7 @@ struct StrategyArguments: ParsableArguments {
         }
     }
 
-    private static func role(_ text: String) throws -> ProgramRole {
+    static func role(_ text: String) throws -> ProgramRole {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let role = parts.first.flatMap(StoreRole.init), parts.count == 1 || !parts[1].isEmpty else {
             throw ValidationError("write app or extension(name), and =FILE behind it for the model it carries")

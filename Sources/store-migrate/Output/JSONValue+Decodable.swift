@@ -1,4 +1,11 @@
+import FoundationEssentials
+
 extension JSONValue: Decodable {
+    /// The value that another one is encoded as.
+    init(encoding value: some Encodable) throws {
+        self = try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(value))
+    }
+
     private struct Name: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }

@@ -34,7 +34,7 @@ extension Reporter {
     }
 
     /// Shows a plan, and ends as the run would.
-    func show(_ plan: SharePlan, _ missing: MissingPolicy) -> Ending {
+    func show(_ plan: SharePlan, _ missing: MissingPolicy, isStrict: Bool) throws -> Ending {
         let next = decided(plan.outcome, plan.next, old: plan.old.path, new: plan.new.path)
         let ending = Ending(
             plan.outcome,
@@ -42,9 +42,10 @@ extension Reporter {
             members: ShareMembers.all(plan, next: next.map(command))
         )
         .forgivingMissing(missing)
-        result(plan.text(style, command: command), record: plan.record(command))
+        .heeding(plan.findings, isStrict: isStrict)
+        try result(plan.text(style, command: command), record: plan.record(command))
         if isJSON { report(plan.findings) }
-        if ending.exitStatus != 0 {
+        if plan.outcome.exitStatus != 0, ending.exitStatus != 0 {
             let places = [plan.old.path, plan.new.path]
             report(Failure(refusing: plan.outcome, plan.reason, places: places, next: next))
         }

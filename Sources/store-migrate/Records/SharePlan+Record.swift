@@ -1,13 +1,16 @@
+import FoundationEssentials
 import StoreFormat
 import StoreMigration
+import StoreStrategies
 
 extension SharePlan {
     /// The plan as an object.
-    func record(_ command: (NextStep) -> String) -> JSONValue {
+    func record(_ command: (NextStep) -> String) throws -> JSONValue {
         .object([
             ("type", .string("plan")), ("outcome", .string(outcome.rawValue)), ("reason", .string(reason)),
             ("old", .string(old.path)), ("new", .string(new.path)),
             ("steps", .array(steps.map(\.record))),
+            ("descriptions", .object(try roles.map { ("\($0.role)", try JSONValue(encoding: $0.description)) })),
             ("next", .optional(next.map(command))),
         ])
     }
@@ -21,6 +24,7 @@ extension PlanStep {
         let words =
             switch action {
             case .stage: "copy the old store into a private folder beside"
+            case .describe: "make what strategies say of the copy for"
             case .prove: "prove the copy that is to stand at"
             case .moveSidecarsAside: "move sidecars without a main file aside at"
             case .copyAside: "keep a whole copy of"

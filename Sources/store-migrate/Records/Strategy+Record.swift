@@ -1,4 +1,3 @@
-import FoundationEssentials
 import StoreStrategies
 
 extension StoreStrategy {
@@ -27,11 +26,10 @@ extension RoleDescription {
     /// What a strategy answered for this role, as an object.
     func record(_ strategy: String) throws -> JSONValue {
         let changes = applied.first?.changes
-        let data = try changes.map { try JSONEncoder().encode($0) }
         return .object([
             ("type", .string("answer")), ("strategy", .string(strategy)), ("role", .string(role.description)),
             ("applies", .bool(changes != nil)), ("reason", .optional(skipped.first?.reason)),
-            ("changes", try data.map { try JSONDecoder().decode(JSONValue.self, from: $0) } ?? .object([])),
+            ("changes", try changes.map { try JSONValue(encoding: $0) } ?? .object([])),
         ])
     }
 }

@@ -32,6 +32,14 @@ struct Ending {
         return copy
     }
 
+    /// The same word with the status of findings when there are any to look at and the caller wants to know.
+    func heeding(_ findings: [Finding], isStrict: Bool) -> Ending {
+        guard isStrict, exitStatus == 0, findings.contains(where: { $0.severity > .info }) else { return self }
+        var copy = self
+        copy.exitStatus = MigrationOutcome.findings.exitStatus
+        return copy
+    }
+
     /// The same word with status 0 when nothing was found and the caller does not mind.
     func forgivingMissing(_ policy: MissingPolicy) -> Ending {
         guard outcome == .nothingFound, policy == .ignore else { return self }

@@ -1,5 +1,6 @@
 import StoreFormat
 import StoreMigration
+import StoreStrategies
 
 extension SharePlan {
     /// The plan as a person reads it.
@@ -9,9 +10,22 @@ extension SharePlan {
             TextTable.text([["old", Escaped.text(old.path)], ["new", Escaped.text(new.path)]]),
         ]
         for (index, step) in steps.enumerated() { lines.append("  \(index + 1). \(step.text)") }
+        lines += roles.flatMap(\.planned)
         lines += findings.filter { $0.severity >= .warning }.map { "  " + $0.line(style) }
         lines.append(steps.isEmpty ? "There is nothing to write." : "Nothing was written.")
         if let next { lines.append(ShareOutcome.label(next) + command(next)) }
         return lines.joined(separator: "\n")
+    }
+}
+
+extension RoleDescription {
+    /// What strategies say for this role, a line for each option, with the strategy behind it.
+    fileprivate var planned: [String] {
+        applied.flatMap { applied in
+            applied.changes.values.sorted { $0.key < $1.key }
+                .map { option, value in
+                    Escaped.text("  \(role): \(option) = \(value) (\(applied.strategy))")
+                }
+        }
     }
 }

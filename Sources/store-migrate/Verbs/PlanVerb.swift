@@ -18,18 +18,25 @@ struct PlanVerb: Verb {
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
 
+    @Option(help: ArgumentHelp("Where share would write its descriptions; only looked at.", valueName: "file"))
+    var descriptions: PathArgument?
+
     var stateFolder: PathArgument? { run.state }
     var summaryOnFailure: [(String, JSONValue)] { ShareMembers.places(old: places.old.path, new: places.newPath) }
 
     func perform(_ reporter: Reporter) throws -> Ending {
+        // What a run may do is what the store's owner may do.
+        try OldStoreOwner.become(places.old.url)
+        var options = policy.shareOptions(run)
+        options.descriptionsFile = descriptions?.url
         let migrator = StoreMigrator(
             from: places.old.url,
             to: try places.newURL(),
-            options: policy.shareOptions(run),
+            options: options,
             strategies: try strategies.pipeline(),
             logger: reporter.logger,
             onProgress: reporter.onProgress
         )
-        return try reporter.show(migrator.plan(), policy.ifMissing)
+        return try reporter.show(migrator.plan(), policy.ifMissing, isStrict: false)
     }
 }

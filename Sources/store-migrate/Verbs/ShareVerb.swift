@@ -37,23 +37,19 @@ struct ShareVerb: Verb {
     func perform(_ reporter: Reporter) throws -> Ending {
         let start = ContinuousClock.now
         try OldStoreOwner.become(places.old.url)
-        let new = try places.newURL()
+        var options = policy.shareOptions(run)
+        options.descriptionsFile = descriptions?.url
         let migrator = StoreMigrator(
             from: places.old.url,
-            to: new,
-            options: policy.shareOptions(run),
+            to: try places.newURL(),
+            options: options,
             strategies: try strategies.pipeline(),
             logger: reporter.logger,
             onProgress: reporter.onProgress
         )
-        guard !dryRun else { return try reporter.show(migrator.plan(), policy.ifMissing) }
-        let file = try descriptions.map { try DescriptionsFile($0.url, besides: [places.old.url, new]) }
+        guard !dryRun else { return try reporter.show(migrator.plan(), policy.ifMissing, isStrict: strict) }
         let outcome = try migrator.shareStoreIfNecessary(isCancelled: reporter.isCancelled)
-        var ending = reporter.show(outcome, policy.ifMissing, places, took: start.duration(to: .now))
-        if ending.exitStatus == 0, let file, !outcome.descriptions.isEmpty { try file.write(outcome.descriptions) }
-        if strict, ending.exitStatus == 0, outcome.findings.contains(where: { $0.severity > .info }) {
-            ending.exitStatus = MigrationOutcome.findings.exitStatus
-        }
-        return ending
+        return reporter.show(outcome, policy.ifMissing, places, took: start.duration(to: .now))
+            .heeding(outcome.findings, isStrict: strict)
     }
 }

@@ -24,6 +24,11 @@ struct StrategyOptionTests {
             (["WriteAheadLog:speed=1"], "WriteAheadLog has no option speed; it has persistent"),
             (["SharedAccess:mode=777"], "SharedAccess: '777' is no value of the option mode"),
             (["SharedAccess:group=no-such-group-here"], "there is no group 'no-such-group-here'"),
+            (["SharedAccess:group=4294967295"], "there is no group '4294967295'"),
+            (["SharedAccess:group=4294967296"], "there is no group '4294967296'"),
+            (["SharedAccess:mode=07777"], "SharedAccess: '07777' is no value of the option mode"),
+            (["SharedAccess:mode=0000"], "SharedAccess: '0000' is no value of the option mode"),
+            (["ReadOnlyExtension", "ReadOnlyExtension:name=x"], "ReadOnlyExtension does not apply"),
             (["SharedAccess:mode"], "'mode' is no option; write key=value"),
             (["ReadOnlyExtension"], "ReadOnlyExtension does not apply: the app writes the store"),
             (["HistoryTracking"], "HistoryTracking does not apply: only stores that Core Data made"),
@@ -47,6 +52,11 @@ struct StrategyOptionTests {
         #expect(role.status == 2 && role.errors.contains("write app or extension(name)"), "\(role.errors)")
         let model = try await Tool.run(["share", old, new, "--role", "app=\(scratch.path("no.momd"))"])
         #expect(model.status == 2 && model.errors.contains("the model of app cannot be read"), "\(model.errors)")
+        for roles in [["app", "app=\(scratch.path("no.momd"))"], ["extension(a)", "app", "extension(a)"]] {
+            let call = ["share", old, new] + roles.flatMap { ["--role", $0] }
+            let run = try await Tool.run(call)
+            #expect(run.status == 2 && run.errors.contains("is named twice"), "\(run.errors)")
+        }
         #expect(try scratch.names(new).isEmpty)
     }
 
@@ -101,7 +111,24 @@ struct StrategyOptionTests {
         let run = try await Tool.run(["share", old, new, "--strategy", "RollbackJournal", "--json", "--strict"])
         #expect(run.status == 3, "\(run.errors)")
         #expect(try Grammar().check(run).contains { $0["code"]?.string == "strategiesNotApplied" })
+        // A person is told too, each time, and the run is no failure.
+        for _ in 1...2 {
+            let told = try await Tool.run(["share", old, new, "--strategy", "RollbackJournal"])
+            #expect(told.status == 0)
+            #expect(told.errors.contains("sqlitePragmas.journal_mode is WAL"), "\(told.errors)")
+            #expect(told.errors.contains("RollbackJournal asks for DELETE"), "\(told.errors)")
+        }
         #expect(try scratch.fingerprint() == before)
+    }
+
+    @Test("Once the store is shared, no plugin is asked unless it is named again")
+    func unasked() async throws {
+        #expect(try await Tool.run(["share", old, new]).status == 0)
+        let plugins = scratch.path("no-such-folder")
+        let run = try await Tool.run(["share", old, new, "--plugin-path", plugins])
+        #expect(run.status == 0, "\(run.errors)")
+        let named = try await Tool.run(["share", old, new, "--plugin-path", plugins, "--strategy", "Absent"])
+        #expect(named.status == 2, "\(named.errors)")
     }
 
     @Test("A reader in a folder that its user may not write cannot open a store with a log, and that is told")
@@ -154,5 +181,47 @@ struct StrategyOptionTests {
         try await nobody.shell("sqlite3 '\(from)/Habits.sqlite' 'INSERT INTO habit DEFAULT VALUES'")
         let mode = try await nobody.run(["share", from + "/Habits.sqlite", to, "--strategy", "SharedAccess:mode=0640"])
         #expect(mode.status == 0, "\(mode.errors)")
+    }
+
+    @Test("Where the descriptions cannot be written nothing is shared, and a plan says so")
+    func unwritableDescriptions() async throws {
+        let nobody = try Nobody(scratch)
+        let (from, to) = (try nobody.folder("from"), try nobody.folder("to"))
+        try await nobody.shell("sqlite3 '\(from)/Habits.sqlite' 'CREATE TABLE habit(id INTEGER PRIMARY KEY)'")
+        let closed = try scratch.folder("closed")
+        try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: closed)
+        let places = [from + "/Habits.sqlite", to, "--descriptions", closed + "/descriptions.json"]
+        let before = try scratch.fingerprint()
+        for call in [["share"] + places, ["share", "-n"] + places, ["plan"] + places] {
+            let run = try await nobody.run(call)
+            #expect(run.status == 12, "\(run.errors)")
+            #expect(run.errorLines.count == 1 && run.errors.contains("descriptions.json"), "\(run.errors)")
+            #expect(try scratch.fingerprint() == before)
+        }
+    }
+
+    @Test(
+        "A role that carries another model ends with status 13, whatever is said about migrating on Apple's platforms"
+    )
+    func otherModel() async throws {
+        let recipe = Tool.package + "/Fixtures/Stores/clean/recipe.yaml"
+        let store = scratch.path("Genuine.sqlite")
+        #expect(try await Tool.run(["fixture", "build", recipe, store]).status == 0)
+        let model = try scratch.file("contents", Array("<model><entity name='Other'/></model>".utf8))
+        let call = [store, new, "--strategy", "LightweightMigration", "--role", "app", "--role"]
+        for verb in ["plan", "share"] {
+            let run = try await Tool.run([verb] + call + ["extension(widget)=\(model)"])
+            #expect(run.status == 13, "\(run.errors)")
+            #expect(
+                run.errorLines.count == 1 && run.errors.contains("extension(widget) does not carry"),
+                "\(run.errors)"
+            )
+        }
+        #expect(try scratch.names(new).isEmpty)
+        let carried = try await Tool.run(["share"] + call + ["extension(widget)", "--json"])
+        #expect(carried.status == 0, "\(carried.errors)")
+        let told = try Grammar().check(carried).filter { $0["code"]?.string == "forApplePlatforms" }
+        #expect(told.count == 1)
+        #expect(told.first?["message"]?.string?.contains("shouldMigrateStoreAutomatically") == true)
     }
 }

@@ -1,5 +1,6 @@
 import BuiltInStrategies
 import FoundationEssentials
+import Glibc
 import ManagedObjects
 import SafeFiles
 import StoreFormat
@@ -156,15 +157,78 @@ struct DescribedShareTests {
         #expect(try world.places.container.directory.entries().isEmpty)
     }
 
-    @Test("A store with objects at the new place is kept, and is told not to fit its descriptions")
-    func nothingCopied() throws {
+    @Test("A mode that a strategy sets is not told as the old store's")
+    func modeOfStrategy() throws {
+        #expect(try DescribedWorld().share([]).findings.contains { $0.code == .notGroupReadable })
+        let outcome = try DescribedWorld().share(["SharedAccess:mode=0600"])
+        #expect(!outcome.findings.contains { $0.code == .notGroupReadable }, "\(outcome.findings)")
+    }
+
+    @Test("Files of another group than their folder's are told", .enabled(if: geteuid() == 0))
+    func otherGroup() throws {
+        let code = Finding.Code.containerOfAnotherGroup
+        #expect(try !DescribedWorld().share(["SharedAccess"]).findings.contains { $0.code == code })
+        #expect(try DescribedWorld().share(["SharedAccess:group=61234"]).findings.contains { $0.code == code })
+    }
+
+    @Test("A log that is to stay stays when the last program has closed the store")
+    func persistentLog() throws {
         let world = try DescribedWorld()
-        let digest = try world.places.digest(of: world.places.oldStore)
-        try world.places.old.copyFiles(of: world.places.name, to: world.places.container)
-        let outcome = try world.share(["RollbackJournal"])
-        #expect(outcome.outcome == .alreadyShared)
-        #expect(outcome.findings.contains { $0.code == .strategiesNotApplied })
-        #expect(try world.places.digest(of: world.places.newStore) == digest)
+        let outcome = try world.share(["WriteAheadLog:persistent=true"])
+        let container = PersistentContainer(
+            name: "app",
+            descriptions: [try #require(outcome.descriptions[.app])],
+            viewContextOn: .privateQueue
+        )
+        let store = try #require(try container.loadPersistentStores().first)
+        #expect(store.usesPersistentWriteAheadLog)
+        container.persistentStoreCoordinator.remove(store)
+        #expect(try world.places.container.directory.status(of: world.places.newStore.writeAheadLogName) != nil)
+    }
+
+    @Test("What no role can have in force is taken back, in a store that Core Data did not make too")
+    func plainDifference() throws {
+        let places = try Places()
+        try places.old.makeStore("PRAGMA journal_mode=wal; CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+        let migrator = StoreMigrator(
+            from: places.oldStore.url,
+            to: places.newStore.url,
+            strategies: StrategyPipeline([StrategyPipeline.Step(Sideways())])
+        )
+        let error = #expect(throws: MigrationError.self) { try migrator.shareStoreIfNecessary(isCancelled: nil) }
+        #expect(error?.outcome == .verificationFailed)
+        #expect(error?.message.contains("sqlitePragmas.cache_size is 0 for app") == true, "\(error?.message ?? "")")
+        #expect(try places.container.directory.entries().isEmpty)
+    }
+
+    @Test("A configuration of the model, which nothing here knows, is found when the role opens the store")
+    func configuration() throws {
+        let world = try DescribedWorld()
+        let error = #expect(throws: MigrationError.self) {
+            try world.share([StrategyPipeline.Step(Local())])
+        }
+        #expect(error?.outcome == .verificationFailed)
+        #expect(error?.message.contains("app cannot open it") == true, "\(error?.message ?? "")")
+        #expect(try world.places.container.directory.entries().isEmpty)
+    }
+
+    /// Asks for a configuration of the model.
+    private struct Local: StoreStrategy {
+        let name = "Local"
+        let documentation = StrategyDocumentation(
+            summary: "Asks for a configuration.",
+            sets: [.configuration],
+            example: "Local",
+            notApplicable: "It applies to every store."
+        )
+
+        func evaluate(_ request: StrategyRequest) throws -> Applicability { .applicable }
+
+        func describe(_ request: StrategyRequest) throws -> DescriptionChanges {
+            var changes = DescriptionChanges()
+            changes.configuration = "Local"
+            return changes
+        }
     }
 
     /// Asks for a page cache that no connection can have.

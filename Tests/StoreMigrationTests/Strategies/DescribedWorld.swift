@@ -7,17 +7,16 @@ import Testing
 
 @testable import StoreMigration
 
-/// A Core Data store without a history at the old place, to be shared as strategies describe it.
+/// A Core Data store at the old place, without a history unless the recipe has one, to be shared as strategies describe it.
 struct DescribedWorld {
-    private static let recipe =
-        "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-        + "/Fixtures/Stores/clean/recipe.yaml"
+    private static let recipes =
+        "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/Fixtures/Stores/"
 
     let places: Places
 
-    init(mode: String = "wal") throws {
+    init(mode: String = "wal", recipe: String = "clean") throws {
         places = try Places(name: "Habits.sqlite")
-        try RecipeBuilder.build(recipeFile: Self.recipe, at: places.oldStore)
+        try RecipeBuilder.build(recipeFile: Self.recipes + recipe + "/recipe.yaml", at: places.oldStore)
         try places.execute("PRAGMA journal_mode=\(mode)")
     }
 

@@ -1,0 +1,117 @@
+import Logging
+import SafeFiles
+import StoreFormat
+import StoreStrategies
+
+/// What is done while the journal is locked: no strategy is asked here.
+extension ShareEngine {
+    /// Carries out what both places and the journal call for now; nil when strategies have to be asked again.
+    func shareExclusively(
+        _ prospect: Prospect,
+        _ file: DescriptionsFile?,
+        _ journal: inout MigrationJournal
+    ) throws -> ShareOutcome? {
+        if case .interrupted = journal.state { return nil }
+        for attempt in 1...Self.mostAttempts {
+            if let shared = try unchangedSince(journal.state) {
+                guard pipeline.isEmpty else { return nil }
+                let plan = SharePlan(already: shared, at: new)
+                return try writing(describing(.already(shared, plan), nil), to: file)
+            }
+            let facts = try gatherer.facts(state: journal.state)
+            let plan = SharePlanner(facts: facts, options: options).plan()
+            var described: DescribedStore?
+            if let question = try question(about: plan, facts) {
+                guard let known = try prospect.described?.answering(question) else { return nil }
+                described = known
+            }
+            do {
+                return try carryOut(describing(plan, described), facts, described, file, &journal)
+            } catch is DestinationAppeared where attempt < Self.mostAttempts {
+                logger.notice("the destination appeared while the copy was made; planning again")
+            }
+        }
+        throw MigrationError(.busy, "the destination keeps changing", path: new.path)
+    }
+
+    private func carryOut(
+        _ plan: SharePlan,
+        _ facts: PlanningFacts,
+        _ described: DescribedStore?,
+        _ file: DescriptionsFile?,
+        _ journal: inout MigrationJournal
+    ) throws -> ShareOutcome {
+        guard let inspection = facts.oldCondition.inspection, !plan.steps.isEmpty else {
+            try renewToken(plan, facts, &journal)
+            let outcome = try outcome(of: plan, facts: facts, state: journal.state)
+            return try writing(describing(outcome, described), to: file)
+        }
+        var context = try RunContext(
+            transaction: RunContext.drawTransaction(),
+            old: old,
+            new: new,
+            options: options,
+            monitor: monitor,
+            logger: logger
+        )
+        try requirements.requireTrusted(context.container)
+        context.described = plan.copies ? described : nil
+        context.descriptions =
+            plan.copies
+            ? described?.descriptions ?? [.app: inspection.mirroredDescription(at: new)]
+            : try descriptionsInForce(described, facts.newCondition.inspection) {
+                // A receipt that tells of no run of ours may be any store's.
+                try facts.earlierRun == nil ? [:] : recorded()
+            }
+        // On the disk before anything is published, so that a full one stops the run in time.
+        let staged = try file?.stage(context.descriptions)
+        let actions = Set(plan.steps.map(\.action))
+        if actions.contains(.liftFence) { try FenceLifting(context).lift(&journal) }
+        let result: RunResult
+        if actions.contains(.publish) {
+            result = try publish(context, inspection, &journal)
+        } else if actions.contains(.replaceContent) {
+            result = try CopyRun(context, inspection: inspection).run(to: OccupiedPlace(context), &journal)
+        } else {
+            result = try ProtectRun(context, inspection: inspection)
+                .run(
+                    &journal,
+                    requiresEqualContent: facts.areContentsEqual == true
+                )
+        }
+        do {
+            try staged?.commit()
+        } catch {
+            throw MigrationError.sharedWithoutDescriptions(error, transaction: result.transaction)
+        }
+        return try outcome(of: plan, inspection: inspection, result: result)
+    }
+
+    private func publish(
+        _ context: RunContext,
+        _ inspection: StoreInspection,
+        _ journal: inout MigrationJournal
+    ) throws -> RunResult {
+        guard options.oldStore == .capture, try !context.canLockOldStore() else {
+            return try CopyRun(context, inspection: inspection).run(to: VacantPlace(context), &journal)
+        }
+        var result: RunResult?
+        return try gatherer.reader.withView(of: old) { view in
+            if let result { return result }
+            guard view.kind != .live else {
+                throw MigrationError(.busy, "the old store is written to and cannot be locked", path: old.path)
+            }
+            let made = try CopyRun(context, inspection: inspection, view: view).run(to: VacantPlace(context), &journal)
+            result = made
+            return made
+        }
+    }
+
+    /// After a checkpoint the files differ and the content does not; the next look is cheap again.
+    private func renewToken(_ plan: SharePlan, _ facts: PlanningFacts, _ journal: inout MigrationJournal) throws {
+        guard plan.outcome == .alreadyShared, case .shared(let shared) = journal.state,
+            let reading = facts.earlierRun?.oldReading
+        else { return }
+        try journal.append(.renewed(reading.state(digest: shared.oldState.digest)))
+    }
+}

@@ -1,0 +1,123 @@
+import SafeFiles
+public import StoreFormat
+import StoreStrategies
+import StoreVerification
+
+/// What is told of a share.
+extension ShareEngine {
+    func outcome(of plan: SharePlan, facts: PlanningFacts, state: RunState) throws -> ShareOutcome {
+        switch plan.outcome {
+        case .shared, .alreadyShared, .nothingFound, .bothHoldObjects, .needsDecision, .lateWrites:
+            var transaction: String?
+            if case .shared(let shared) = state { transaction = shared.run.transaction }
+            return ShareOutcome(
+                outcome: plan.outcome,
+                transaction: transaction,
+                old: facts.oldCondition.side(old),
+                new: facts.newCondition.side(new),
+                findings: plan.findings,
+                message: plan.reason,
+                next: plan.next
+            )
+        default:
+            if case .unreadable(let store) = facts.oldCondition { throw store }
+            if case .unreadable(let store) = facts.newCondition { throw store }
+            throw MigrationError(
+                plan.outcome,
+                plan.reason,
+                path: plan.outcome == .orphanSidecar ? old.path : new.path,
+                next: plan.next,
+                findings: plan.findings
+            )
+        }
+    }
+
+    func outcome(of plan: SharePlan, inspection: StoreInspection, result: RunResult) throws -> ShareOutcome {
+        ShareOutcome(
+            outcome: plan.outcome,
+            transaction: result.transaction,
+            old: ShareOutcome.Side(
+                path: old.path,
+                uuid: inspection.uuid,
+                objects: result.objects ?? inspection.objectCount,
+                digest: result.digest
+            ),
+            new: ShareOutcome.Side(
+                path: new.path,
+                uuid: inspection.uuid,
+                objects: result.objects ?? inspection.objectCount,
+                digest: result.digest
+            ),
+            work: result.work,
+            report: result.report,
+            findings: plan.findings + result.findings,
+            message: plan.reason,
+            next: plan.next,
+            descriptions: result.descriptions
+        )
+    }
+}
+
+extension StoreCondition {
+    fileprivate func side(_ location: StoreLocation) -> ShareOutcome.Side? {
+        inspection.map {
+            ShareOutcome.Side(
+                path: location.path,
+                uuid: $0.uuid,
+                objects: $0.objectCount,
+                digest: $0.digest?.value
+            )
+        }
+    }
+}
+
+extension ShareOutcome {
+    /// The outcome when nothing happened since the store was shared.
+    static func already(_ shared: RunState.SharedRun, _ plan: SharePlan) -> ShareOutcome {
+        ShareOutcome(
+            outcome: .alreadyShared,
+            transaction: shared.run.transaction,
+            old: Side(
+                path: shared.run.old.path,
+                uuid: shared.completion.newUUID,
+                objects: shared.completion.objects,
+                digest: shared.oldState.digest
+            ),
+            new: Side(path: shared.run.new.path, uuid: shared.completion.newUUID, objects: nil, digest: nil),
+            findings: plan.findings,
+            message: plan.reason,
+            next: plan.next
+        )
+    }
+}
+
+extension MigrationError {
+    /// A store that is shared, and whose descriptions could not take their place.
+    static func sharedWithoutDescriptions(_ cause: FileError, transaction: String) -> MigrationError {
+        let error = MigrationError(cause)
+        return MigrationError(
+            .interrupted,
+            "the store is shared, and its descriptions are not written: \(error.message)",
+            path: error.path,
+            advice: "Run the command again: it writes them, and nothing else is left to do.",
+            underlyingError: cause
+        )
+    }
+}
+
+extension Finding.Code {
+    /// A run ended between its beginning and its end.
+    public static let interruptedRun = Finding.Code(rawValue: "interruptedRun")
+}
+
+extension Finding {
+    static func interrupted(_ run: RunState.InterruptedRun, at location: StoreLocation) -> Finding {
+        Finding(
+            .interruptedRun,
+            .warning,
+            level: .files,
+            "run \(run.run.transaction) over this store was interrupted",
+            path: location.path
+        )
+    }
+}

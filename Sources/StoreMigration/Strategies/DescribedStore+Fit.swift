@@ -1,0 +1,77 @@
+import SafeFiles
+import StoreFormat
+import StoreStrategies
+
+extension DescribedStore {
+    /// Throws when a store that is there already, and that others may have open, would have to be changed itself.
+    func requireFit(of occupant: StoreInspection?, with status: FileStatus) throws {
+        func refuse(_ what: String, _ command: String) -> MigrationError {
+            MigrationError(
+                .needsDecision,
+                "the store at the new place \(what), and that is not changed while others may have it open",
+                path: question.place.path,
+                advice: "Close every program that has it open, then: \(command)"
+            )
+        }
+        let path = "'\(question.place.path)'"
+        if treatment.journalMode != nil || roles.contains(where: { $0.description.journalMode != nil }),
+            let occupant, occupant.header.journalMode == .wal, journalMode == .rollback
+        {
+            throw refuse("is in write-ahead log mode", "sqlite3 \(path) 'PRAGMA journal_mode=DELETE'")
+        }
+        if let mode = treatment.mode, status.mode & 0o777 != mode {
+            throw refuse("has the mode \(PosixMode.text(status.mode & 0o777))", "chmod \(PosixMode.text(mode)) \(path)")
+        }
+        if let group = treatment.group, status.group != group {
+            throw refuse("belongs to the group \(status.group)", "chgrp \(group) \(path)")
+        }
+    }
+
+    /// How a store in place that is not copied differs from what strategies say, each difference with the option and
+    /// the strategy.
+    ///
+    /// It is read from the header, the tables, and the modes and groups of the files. What else a description says
+    /// belongs to each connection, and holds for whoever opens the store by it.
+    func differences() throws -> [Finding] {
+        var found: [Finding] = []
+        func note(_ option: DescriptionOption, _ value: String) {
+            guard let (strategy, wanted) = setting(of: option) else { return }
+            found.append(
+                Finding(
+                    .strategiesNotApplied,
+                    .warning,
+                    level: .files,
+                    "\(option) is \(value) in the store that is shared already, and \(strategy) asks for \(wanted); "
+                        + "nothing was changed, for others may have it open",
+                    path: question.place.path
+                )
+            )
+        }
+        if treatment.journalMode != nil { note(.journalMode, inspection.header.journalMode == .wal ? "WAL" : "DELETE") }
+        if treatment.addsHistory { note(.isHistoryTrackingEnabled, "false") }
+        let files = try filesInPlace()
+        if let mode = treatment.mode, let other = files.first(where: { $0.mode & 0o777 != mode }) {
+            note(.posixMode, PosixMode.text(other.mode & 0o777))
+        }
+        if let group = treatment.group, let other = files.first(where: { $0.group != group }) {
+            note(.posixGroup, String(other.group))
+        }
+        return found
+    }
+
+    /// The strategy that sets an option, and to what.
+    private func setting(of option: DescriptionOption) -> (strategy: String, value: String)? {
+        roles.lazy.flatMap(\.applied)
+            .compactMap { applied in applied.changes.values[option].map { (applied.strategy, $0) } }
+            .first
+    }
+
+    /// The main file and the external files.
+    private func filesInPlace() throws -> [FileStatus] {
+        let main = try question.container.status(of: question.place.name)
+        guard let external = try question.container.externalData(of: question.place) else {
+            return [main].compactMap(\.self)
+        }
+        return try [main].compactMap(\.self) + external.entries().compactMap { try external.status(of: $0) }
+    }
+}

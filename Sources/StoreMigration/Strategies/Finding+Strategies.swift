@@ -1,0 +1,18 @@
+public import StoreFormat
+
+extension Finding.Code {
+    /// A strategy says something that only Apple's platforms act on.
+    public static let forApplePlatforms = Finding.Code(rawValue: "forApplePlatforms")
+    /// A strategy did not apply to a role.
+    public static let strategySkipped = Finding.Code(rawValue: "strategySkipped")
+    /// A role reads only, and could not open the store unless another program has it open.
+    public static let readerNeedsLog = Finding.Code(rawValue: "readerNeedsLog")
+    /// The store was not copied, and is not what a strategy says.
+    public static let strategiesNotApplied = Finding.Code(rawValue: "strategiesNotApplied")
+    /// A plugin was asked on a kernel that cannot keep it from all that it is to be kept from.
+    public static let strategyNotConfined = Finding.Code(rawValue: "strategyNotConfined")
+    /// New files in the container will not get its group.
+    public static let containerKeepsNoGroup = Finding.Code(rawValue: "containerKeepsNoGroup")
+    /// The container belongs to another group than the store's files.
+    public static let containerOfAnotherGroup = Finding.Code(rawValue: "containerOfAnotherGroup")
+}

@@ -1,0 +1,60 @@
+import ArgumentParser
+import BuiltInStrategies
+import FoundationEssentials
+import StoreFormat
+import StoreMigration
+import StoreStrategies
+import StrategyProcess
+
+extension ConfigurationKey {
+    /// What is wrong with a value of this key, in the words of the option; nil when the option takes it.
+    func objection(to text: String) -> String? {
+        switch self {
+        case .old: choice(ShareOptions.OldStorePolicy.self, text)
+        case .onBoth: choice(ShareOptions.BothPlacesPolicy.self, text)
+        case .level: choice(VerificationLevel.self, text)
+        case .ifMissing: choice(MissingPolicy.self, text)
+        case .ifBusy: choice(ShareOptions.BusyPolicy.self, text)
+        case .pluginSandbox: choice(PluginSandbox.Policy.self, text)
+        case .lockTimeout: message { _ = try LockTimeout(argument: text) }
+        case .pluginTimeout: message { try PluginArguments.requireTimeout(LockTimeout(argument: text)) }
+        case .roles: message { _ = try StrategyArguments.role(text) }
+        case .strategies: message { try Self.requireSound(StrategyArguments.selection(text)) }
+        case .group: message { try GroupOptions.requireIdentifier(text) }
+        case .name: message { try GroupOptions.requireName(text) }
+        case .groups, .model, .state, .pluginPath, .descriptions: nil
+        }
+    }
+
+    private func choice<Value: ExpressibleByArgument>(_ type: Value.Type, _ text: String) -> String? {
+        guard Value(argument: text) == nil else { return nil }
+        return "'\(text)' is no value of '\(rawValue)'; it takes \(type.allValueStrings.joined(separator: ", "))"
+    }
+
+    private func message(_ check: () throws -> Void) -> String? {
+        do {
+            try check()
+            return nil
+        } catch let error as ValidationError {
+            return error.message
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    /// Throws when a strategy that comes with the tool does not take its options; plugins are asked later.
+    private static func requireSound(_ selection: StrategySelection) throws {
+        guard let strategy = BuiltInStrategies.named(selection.name) else { return }
+        let step = StrategyPipeline.Step(strategy, options: selection.options)
+        for role in [StoreRole.app, .extension("any")] {
+            let description = PersistentStoreDescription(url: URL(filePath: "/"))
+            let request = StrategyRequest(facts: StoreFacts(), role: role, description: description)
+            do {
+                _ = try step.answer(to: request)
+            } catch {
+                // What depends on the store is not known yet.
+                if [.unknownOption, .invalidOption].contains(error.code) { throw error }
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import FoundationEssentials
+import Testing
+
+@Suite("A plan with strategies ends as the run would")
+struct PlanStrategiesTests {
+    private let scratch: Scratch
+    private let nobody: Nobody
+
+    init() throws {
+        scratch = try Scratch()
+        nobody = try Nobody(scratch)
+    }
+
+    /// A call, and what is done to the places before it.
+    struct Case: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        var options: [String] = []
+        /// Shell commands, run by the user who runs the tool, with `$old` and `$new` as the folders.
+        var before = ":"
+        let status: Int32
+        let message: String
+
+        static let all = [
+            Case(
+                testDescription: "nothing in the way",
+                options: ["--strategy", "SharedAccess"],
+                status: 0,
+                message: ""
+            ),
+            Case(
+                testDescription: "a group of which the user is no member",
+                options: ["--strategy", "SharedAccess:group=0"],
+                status: 12,
+                message: "cannot be given to the group 0"
+            ),
+            Case(
+                testDescription: "a group that there is not",
+                options: ["--strategy", "SharedAccess:group=nobodys-group"],
+                status: 2,
+                message: "there is no group 'nobodys-group'"
+            ),
+            Case(
+                testDescription: "a container that cannot be written",
+                options: ["--strategy", "WriteAheadLog"],
+                before: "chmod 555 $new",
+                status: 12,
+                message: "the folder of the new store cannot be written"
+            ),
+            Case(
+                testDescription: "no container",
+                options: ["--strategy", "WriteAheadLog"],
+                before: "rmdir $new",
+                status: 10,
+                message: "the folder of the new store does not exist"
+            ),
+            Case(
+                testDescription: "an old store that may only be read",
+                options: ["--strategy", "WriteAheadLog"],
+                before: "chmod 444 $old/Habits.sqlite",
+                status: 12,
+                message: "the old store cannot be written"
+            ),
+            Case(
+                testDescription: "no room for the journal",
+                before: "chmod 555 $old",
+                status: 12,
+                message: "the journal's folder cannot be made"
+            ),
+            Case(
+                testDescription: "a store in place that is not changed to fit",
+                options: ["--strategy", "RollbackJournal"],
+                before:
+                    "sqlite3 $new/Habits.sqlite 'PRAGMA journal_mode=wal; CREATE TABLE habit(id INTEGER PRIMARY KEY)'",
+                status: 4,
+                message: "is in write-ahead log mode"
+            ),
+        ]
+    }
+
+    @Test("Plan, dry run and share end alike, and only the share writes", arguments: Case.all)
+    func alike(_ row: Case) async throws {
+        let world = try nobody.folder("world")
+        let (old, new) = (world + "/old", world + "/new")
+        try await nobody.shell(
+            "mkdir '\(old)' '\(new)'; sqlite3 '\(old)/Habits.sqlite' 'PRAGMA journal_mode=wal; CREATE TABLE habit(id INTEGER PRIMARY KEY); "
+                + "INSERT INTO habit DEFAULT VALUES'"
+        )
+        try await nobody.shell("old='\(old)'; new='\(new)'; " + row.before)
+        let call = [old + "/Habits.sqlite", new + "/Habits.sqlite"] + row.options
+        let before = try scratch.fingerprint()
+        for words in [["plan"] + call, ["share", "--dry-run"] + call] {
+            let run = try await nobody.run(words)
+            #expect(run.status == row.status, "\(words[0]): \(run.errors)")
+            #expect(run.errors.contains(row.message), "\(words[0]): \(run.errors)")
+            #expect(try scratch.fingerprint() == before)
+        }
+        let run = try await nobody.run(["share"] + call)
+        #expect(run.status == row.status, "share: \(run.errors)")
+        #expect(run.errors.contains(row.message), "share: \(run.errors)")
+        if row.status != 0 { #expect(try scratch.fingerprint() == before) }
+    }
+
+    @Test("It tells what each strategy says for each role, and what is done to the copy")
+    func told() async throws {
+        let old = try await scratch.store("Habits.sqlite", "PRAGMA journal_mode=wal;" + Scratch.habits)
+        let new = try scratch.folder("group")
+        let call = [
+            "plan", old, new, "--strategy", "RollbackJournal", "--strategy", "ReadOnlyExtension", "--role", "app",
+            "--role", "extension(widget)",
+        ]
+        let run = try await Tool.run(call)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("app: sqlitePragmas.journal_mode = DELETE (RollbackJournal)"), "\(run.output)")
+        #expect(run.output.contains("extension(widget): isReadOnly = true (ReadOnlyExtension)"))
+        #expect(run.output.contains("make what strategies say of the copy for \(new)/Habits.sqlite"))
+        let record = try Grammar().check(try await Tool.run(call + ["--json"])).first
+        #expect(record?["descriptions"]?["extension(widget)"]?["isReadOnly"] == .bool(true))
+        #expect(record?["descriptions"]?["app"]?["sqlitePragmas"]?["journal_mode"]?.string == "DELETE")
+        #expect(try scratch.names(new).isEmpty)
+    }
+
+    @Test("Started as root, it looks as the owner of the old store would")
+    func asOwner() async throws {
+        guard try await Tool.run(command: ["id", "-u"]).output == "0\n" else { return }
+        let (old, new) = (try nobody.folder("old"), try scratch.folder("new"))
+        try await nobody.shell("sqlite3 '\(old)/Habits.sqlite' 'CREATE TABLE habit(id INTEGER PRIMARY KEY)'")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: new)
+        for verb in ["plan", "share"] {
+            let run = try await Tool.run([verb, old + "/Habits.sqlite", new])
+            #expect(run.status == 12, "\(verb): \(run.errors)")
+            #expect(run.errors.contains("the folder of the new store cannot be written"), "\(run.errors)")
+        }
+        #expect(try scratch.names(new).isEmpty)
+    }
+}

@@ -1,0 +1,28 @@
+import FoundationEssentials
+import StoreStrategies
+import Testing
+
+@testable import StoreMigration
+
+@Suite("The table of what a description says on Apple's platforms and here")
+struct DescriptionTableTests {
+    private static let guide =
+        "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/Plugins/README.md"
+
+    @Test("It says of every option whether it has an effect here, and the share acts accordingly")
+    func effects() throws {
+        let text = try String(contentsOf: URL(filePath: Self.guide), encoding: .utf8)
+        let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") }
+            .map { row in
+                row.split(separator: "|")
+                    .map { cell in cell.filter { $0 != "`" }.split(separator: " ").joined(separator: " ") }
+            }
+        #expect(rows.count > 15)
+        for row in rows {
+            try #require(row.count == 3, "\(row)")
+            let option = DescriptionOption(rawValue: row[0])
+            #expect((row[2] == "carried") == option.isCarriedOnly, "\(row)")
+            #expect(row[2] == "carried" || row[2] == "in force", "\(row)")
+        }
+    }
+}
