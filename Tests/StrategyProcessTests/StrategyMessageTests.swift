@@ -46,6 +46,40 @@ struct StrategyMessageTests {
         #expect(told.options.isEmpty && !told.isOrderIndependent)
     }
 
+    @Test("Whatever comes is read or refused, and what is read can be written", arguments: UInt64(1)...4)
+    func damaged(_ seed: UInt64) throws {
+        var generator = Generator(state: seed)
+        let answers = try Self.lines("conversation.txt").filter { !$0.isQuestion }.map(\.bytes)
+        var read = 0
+        for _ in 0..<1000 {
+            var line = try #require(answers.randomElement(using: &generator))
+            for _ in 0..<Int.random(in: 1...3, using: &generator) {
+                let place = Int.random(in: 0..<line.count, using: &generator)
+                switch Int.random(in: 0..<4, using: &generator) {
+                case 0: line[place] = UInt8.random(in: 0...255, using: &generator)
+                case 1: line.remove(at: place)
+                case 2: line.insert(contentsOf: line[place...].prefix(40), at: place)
+                default: line.insert(contentsOf: [UInt8](repeating: 0x39, count: 30), at: place)
+                }
+                if line.isEmpty { break }
+            }
+            guard let answer = try? StrategyMessage.Answer(line: line) else { continue }
+            read += 1
+            #expect(try StrategyMessage.Answer(line: Array(answer.line().dropLast())) == answer)
+        }
+        #expect((1..<1000).contains(read))
+    }
+
+    /// Numbers that are the same in every run.
+    private struct Generator: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state ^ (state >> 29)
+        }
+    }
+
     @Test("A server answers each question, and says so when it does not understand one")
     func server() throws {
         let strategy = Fixed()

@@ -197,6 +197,16 @@ extension HostilePlugin {
         ),
         HostilePlugin("talks garbage", "echo hello", refusal: "its answer cannot be read"),
         HostilePlugin(
+            "nests without end",
+            "head -c 500000 /dev/zero | tr '\\0' '['; echo",
+            refusal: "its answer cannot be read"
+        ),
+        HostilePlugin(
+            "counts beyond all numbers",
+            #"echo '{"capability":{"protocolVersion":1e999999,"name":"Hostile"}}'"#,
+            refusal: "its answer cannot be read"
+        ),
+        HostilePlugin(
             "exits at once",
             "echo nothing for me >&2; exit 3",
             refusal: "it ended with 0 of 1 answers, and said: nothing for me"

@@ -20,15 +20,18 @@ struct Grammar {
     private static let lineCount = 25
 
     /// Reads the README's block.
-    init() throws {
+    init() throws { try self.init(try Readme.block("grammar"), lineCount: Self.lineCount) }
+
+    /// Reads the lines of a grammar, the first of which are of objects that are lines.
+    init(_ block: [String], lineCount: Int) throws {
         var objects: [String: [Member]] = [:]
         var current: String?
         var lines: Set<String> = []
-        for line in try Readme.block("grammar") {
+        for line in block {
             var words = line.split(separator: " ").map(String.init)
             if !line.hasPrefix(" ") { current = words.removeFirst() }
             guard let current else { continue }
-            if lines.count < Self.lineCount { lines.insert(current) }
+            if lines.count < lineCount { lines.insert(current) }
             objects[current, default: []] += try words.map(Self.member)
         }
         self.objects = objects
@@ -69,7 +72,8 @@ struct Grammar {
         return lines
     }
 
-    private func check(_ value: JSONTree, as name: String, isLine: Bool = false) throws {
+    /// Holds one value to the rule of a name.
+    func check(_ value: JSONTree, as name: String, isLine: Bool = false) throws {
         guard let members = objects[name] else { throw Violation(description: "no object is called '\(name)'") }
         guard case .object(let found) = value else { throw Violation(description: "'\(name)' is no object") }
         let known = Set(members.map(\.name) + (isLine ? ["type"] : []))

@@ -7,8 +7,11 @@ enum Readme {
     }
 
     /// The lines of the fenced block with an info string.
-    static func block(_ info: String) throws -> [String] {
-        let lines = try text.split(separator: "\n", omittingEmptySubsequences: false)
+    static func block(_ info: String) throws -> [String] { try block(info, of: text) }
+
+    /// The same of another page.
+    static func block(_ info: String, of text: String) throws -> [String] {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard let start = lines.firstIndex(of: "```" + info) else { return [] }
         return lines[(start + 1)...].prefix { $0 != "```" }.map(String.init)
     }

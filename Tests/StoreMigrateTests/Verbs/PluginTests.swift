@@ -30,9 +30,28 @@ struct PluginTests {
     /// The request that Plugins/README.md prints, in a file.
     private func printedRequest() throws -> String {
         let readme = try String(contentsOf: URL(filePath: Tool.package + "/Plugins/README.md"), encoding: .utf8)
-        let lines = readme.split(separator: "\n", omittingEmptySubsequences: false)
-        let request = lines.drop { $0 != "```json request" }.dropFirst().prefix { $0 != "```" }.joined(separator: "\n")
+        let request = try Readme.block("json request", of: readme).joined(separator: "\n")
         return try scratch.file("request.json", Array(request.utf8))
+    }
+
+    @Test("What is asked and answered on the wire follows the grammar that Plugins/README.md prints")
+    func wire() throws {
+        let readme = try String(contentsOf: URL(filePath: Tool.package + "/Plugins/README.md"), encoding: .utf8)
+        let grammar = try Grammar(try Readme.block("wire", of: readme), lineCount: 2)
+        let recorded = URL(filePath: Tool.package + "/Fixtures/Messages/conversation.txt")
+        let lines =
+            try String(contentsOf: recorded, encoding: .utf8).split(separator: "\n").map(String.init)
+            + Readme.block("text transcript", of: readme)
+        #expect(lines.count >= 14)
+        for line in lines {
+            let message = try JSONTree(String(line.dropFirst(2)))
+            guard case .object(let members) = message else {
+                Issue.record("\(line)")
+                continue
+            }
+            #expect(members.count == 1)
+            try grammar.check(message, as: line.hasPrefix(">") ? "question" : "answer")
+        }
     }
 
     @Test("The example in shell is found, asked, and its answer handed on")
