@@ -7,6 +7,7 @@
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
@@ -68,10 +69,23 @@ int cconfinement_landlock_allow(int ruleset, int descriptor, enum cconfinement_p
 
 int cconfinement_adopt_orphans(int on) { return prctl(PR_SET_CHILD_SUBREAPER, on, 0, 0, 0); }
 
-void cconfinement_end_group(pid_t group) {
+int cconfinement_end_group(pid_t group, int milliseconds) {
     /* A process that is being forked while this is sent gets it, too: the kernel restarts the fork. */
     kill(-group, SIGKILL);
-    while (waitpid(-group, NULL, 0) > 0 || errno == EINTR) {}
+    /* The leader was not waited for, so that nobody else can have its number. */
+    struct pollfd leader = {.fd = (int)syscall(SYS_pidfd_open, group, 0), .events = POLLIN};
+    if (leader.fd != -1) {
+        poll(&leader, 1, milliseconds);
+        close(leader.fd);
+    }
+    for (;;) {
+        pid_t ended = waitpid(-group, NULL, WNOHANG);
+        if (ended == -1 && errno != EINTR) return 1;
+        if (ended != 0) continue;
+        if (milliseconds-- <= 0) return 0;
+        /* Those that it left to us: nothing tells of their end but asking. */
+        poll(NULL, 0, 1);
+    }
 }
 
 int cconfinement_adopts_orphans(void) {
@@ -336,6 +350,11 @@ static void confine(const struct cconfinement_confinement *confinement, int *cha
     }
     if (syscall(SYS_close_range, 5, ~0U, 0) == -1) return;
     if (chdir("/") == -1) return;
+    /* When memory runs out it is this one that goes, and not who asked; where that cannot be said, chance decides. */
+    int badness = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    ssize_t said = write(badness, "1000", 4);
+    (void)said;
+    close(badness);
     if (limit(RLIMIT_CORE, 0) == -1 || limit(RLIMIT_FSIZE, 0) == -1) return;
     if (limit(RLIMIT_CPU, confinement->cpu_seconds) == -1 || limit(RLIMIT_AS, confinement->memory_bytes) == -1) return;
     if (limit(RLIMIT_NPROC, confinement->processes) == -1) return;

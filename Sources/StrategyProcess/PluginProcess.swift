@@ -6,6 +6,9 @@ internal import SystemPackage
 /// A plugin at work, with the ends of its streams that are ours.
 final class PluginProcess {
     private static let nobody: uid_t = 65_534
+    private static let mostAttempts = 100
+    /// In milliseconds.
+    private static let longestEnd: Int32 = 10_000
 
     /// What it says on the wire.
     let output: Int32
@@ -28,7 +31,7 @@ final class PluginProcess {
         defer { if ruleset != -1 { close(ruleset) } }
         OrphanAdoption.begin()
         do {
-            group = try Self.spawn(plugin, streams, ruleset, sandbox)
+            group = try Self.spawnAmongOthers(plugin, streams, ruleset, sandbox)
         } catch {
             OrphanAdoption.end()
             streams.closeOurs()
@@ -36,6 +39,26 @@ final class PluginProcess {
         }
         output = streams.output.ours
         errors = streams.errors.ours
+    }
+
+    /// Starts it, again where others of its user became more since they were counted.
+    ///
+    /// The kernel counts the processes of a user, not of a plugin: one that forks without end could keep others from
+    /// starting. It is soon at its own limit, and then counts as what is there already.
+    private static func spawnAmongOthers(
+        _ plugin: PluginFile,
+        _ streams: PluginStreams,
+        _ ruleset: Int32,
+        _ sandbox: PluginSandbox
+    ) throws(Errno) -> pid_t {
+        for _ in 1..<mostAttempts {
+            do throws(Errno) {
+                return try spawn(plugin, streams, ruleset, sandbox)
+            } catch {
+                guard error == .resourceTemporarilyUnavailable else { throw error }
+            }
+        }
+        return try spawn(plugin, streams, ruleset, sandbox)
     }
 
     private static func spawn(
@@ -72,10 +95,12 @@ final class PluginProcess {
     }
 
     /// Ends it and everything that it started, and returns when all of them are gone.
+    ///
+    /// What a disk keeps from ending, ends as soon as the disk lets it, and is not waited for any longer.
     func end() {
         guard !isEnded else { return }
         isEnded = true
-        cconfinement_end_group(group)
+        _ = cconfinement_end_group(group, Self.longestEnd)
         OrphanAdoption.end()
         close(output)
         close(errors)

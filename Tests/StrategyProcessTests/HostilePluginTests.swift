@@ -144,6 +144,25 @@ struct HostilePluginTests {
         #expect(try leftovers().isEmpty)
     }
 
+    @Test("When memory runs out, it goes before who asked")
+    func memory() throws {
+        try folder.plugin("Hostile", "exec sleep \(nap)")
+        let found = Mutex<[String]>([])
+        let error = #expect(throws: StrategyError.self) {
+            try folder.strategy(
+                "Hostile",
+                isCancelled: { [nap] in
+                    // Once it runs, its command line is there, and so is what the kernel thinks of it.
+                    let scores = (try? RunningProcesses.files("oom_score_adj", ofThoseMentioning: nap)) ?? []
+                    found.withLock { $0 = scores }
+                    return !scores.isEmpty
+                }
+            )
+        }
+        #expect(error?.code == .cancelled)
+        #expect(found.withLock { $0 } == ["1000\n"])
+    }
+
     @Test("Where this process has less to give than a plugin may use, that is what it gets")
     func limits() throws {
         try folder.plugin(

@@ -4,13 +4,23 @@ import FoundationEssentials
 package enum RunningProcesses {
     /// The command lines that hold any of the words.
     package static func mentioning(_ words: [String]) throws -> [String] {
+        try commandLines().map(\.line).filter { line in words.contains { line.contains($0) } }
+    }
+
+    /// What the kernel says, in the file of a name, of the processes whose command lines hold a word.
+    package static func files(_ name: String, ofThoseMentioning word: String) throws -> [String] {
+        try commandLines().filter { $0.line.contains(word) }
+            .compactMap { FileManager.default.contents(atPath: "/proc/\($0.number)/\(name)") }
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private static func commandLines() throws -> [(number: String, line: String)] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc")
             .filter { $0.first?.isNumber == true }
             .compactMap { number in
                 // Processes come and go while they are listed.
                 guard let data = FileManager.default.contents(atPath: "/proc/\(number)/cmdline") else { return nil }
-                let line = String(decoding: data, as: UTF8.self)
-                return words.contains { line.contains($0) } ? line : nil
+                return (number, String(decoding: data, as: UTF8.self))
             }
     }
 }

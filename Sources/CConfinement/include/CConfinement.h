@@ -32,7 +32,7 @@ struct cconfinement_confinement {
     /* A user and group to become, or -1 to stay. */
     int64_t user;
     int64_t group;
-    /* Limits, each of them both the soft and the hard one; where this process has less, that is what the program gets. */
+    /* Limits, each of them both the soft and the hard one; where this process has less, the program gets that. */
     uint64_t cpu_seconds;
     uint64_t memory_bytes;
     uint64_t processes;
@@ -66,8 +66,11 @@ int cconfinement_landlock_allow(int ruleset, int descriptor, enum cconfinement_p
 /* Makes orphans of this process's descendants its own children, or no longer. */
 int cconfinement_adopt_orphans(int on);
 
-/* Ends every process of a group, and waits until each child among them is gone. */
-void cconfinement_end_group(pid_t group);
+/*
+ * Ends every process of a group, and waits until each child among them is gone; false when that takes longer, as for a
+ * process that waits for a disk.
+ */
+int cconfinement_end_group(pid_t group, int milliseconds);
 
 /* True when orphans of this process's descendants become its children. */
 int cconfinement_adopts_orphans(void);
