@@ -6,7 +6,7 @@ extension ManagedObjectContext {
     /// What was updated is refreshed, what was inserted registered, what was deleted removed. What was changed here survives.
     public func mergeChanges(fromContextDidSave notice: ContextDidSave) throws {
         guard notice.context != ObjectIdentifier(self) else { return }
-        if parent != nil { graph.rename(notice.permanentIDs) }
+        if parent != nil { graph.rename(notice.renamedIDs) }
         try merge(notice.objectIDs)
     }
 
@@ -62,7 +62,9 @@ extension [ManagedObjectContext] {
 extension PersistentStoreCoordinator {
     /// Forgets the cached rows of what changed.
     func forget(_ changes: ObjectIDChanges) {
-        forget(Array(changes.updated.union(changes.deleted).union(changes.refreshed).union(changes.invalidated)))
+        for ids in [changes.updated, changes.deleted, changes.refreshed, changes.invalidated] where !ids.isEmpty {
+            forget(Array(ids))
+        }
     }
 }
 
@@ -96,27 +98,32 @@ extension ObjectGraph {
             held.append(object)
             if !isKnown { news.inserted.insert(object) }
         }
-        let stale = changes.updated.union(changes.refreshed).union(changes.invalidated)
-        let registered = stale.compactMap(registered)
-        // Faults are not affected: the next look at them reads what is new.
-        try source.prepare(registered.filter { !$0.isFault }.map(\.objectID))
-        for object in registered where !object.status.contains(.inserted) {
+        // The sets of a merge may be large, and all but one of these are empty more often than not.
+        let stale =
+            changes.refreshed.isEmpty && changes.invalidated.isEmpty
+            ? changes.updated : changes.updated.union(changes.refreshed).union(changes.invalidated)
+        var known: [ManagedObject] = []
+        known.reserveCapacity(min(stale.count, registeredCount))
+        for id in stale {
+            guard let object = registered(id), !object.status.contains(.inserted) else { continue }
             if object.status.contains(.deleted) {
                 // What others did to it is known now, and it is to go all the same.
                 if object.base != nil { object.base = try source.row(of: object.objectID, maximumAge: maximumAge) }
             } else if object.isFault {
+                // Faults are not affected: the next look at them reads what is new.
                 _ = object.forgetDestinations()
             } else {
-                try refresh(object, mergeChanges: true)
+                known.append(object)
             }
         }
+        try refresh(known)
         try dropReferences(to: changes.deleted)
         for id in changes.deleted {
             if let object = self.registered(id) { forgetRow(of: object) }
         }
-        news.mergedIDs.formUnion(changes.inserted)
-        news.mergedIDs.formUnion(stale)
-        news.mergedIDs.formUnion(changes.deleted)
+        for ids in [stale, changes.inserted, changes.deleted] where !ids.isEmpty {
+            if news.mergedIDs.isEmpty { news.mergedIDs = ids } else { news.mergedIDs.formUnion(ids) }
+        }
         postNews()
         withExtendedLifetime(held) {}
     }

@@ -66,6 +66,20 @@ extension ObjectGraph {
         }
     }
 
+    /// Gives objects that are no faults the values of their rows, and lays the changes made to them on top.
+    func refresh(_ objects: [ManagedObject]) throws {
+        let rows = try source.rows(of: objects.map(\.objectID), maximumAge: maximumAge)
+        news.refreshed.reserveCapacity(news.refreshed.count + objects.count)
+        for (object, row) in zip(objects, rows) { take(row, for: object) }
+    }
+
+    /// Gives an object the values of its row; one without a row is gone.
+    private func take(_ row: RowSnapshot?, for object: ManagedObject) {
+        guard let row else { return forgetRow(of: object) }
+        fill(object, from: row)
+        if object.isUpdated { news.updated.insert(object) } else { news.refreshed.insert(object) }
+    }
+
     func refresh(_ object: ManagedObject, mergeChanges: Bool) throws {
         try refresh(object, mergeChanges: mergeChanges, maximumAge: maximumAge)
     }
@@ -84,12 +98,7 @@ extension ObjectGraph {
             if object.isUpdated { news.updated.insert(object) } else { news.refreshed.insert(object) }
             return
         }
-        guard let row = try source.row(of: object.objectID, maximumAge: maximumAge) else {
-            forgetRow(of: object)
-            return
-        }
-        fill(object, from: row)
-        if object.isUpdated { news.updated.insert(object) } else { news.refreshed.insert(object) }
+        take(try source.row(of: object.objectID, maximumAge: maximumAge), for: object)
     }
 
     /// Takes an object out whose row others deleted.

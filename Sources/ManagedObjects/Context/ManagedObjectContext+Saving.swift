@@ -10,38 +10,48 @@ extension ManagedObjectContext {
         try graph.prepareToSave()
         guard hasChanges else { return }
         try graph.validate()
-        var request = try graph.saveRequest()
+        let new = graph.inserted.inOrder()
+        var request = try graph.saveRequest(inserting: new)
         request.policy = mergePolicy
         request.author = transactionAuthor
         request.contextName = name
         do {
-            finishSave(try graph.source.save(request))
+            finishSave(try graph.source.save(request), inserting: new)
         } catch let partly as PartlySaved {
-            finishSave(partly.outcome, of: partly.stores)
+            finishSave(partly.outcome, inserting: new, of: partly.stores)
             throw partly.error
         }
     }
 
-    /// Takes over what was written, and tells everybody.
-    private func finishSave(_ outcome: SaveOutcome, of stores: Set<String>? = nil) {
+    /// Takes over what was written, and tells everybody; `new` are the inserted objects in the order of their changes.
+    private func finishSave(_ outcome: SaveOutcome, inserting new: [ManagedObject], of stores: Set<String>? = nil) {
         let changed = graph.updated
         // Their order is forgotten once they are saved.
-        let all = graph.inserted.union(changed).union(graph.deleted).inOrder()
-        graph.adopt(outcome, of: stores)
+        let all =
+            changed.isEmpty && graph.deleted.isEmpty
+            ? new : graph.inserted.union(changed).union(graph.deleted).inOrder()
+        graph.adopt(outcome, inserting: new, of: stores)
         let saved = all.filter { !$0.hasChanges || $0.graph == nil }
         var ids = ObjectIDChanges(inserted: outcome.inserted, updated: outcome.updated, deleted: outcome.deleted)
         // An object that was set to what it was is told of too, though nothing was written.
-        ids.updated.formUnion(changed.intersection(saved).filter { $0.graph != nil }.map(\.objectID))
-        ids.updated.subtract(outcome.deleted)
-        ids.updated.subtract(outcome.inserted)
+        if !changed.isEmpty {
+            ids.updated.formUnion(changed.intersection(saved).filter { $0.graph != nil }.map(\.objectID))
+        }
+        if !ids.updated.isEmpty {
+            ids.updated.subtract(outcome.deleted)
+            ids.updated.subtract(outcome.inserted)
+        }
+        let reserved = graph.takeReservedIDs().map { ($0.key, $0.value) }
         let notice = ContextDidSave(
             objectIDs: ids,
             context: ObjectIdentifier(self),
             contextName: name,
             transactions: outcome.transactions,
-            permanentIDs: graph.takeReservedIDs().merging(outcome.permanentIDs) { $1 }
+            permanentIDs: reserved + outcome.standIns.map { ($0.key, $0.value) }
+                + outcome.insertions.map { ($0.id, $0.permanentID) }
         )
-        for object in saved { object.didSave() }
+        // A plain object has nothing to say to it.
+        for object in saved where Swift.type(of: object) != ManagedObject.self { object.didSave() }
         graph.postNews()
         saves.post(notice)
         if let parent { parent.childSaves.post(notice) } else { persistentStoreCoordinator.saves.post(notice) }
@@ -57,10 +67,11 @@ extension ObjectGraph {
         try processPendingChanges()
         var pending = inserted.union(updated).union(deleted)
         for _ in 0..<Self.limitOfRounds where !pending.isEmpty {
+            // A plain object does nothing when it is told.
+            let told = pending.filter { type(of: $0) != ManagedObject.self }.inOrder()
+            guard !told.isEmpty else { return }
             let (wereInserted, wereDeleted) = (inserted, deleted)
-            for object in pending.inOrder() where object.graph === self {
-                try object.willSave()
-            }
+            for object in told where object.graph === self { try object.willSave() }
             let touched = self.touched
             try processPendingChanges()
             pending = touched.union(inserted.subtracting(wereInserted)).union(deleted.subtracting(wereDeleted))

@@ -7,6 +7,10 @@ extension ManagedObjectContext: ObjectSource {
         try performAndWait { context in try context.graph.snapshot(of: id) }
     }
 
+    nonisolated func rows(of ids: [ManagedObjectID], maximumAge: Duration?) throws -> [RowSnapshot?] {
+        try performAndWait { context in try ids.map { try context.graph.snapshot(of: $0) } }
+    }
+
     nonisolated func sharedRow(of id: ManagedObjectID) -> RowSnapshot? { nil }
 
     nonisolated func rows(of ids: [ManagedObjectID]) throws -> [RowSnapshot] {
@@ -35,7 +39,6 @@ extension ManagedObjectContext: ObjectSource {
     nonisolated func forget(_ ids: [ManagedObjectID], olderThan age: Duration?) {
         persistentStoreCoordinator.forget(ids, olderThan: age)
     }
-    nonisolated func prepare(_ ids: [ManagedObjectID]) throws {}
     nonisolated func canRead(_ id: ManagedObjectID) -> Bool {
         id.isTemporaryID || persistentStoreCoordinator.canRead(id)
     }

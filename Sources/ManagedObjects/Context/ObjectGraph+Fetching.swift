@@ -48,6 +48,6 @@ extension ObjectGraph {
         let present = Set(rows.map(\.id))
         source.retain(rows)
         for object in missing where present.contains(object.objectID) { object.status.insert(.holdsRow) }
-        try source.prepare(faults.filter { $0.status.contains(.holdsRow) && $0.isFault }.map(\.objectID))
+        _ = try source.rows(of: faults.filter { $0.status.contains(.holdsRow) }.map(\.objectID), maximumAge: nil)
     }
 }

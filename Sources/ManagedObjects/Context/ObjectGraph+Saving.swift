@@ -3,13 +3,13 @@ internal import StoreFormat
 
 /// From changed objects to a request to save them, and back from what came of it.
 extension ObjectGraph {
-    /// All that is to be saved, in the order in which it was changed.
-    func saveRequest() throws -> SaveRequest {
+    /// All that is to be saved, in the order in which it was changed; the new objects come in theirs.
+    func saveRequest(inserting new: [ManagedObject]) throws -> SaveRequest {
         var request = SaveRequest()
         var joined: Set<JoinedPair> = []
         let model = try source.shape()
-        request.insertions.reserveCapacity(inserted.count)
-        for object in inserted.inOrder() {
+        request.insertions.reserveCapacity(new.count)
+        for object in new {
             request.insertions.append(insertion(object))
             if !object.toManys.isEmpty { request.links += try links(of: object, model, &joined) }
         }
@@ -110,29 +110,51 @@ extension ObjectGraph {
     // MARK: After the save
 
     /// Makes the objects what the save has made of their rows; with `stores`, those of these stores.
-    func adopt(_ outcome: SaveOutcome, of stores: Set<String>? = nil) {
-        func renamed(_ id: ManagedObjectID) -> ManagedObjectID { outcome.permanentIDs[id] ?? id }
-        permanentIDs.merge(outcome.permanentIDs)
-        news.savedIDs = outcome.inserted.union(outcome.updated).union(outcome.deleted)
+    ///
+    /// `new` are the inserted objects in the order of the request.
+    func adopt(_ outcome: SaveOutcome, inserting new: [ManagedObject], of stores: Set<String>? = nil) {
+        for insertion in outcome.insertions { insertion.id.becomes(insertion.permanentID) }
+        permanentIDs.merge(outcome.standIns)
+        // What a child saves keeps its temporary ids.
+        let isFinal = !(source is ManagedObjectContext)
+        func renamed(_ id: ManagedObjectID) -> ManagedObjectID {
+            if !outcome.standIns.isEmpty, let other = outcome.standIns[id] { return other }
+            return isFinal && id.isTemporaryID ? permanentIDs[id] ?? id : id
+        }
+        news.savedIDs = outcome.inserted
+        for ids in [outcome.updated, outcome.deleted] where !ids.isEmpty { news.savedIDs.formUnion(ids) }
         var rows = [ManagedObjectID: RowSnapshot](minimumCapacity: outcome.rows.count)
         for row in outcome.rows { rows[row.id] = row }
-        var (new, changed, gone) = (inserted, updated, deleted)
+        let saved = objects(of: outcome.insertions, among: new)
+        var (others, changed, gone) = (inserted, updated, deleted)
+        if saved.count == others.count { others = [] } else { others.subtract(saved.map(\.object)) }
         if let stores {
             func isSaved(_ object: ManagedObject) -> Bool {
                 renamed(object.objectID).storeUUID.map(stores.contains) ?? false
             }
-            (new, changed, gone) = (new.filter(isSaved), changed.filter(isSaved), gone.filter(isSaved))
-            forgetChanges(of: new.union(changed).union(gone))
+            (others, changed, gone) = (others.filter(isSaved), changed.filter(isSaved), gone.filter(isSaved))
+            forgetChanges(of: others.union(saved.map(\.object)).union(changed).union(gone))
         } else {
             clearChanges()
         }
         // All at once: there may be very many of them.
+        strike(saved.map(\.object))
         var retained: [RowSnapshot] = []
-        retained.reserveCapacity(new.count)
-        for object in new {
+        retained.reserveCapacity(saved.count)
+        for (object, insertion) in saved {
+            object.status.remove(.inserted)
+            register(object, as: insertion.permanentID)
+            let row = insertion.row ?? rows[insertion.permanentID]
+            if let row, !object.status.contains(.holdsRow) {
+                retained.append(row)
+                object.status.insert(.holdsRow)
+            }
+            settle(object, row, renamed)
+        }
+        for object in others {
             object.status.remove(.inserted)
             let id = renamed(object.objectID)
-            if id != object.objectID, registered(id).map({ $0 !== object }) ?? false, !outcome.inserted.contains(id) {
+            if id != object.objectID, registered(id).map({ $0 !== object }) ?? false {
                 // Another object has the unique values, and stands for this one.
                 news.deleted.insert(object)
                 dismiss(object)
@@ -168,7 +190,7 @@ extension ObjectGraph {
         }
         if outcome.isMerged {
             // What was asked for was not done to the letter: who is in which relationship, the store alone can tell.
-            for object in new.union(changed) {
+            for object in Array(others.union(changed)) + saved.map(\.object) {
                 for index in object.toManys.keys { object.toManys[index]?.base = nil }
             }
         }
@@ -179,6 +201,19 @@ extension ObjectGraph {
             for index in object.toManys.keys { object.toManys[index]?.base = nil }
             fill(object, from: row)
             news.refreshed.insert(object)
+        }
+    }
+
+    /// The objects behind what was inserted: they mostly come in the order in which they were asked for.
+    private func objects(
+        of insertions: [SaveOutcome.Insertion],
+        among new: [ManagedObject]
+    ) -> [(object: ManagedObject, insertion: SaveOutcome.Insertion)] {
+        let pairs = zip(new, insertions)
+        if insertions.count == new.count, pairs.allSatisfy({ $0.objectID === $1.id }) { return pairs.map { ($0, $1) } }
+        // One that comes back was no new object here.
+        return insertions.compactMap { insertion in
+            registered(insertion.id).flatMap { $0.isInserted ? ($0, insertion) : nil }
         }
     }
 

@@ -54,6 +54,9 @@ final class ObjectGraph {
         return result
     }
 
+    /// How many objects are registered, or were until just now.
+    var registeredCount: Int { registry.count }
+
     func registered(_ id: ManagedObjectID) -> ManagedObject? {
         if let object = registry[id]?.object { return object }
         guard id.isTemporaryID, let id = permanentIDs[id] else { return nil }
@@ -105,6 +108,25 @@ final class ObjectGraph {
     private func strike(_ object: ObjectIdentifier, _ id: ManagedObjectID) {
         guard let index = registry.index(forKey: id), registry.values[index].leads(to: object) else { return }
         registry.remove(at: index)
+    }
+
+    /// Takes objects out of the register that are to come under other ids.
+    ///
+    /// When they are most of it, the rest is put into a new one: taking them out one by one would move the others about.
+    func strike(_ objects: [ManagedObject]) {
+        guard objects.count > registry.count / 2 else {
+            for object in objects { strike(ObjectIdentifier(object), object.objectID) }
+            return
+        }
+        for object in objects { object.status.insert(.gone) }
+        registry = registry.filter { !($0.value.object?.status.contains(.gone) ?? false) }
+        for object in objects { object.status.remove(.gone) }
+    }
+
+    /// Puts an object that was struck back under another id.
+    func register(_ object: ManagedObject, as id: ManagedObjectID) {
+        object.objectID = id
+        registry[id] = ObjectReference(object)
     }
 
     /// Takes an object out of the context; it keeps the values it has.
@@ -183,15 +205,14 @@ final class ObjectGraph {
             source.retain([row])
             object.status.insert(.holdsRow)
         }
-        let isFault = object.status.contains(.fault)
-        let (attributes, toOnes) = (object.attributes, object.toOnes)
+        let changed = object.status.contains(.fault) ? [] : object.changed
+        let (attributes, toOnes) = changed.isEmpty ? ([], []) : (object.attributes, object.toOnes)
         object.status.remove(.fault)
         object.base = row
         object.attributes = row.attributes
         object.toOnes = row.toOnes
-        for index in object.toManys.keys { object.toManys[index]?.base = nil }
-        guard !isFault else { return }
-        for property in object.changed {
+        if !object.toManys.isEmpty { for index in object.toManys.keys { object.toManys[index]?.base = nil } }
+        for property in changed {
             switch property {
             case .attribute(let index): object.attributes[index] = attributes[index]
             case .toOne(let index): object.toOnes[index] = toOnes[index]

@@ -3,6 +3,7 @@ internal import Synchronization
 
 extension AttachedStore {
     private static let keysPerStatement = 500
+    private static let places = [String](repeating: "?", count: keysPerStatement).joined(separator: ",")
 
     /// Calls `body` with each row that a query asks for, in its order.
     func forEachRow(_ query: RowQuery, _ body: (RowSnapshot) throws -> Void) throws {
@@ -28,8 +29,13 @@ extension AttachedStore {
     ///
     /// The writer reads through its own connection, and so what it has not committed yet.
     func rows(of ids: [ManagedObjectID], through connection: StoreConnection? = nil) throws -> [RowSnapshot] {
+        guard let first = ids.first else { return [] }
         var result: [RowSnapshot] = []
-        for (root, group) in Dictionary(grouping: ids, by: \.rootName).sorted(by: { $0.key < $1.key }) {
+        result.reserveCapacity(ids.count)
+        let groups =
+            ids.allSatisfy { $0.rootName == first.rootName }
+            ? [first.rootName: ids] : Dictionary(grouping: ids, by: \.rootName)
+        for (root, group) in groups.sorted(by: { $0.key < $1.key }) {
             guard let entity = contents.layout.entities[root] else { continue }
             // Neighbours lie in the same pages.
             let keys = group.compactMap(\.primaryKey).sorted()
@@ -62,12 +68,13 @@ extension AttachedStore {
         _ body: (RowSnapshot) -> Void
     ) throws -> Int {
         let time = ContinuousClock.now
-        // One key is the common case, and its statement is the same every time.
-        let list = keys.count == 1 ? "?" : keys.map(String.init).joined(separator: ",")
-        let arguments: [SQLValue] = keys.count == 1 ? keys.map(SQLValue.integer) : []
+        // One key is the common case, and many come in full measures: their statements are the same every time.
+        let isKept = keys.count == 1 || keys.count == Self.keysPerStatement
+        let list = keys.count == 1 ? "?" : isKept ? Self.places : keys.map(String.init).joined(separator: ",")
+        let arguments: [SQLValue] = isKept ? keys.map(SQLValue.integer) : []
         let sql = "SELECT \(plan.selection(alias: "t")) FROM \(SQLName.quoted(plan.table)) t WHERE t.Z_PK IN (\(list))"
         var count = 0
-        try connection.forEachRow(sql, arguments, keepingStatement: keys.count == 1) { row in
+        try connection.forEachRow(sql, arguments, keepingStatement: isKept) { row in
             guard let snapshot = try plan.snapshot(row, time: time) else { return }
             count += 1
             body(snapshot)

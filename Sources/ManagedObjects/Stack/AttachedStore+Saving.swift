@@ -55,7 +55,7 @@ extension AttachedStore {
                     metadata = try writeMetadata(through: connection)
                     try requireNoNewHistory(connection)
                 } beforeCommit: {
-                    try complete(&outcome, of: save, connection)
+                    try complete(&outcome, of: &save, connection)
                     try beforeCommit()
                     beginPosting(outcome, author: request.author, since: rowsBefore, connection)
                 }
@@ -75,7 +75,7 @@ extension AttachedStore {
             outcome.rows = outcome.rows.map { $0.read(at: .now) }
             cache.withLock { cache in
                 cache.update(outcome.rows)
-                for id in outcome.deleted { cache.forget(id) }
+                cache.forget(outcome.deleted)
             }
             return outcome
         }
@@ -109,7 +109,8 @@ extension AttachedStore {
     }
 
     /// Adds to an outcome what the writer did, and the rows as they are going to be: after the commit nothing may fail.
-    private func complete(_ outcome: inout SaveOutcome, of save: StoreSave, _ connection: StoreConnection) throws {
+    private func complete(_ outcome: inout SaveOutcome, of save: inout StoreSave, _ connection: StoreConnection) throws
+    {
         let changes = save.writer.changes
         outcome.updated = Set(changes.updated.map(id))
         outcome.deleted.formUnion(changes.deleted.map(id))
@@ -143,10 +144,13 @@ extension AttachedStore {
 
     /// The id of an object that the writer names.
     func id(of key: ObjectKey) -> ManagedObjectID {
-        let family =
-            contents.families.family(named: key.entity)
-            ?? ManagedObjectID.Family(entity: key.entity, root: key.entity, storeUUID: uuid)
-        return ManagedObjectID(family, primaryKey: key.primaryKey)
+        ManagedObjectID(family(of: key.entity), primaryKey: key.primaryKey)
+    }
+
+    /// What the ids of an entity's objects are made of.
+    func family(of entity: String) -> ManagedObjectID.Family {
+        contents.families.family(named: entity)
+            ?? ManagedObjectID.Family(entity: entity, root: entity, storeUUID: uuid)
     }
 
     /// Calls `body` with the writer, which is made when it is first needed.

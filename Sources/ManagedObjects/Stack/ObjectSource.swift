@@ -5,6 +5,8 @@ internal import StoreFormat
 protocol ObjectSource: Sendable {
     /// The row of an object; nil when there is none any more. A row may be as old as `age` says; nil is any age.
     func row(of id: ManagedObjectID, maximumAge: Duration?) throws -> RowSnapshot?
+    /// The same of several objects, each in its place, read with as few statements as possible.
+    func rows(of ids: [ManagedObjectID], maximumAge: Duration?) throws -> [RowSnapshot?]
     /// The row of an object as contexts share it; nil when none of them has read it. Nothing is read for it.
     func sharedRow(of id: ManagedObjectID) -> RowSnapshot?
     /// The rows of several objects, read anew; those that are gone are missing.
@@ -28,8 +30,6 @@ protocol ObjectSource: Sendable {
     func release(_ id: ManagedObjectID)
     /// Makes the next to ask for these rows read them from the store; nil for rows of any age.
     func forget(_ ids: [ManagedObjectID], olderThan age: Duration?)
-    /// Sees to it that the cached rows of these objects are there, with as few statements as possible.
-    func prepare(_ ids: [ManagedObjectID]) throws
     /// True for ids whose store is open here.
     func canRead(_ id: ManagedObjectID) -> Bool
     func shape() throws -> ModelShape

@@ -5,18 +5,21 @@ internal import Synchronization
 extension PersistentStoreCoordinator: ObjectSource {
     func row(of id: ManagedObjectID, maximumAge: Duration?) throws -> RowSnapshot? {
         guard !id.isTemporaryID else { return nil }
-        let store = try store(of: id)
-        if let row = store.cache.withLock({ $0.row(of: id) }),
-            maximumAge.map({ ContinuousClock.now - row.time <= $0 && $0 > .zero }) ?? true
-        {
-            return row
+        return try store(of: id).currentRows(of: [id], maximumAge: maximumAge)[0]
+    }
+
+    func rows(of ids: [ManagedObjectID], maximumAge: Duration?) throws -> [RowSnapshot?] {
+        guard let first = ids.first else { return [] }
+        guard !ids.allSatisfy({ $0.storeUUID == first.storeUUID }) else {
+            return try first.isTemporaryID
+                ? ids.map { _ in nil } : store(of: first).currentRows(of: ids, maximumAge: maximumAge)
         }
-        guard let row = try store.rows(of: [id]).first else {
-            store.cache.withLock { $0.forget(id) }
-            return nil
+        var result = [RowSnapshot?](repeating: nil, count: ids.count)
+        for (_, indices) in Dictionary(grouping: ids.indices, by: { ids[$0].storeUUID }) {
+            let rows = try rows(of: indices.map { ids[$0] }, maximumAge: maximumAge)
+            for (index, row) in zip(indices, rows) { result[index] = row }
         }
-        store.cache.withLock { $0.update([row]) }
-        return row
+        return result
     }
 
     func sharedRow(of id: ManagedObjectID) -> RowSnapshot? {
@@ -63,17 +66,8 @@ extension PersistentStoreCoordinator: ObjectSource {
     func forget(_ ids: [ManagedObjectID], olderThan age: Duration? = nil) {
         let time = age.map { ContinuousClock.now - $0 }
         for (uuid, group) in grouped(ids, by: \.storeUUID) {
-            store(uuid: uuid)?.cache.withLock { cache in for id in group { cache.forget(id, olderThan: time) } }
+            store(uuid: uuid)?.cache.withLock { $0.forget(group, olderThan: time) }
         }
-    }
-
-    func prepare(_ ids: [ManagedObjectID]) throws {
-        var missing: [ManagedObjectID] = []
-        for (uuid, group) in grouped(ids, by: \.storeUUID) {
-            guard let store = store(uuid: uuid) else { continue }
-            missing += store.cache.withLock { cache in group.filter { cache.row(of: $0) == nil } }
-        }
-        if !missing.isEmpty { _ = try rows(of: missing) }
     }
 
     func canRead(_ id: ManagedObjectID) -> Bool { id.storeUUID.map { store(uuid: $0) != nil } ?? false }
@@ -83,5 +77,32 @@ extension PersistentStoreCoordinator: ObjectSource {
         let open = stores
         if open.count == 1 { return [(open[0].uuid, elements)] }
         return Dictionary(grouping: elements, by: uuid).compactMap { key, group in key.map { ($0, group) } }
+    }
+}
+
+extension AttachedStore {
+    /// The rows of objects, each in its place: cached ones that are young enough, and the others as they are now.
+    fileprivate func currentRows(of ids: [ManagedObjectID], maximumAge: Duration?) throws -> [RowSnapshot?] {
+        let oldest = maximumAge.map { ContinuousClock.now - $0 }
+        var result = cache.withLock { $0.rows(of: ids) }
+        var missing: [Int] = []
+        for (index, row) in result.enumerated() {
+            if let row, oldest.map({ row.time >= $0 && maximumAge != .zero }) ?? true { continue }
+            missing.append(index)
+        }
+        guard !missing.isEmpty else { return result }
+        let read = try rows(of: missing.map { ids[$0] })
+        cache.withLock { $0.update(read) }
+        if read.count == 1, missing.count == 1 {
+            result[missing[0]] = read[0]
+            return result
+        }
+        var known = [ManagedObjectID: RowSnapshot](minimumCapacity: read.count)
+        for row in read { known[row.id] = row }
+        for index in missing { result[index] = known[ids[index]] }
+        if read.count < missing.count {
+            cache.withLock { $0.forget(missing.filter { result[$0] == nil }.map { ids[$0] }) }
+        }
+        return result
     }
 }

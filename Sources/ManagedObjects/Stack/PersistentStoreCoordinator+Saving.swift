@@ -26,6 +26,9 @@ extension PersistentStoreCoordinator {
     }
 
     private func divided(_ request: SaveRequest) throws -> [(AttachedStore, SaveRequest)] {
+        guard !request.isEmpty else { return [] }
+        // With one store there is nothing to divide, as long as it takes everything.
+        if stores.count == 1, let store = stores.first, try isWhole(request, for: store) { return [(store, request)] }
         var places: [String: AttachedStore] = [:]
         func uuid(_ id: ManagedObjectID) throws -> String {
             if let uuid = id.storeUUID { return uuid }
@@ -57,5 +60,22 @@ extension PersistentStoreCoordinator {
                 }
                 return (store, part)
             }
+    }
+
+    /// True when all of a request is of one store, or new.
+    private func isWhole(_ request: SaveRequest, for store: AttachedStore) throws -> Bool {
+        var entity: String?
+        func isOfStore(_ id: ManagedObjectID) throws -> Bool {
+            if let uuid = id.storeUUID { return uuid == store.uuid }
+            if entity != id.entityName {
+                entity = id.entityName
+                _ = try storeForNewObjects(of: id.entityName)
+            }
+            return true
+        }
+        return try request.insertions.allSatisfy { try isOfStore($0.id) }
+            && request.updates.allSatisfy { try isOfStore($0.id) }
+            && request.links.allSatisfy { try isOfStore($0.owner) }
+            && request.deletions.allSatisfy { try isOfStore($0.id) }
     }
 }

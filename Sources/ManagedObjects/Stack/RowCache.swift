@@ -21,6 +21,16 @@ struct RowCache {
         return tables[id.rootName]?[key]?.row
     }
 
+    /// The same of several objects, each in its place.
+    func rows(of ids: [ManagedObjectID]) -> [RowSnapshot?] {
+        var (root, table): (String?, [Int64: Entry]?)
+        return ids.map { id in
+            // The tables of neighbours are the same more often than not.
+            if id.rootName != root { (root, table) = (id.rootName, tables[id.rootName]) }
+            return id.primaryKey.flatMap { table?[$0]?.row }
+        }
+    }
+
     /// Counts one more user of each row, and keeps the newer of what is there and what comes in.
     mutating func retain(_ rows: [RowSnapshot]) { update(rows, adding: 1) }
 
@@ -62,10 +72,16 @@ struct RowCache {
         }
     }
 
-    /// Forgets what a row held, whoever counts on it, unless it is younger than that: the next to ask reads the store.
-    mutating func forget(_ id: ManagedObjectID, olderThan time: ContinuousClock.Instant? = nil) {
-        guard let key = id.primaryKey, let row = tables[id.rootName]?[key]?.row else { return }
-        if let time, row.time > time { return }
-        tables[id.rootName]?[key]?.row = nil
+    /// Forgets what rows held, whoever counts on them, unless they are younger than that: the next to ask reads the store.
+    mutating func forget(_ ids: some Collection<ManagedObjectID>, olderThan time: ContinuousClock.Instant? = nil) {
+        var (root, table): (String?, Dictionary<String, [Int64: Entry]>.Index?)
+        for id in ids {
+            if id.rootName != root { (root, table) = (id.rootName, tables.index(forKey: id.rootName)) }
+            guard let table, let key = id.primaryKey, let entry = tables.values[table].index(forKey: key) else {
+                continue
+            }
+            if let time, let row = tables.values[table].values[entry].row, row.time > time { continue }
+            tables.values[table].values[entry].row = nil
+        }
     }
 }

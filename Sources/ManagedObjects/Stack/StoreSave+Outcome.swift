@@ -4,20 +4,25 @@ internal import StoreWriting
 
 extension StoreSave {
     /// Tells an outcome of the objects that were inserted, with their rows; returns those whose rows have to be read.
-    func takeInserted(_ changes: SaveChanges, into outcome: inout SaveOutcome) -> [ManagedObjectID] {
+    mutating func takeInserted(_ changes: SaveChanges, into outcome: inout SaveOutcome) -> [ManagedObjectID] {
         var unread: [ManagedObjectID] = []
         let time = ContinuousClock.now
-        outcome.inserted.reserveCapacity(request.insertions.count)
-        outcome.rows.reserveCapacity(request.insertions.count)
-        for insertion in request.insertions {
-            guard let key = newKeys[insertion.id], changes.hasInserted(key) else { continue }
-            let id = outcome.permanentIDs[insertion.id] ?? insertion.id
-            outcome.inserted.insert(id)
-            if isAsGiven(insertion, key, changes) {
-                outcome.rows.append(row(insertion, id, time, outcome.permanentIDs))
-            } else {
-                unread.append(id)
+        outcome.inserted.reserveCapacity(insertionKeys.count)
+        outcome.insertions.reserveCapacity(insertionKeys.count)
+        var lastShape: ObjectShape?
+        var isWhole = false
+        for index in insertionKeys.indices {
+            let (key, id) = (insertionKeys[index], insertionIDs[index])
+            guard !changes.hasDeletions || changes.hasInserted(key) else { continue }
+            let insertion = request.insertions[index]
+            if insertion.shape !== lastShape {
+                lastShape = insertion.shape
+                isWhole = places[key.entity]?.count == insertion.shape.storedAttributes.count
             }
+            outcome.inserted.insert(id)
+            let row = isWhole && isAsGiven(insertion, key, changes) ? row(insertion, id, time) : nil
+            if row == nil { unread.append(id) }
+            outcome.insertions.append(SaveOutcome.Insertion(id: insertion.id, permanentID: id, row: row))
         }
         return unread
     }
@@ -27,15 +32,13 @@ extension StoreSave {
         // What comes back may have been given more than it asked for, by one that made room for it.
         insertion.shape.readsAsWritten && continuedVersions[insertion.id] == nil && !writer.hasTriggers
             && !changes.hasRewritten(key)
-            && places[key.entity]?.count == insertion.shape.storedAttributes.count
             && insertion.shape.realAttributes.allSatisfy { !insertion.attributes[$0].isNotANumber }
     }
 
-    private func row(
+    private mutating func row(
         _ insertion: SaveRequest.Insertion,
         _ id: ManagedObjectID,
-        _ time: ContinuousClock.Instant,
-        _ permanentIDs: [ManagedObjectID: ManagedObjectID]
+        _ time: ContinuousClock.Instant
     ) -> RowSnapshot {
         let shape = insertion.shape
         var attributes = insertion.attributes
@@ -43,15 +46,9 @@ extension StoreSave {
         var toOnes = insertion.toOnes
         for (index, destination) in toOnes.enumerated() {
             guard let destination else { continue }
-            toOnes[index] = shape.toOnes[index].isTransient ? nil : permanentIDs[destination] ?? destination
+            toOnes[index] = shape.toOnes[index].isTransient ? nil : permanentID(of: destination)
         }
-        return RowSnapshot(
-            id: id,
-            version: continuedVersions[insertion.id] ?? 1,
-            attributes: attributes,
-            toOnes: toOnes,
-            time: time
-        )
+        return RowSnapshot(id: id, version: 1, attributes: attributes, toOnes: toOnes, time: time)
     }
 }
 

@@ -7,7 +7,7 @@ extension StoreSave {
     mutating func makeRoom() throws {
         for (loser, winner) in request.supplanted {
             // By its own version conflict, the winner may not be saved at all.
-            guard newKeys[winner] != nil || request.updates.contains(where: { $0.id == winner }),
+            guard newKey(of: winner) != nil || request.updates.contains(where: { $0.id == winner }),
                 let holder = try key(of: loser)
             else { continue }
             // One that comes back is led to before it is there.

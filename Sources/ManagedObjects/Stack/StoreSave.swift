@@ -14,8 +14,14 @@ struct StoreSave {
     let model: ModelShape
     var request: SaveRequest
     var outcome = SaveOutcome()
-    /// The keys of objects that this save inserts, by their ids: temporary ones, or those of objects that come back.
+    /// The keys of objects that this save inserts and that had one before, by their ids.
     var newKeys: [ManagedObjectID: ObjectKey] = [:]
+    /// The keys of the request's insertions, each in its place, once they are taken.
+    private(set) var insertionKeys: [ObjectKey] = []
+    /// The permanent ids that belong to them.
+    private(set) var insertionIDs: [ManagedObjectID] = []
+    /// Where each insertion is, by its id; made when somebody first asks for one, for often nobody does.
+    private var insertionIndices: [ManagedObjectID: Int] = [:]
     /// The versions of objects that come back, which go on where they were.
     var continuedVersions: [ManagedObjectID: Int64] = [:]
     /// Attributes whose unique values were taken away and are still to be given; nil for one that has a new value.
@@ -23,6 +29,8 @@ struct StoreSave {
     /// The destinations that were looked up.
     private var known: [ManagedObjectID: ObjectKey] = [:]
     private(set) var places: [String: [Int]] = [:]
+    /// Those that were asked for last: objects of one entity follow each other.
+    private var lastPlaces: (shape: ObjectShape, places: [Int])?
 
     init(
         _ request: SaveRequest,
@@ -40,7 +48,7 @@ struct StoreSave {
 
     /// Writes everything; the caller holds the transaction and rolls it back when this throws.
     mutating func run() throws -> SaveOutcome {
-        outcome.permanentIDs = request.standIns
+        outcome.standIns = request.standIns
         for insertion in request.insertions where !insertion.id.isTemporaryID {
             newKeys[insertion.id] = try objectKey(insertion.id)
         }
@@ -68,23 +76,63 @@ struct StoreSave {
 
     private mutating func takeKeys() throws {
         // Here by index: a copy of each insertion would count five references up and down.
-        let new = request.insertions.indices.filter { newKeys[request.insertions[$0].id] == nil }
         var counts: [String: Int64] = [:]
-        for index in new { counts[request.insertions[index].id.entityName, default: 0] += 1 }
+        var run: (entity: String, count: Int64) = ("", 0)
+        for index in request.insertions.indices where !hasKey(request.insertions[index].id) {
+            let entity = request.insertions[index].id.entityName
+            if entity != run.entity {
+                counts[run.entity, default: 0] += run.count
+                run = (entity, 0)
+            }
+            run.count += 1
+        }
+        counts[run.entity, default: 0] += run.count
         var next: [String: Int64] = [:]
-        for (entity, count) in counts.sorted(by: { $0.key < $1.key }) {
+        for (entity, count) in counts.sorted(by: { $0.key < $1.key }) where count > 0 {
             next[entity] = try writer.allocateKeys(for: entity, count: count)
         }
-        newKeys.reserveCapacity(newKeys.count + new.count)
-        outcome.permanentIDs.reserveCapacity(outcome.permanentIDs.count + new.count)
-        for index in new {
+        insertionKeys.reserveCapacity(request.insertions.count)
+        insertionIDs.reserveCapacity(request.insertions.count)
+        var present: (entity: String, family: ManagedObjectID.Family, next: Int64)?
+        for index in request.insertions.indices {
             let id = request.insertions[index].id
-            guard let number = next[id.entityName] else { continue }
-            let key = ObjectKey(entity: id.entityName, primaryKey: number)
-            newKeys[id] = key
-            outcome.permanentIDs[id] = store.id(of: key)
-            next[id.entityName] = number + 1
+            if hasKey(id), let known = newKeys[id] {
+                insertionKeys.append(known)
+                insertionIDs.append(id)
+                continue
+            }
+            if present?.entity != id.entityName {
+                if let present { next[present.entity] = present.next }
+                present = (id.entityName, store.family(of: id.entityName), next[id.entityName] ?? 0)
+            }
+            guard let (entity, family, number) = present else { continue }
+            insertionKeys.append(ObjectKey(entity: entity, primaryKey: number))
+            insertionIDs.append(ManagedObjectID(family, primaryKey: number))
+            present?.next = number + 1
         }
+    }
+
+    /// True for a new object that had its key before this save.
+    private func hasKey(_ id: ManagedObjectID) -> Bool { !newKeys.isEmpty && newKeys[id] != nil }
+
+    /// The key of an object that this save inserts; nil for others.
+    mutating func newKey(of id: ManagedObjectID) -> ObjectKey? {
+        if let key = newKeys[id] { return key }
+        return insertionIndex(of: id).map { insertionKeys[$0] }
+    }
+
+    private mutating func insertionIndex(of id: ManagedObjectID) -> Int? {
+        if insertionIndices.count < insertionKeys.count {
+            insertionIndices.reserveCapacity(insertionKeys.count)
+            for index in insertionKeys.indices { insertionIndices[request.insertions[index].id] = index }
+        }
+        return insertionIndices[id]
+    }
+
+    /// The id under which an object is saved that a new one leads to.
+    mutating func permanentID(of id: ManagedObjectID) -> ManagedObjectID {
+        guard id.isTemporaryID else { return id }
+        return insertionIndex(of: id).map { insertionIDs[$0] } ?? id
     }
 
     func objectKey(_ id: ManagedObjectID) throws -> ObjectKey {
@@ -100,7 +148,7 @@ struct StoreSave {
 
     /// The key of an object under its concrete entity; nil when it is gone, be it by this save.
     mutating func key(of id: ManagedObjectID) throws -> ObjectKey? {
-        if let key = newKeys[id] { return key }
+        if let key = newKey(of: id) { return key }
         if let key = known[id] { return writer.changes.hasDeleted(key) ? nil : key }
         let given = try objectKey(id)
         guard let key = try writer.object(given.entity, given.primaryKey) else { return nil }
@@ -134,7 +182,7 @@ struct StoreSave {
 
     private mutating func insert(at index: Int) throws {
         let insertion = request.insertions[index]
-        guard let key = newKeys[insertion.id] else { return }
+        let key = insertionKeys[index]
         var toOnes: [String: ObjectKey] = [:]
         for (number, id) in insertion.toOnes.enumerated() {
             guard let id, !insertion.shape.toOnes[number].isTransient else { continue }
@@ -158,7 +206,11 @@ struct StoreSave {
 
     /// Where in an object's attributes the values are that the writer wants, in its order.
     private mutating func places(of shape: ObjectShape) throws -> [Int] {
-        if let known = places[shape.name] { return known }
+        if let lastPlaces, lastPlaces.shape === shape { return lastPlaces.places }
+        if let known = places[shape.name] {
+            lastPlaces = (shape, known)
+            return known
+        }
         let found = try writer.insertedAttributes(of: shape.name)
             .map { name in
                 guard case .attribute(let index) = shape.property(name) else {
@@ -214,8 +266,10 @@ struct StoreSave {
     // MARK: Links
 
     private mutating func writeRemovals(_ link: SaveRequest.Link) throws {
-        guard !link.removed.isEmpty, let owner = try key(of: link.owner), newKeys[link.owner] == nil else { return }
-        for id in link.removed where newKeys[id] == nil {
+        guard !link.removed.isEmpty, let owner = try key(of: link.owner), newKey(of: link.owner) == nil else {
+            return
+        }
+        for id in link.removed where newKey(of: id) == nil {
             if let member = try key(of: id) { try writer.disconnect(owner, link.relationship, from: member) }
         }
     }
@@ -257,7 +311,8 @@ struct StoreSave {
 
     /// The object behind a key that the writer names, in the words of contexts.
     func id(of key: ObjectKey) -> ManagedObjectID {
-        newKeys.first { $0.value == key }?.key ?? store.id(of: key)
+        if let id = newKeys.first(where: { $0.value == key })?.key { return id }
+        return insertionKeys.firstIndex(of: key).map { request.insertions[$0].id } ?? store.id(of: key)
     }
 }
 

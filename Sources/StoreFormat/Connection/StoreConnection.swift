@@ -27,6 +27,8 @@ package final class StoreConnection {
     private let queue: DatabaseQueue
     private let handle: OpaquePointer
     private var statements: [String: SQLStatement] = [:]
+    /// The one that was asked for last: the same comes many times in a row, and its text need not be looked up then.
+    private var lastStatement: (sql: String, statement: SQLStatement)?
     private var depth = 0
     private var isClosed = false
 
@@ -62,11 +64,15 @@ package final class StoreConnection {
         self.wait = wait
     }
 
-    deinit { statements.removeAll() }
+    deinit {
+        lastStatement = nil
+        statements.removeAll()
+    }
 
     /// Closes the connection; every use after that is an error.
     package func close() throws(StoreError) {
         guard !isClosed else { return }
+        lastStatement = nil
         statements.removeAll()
         do {
             try queue.close()
@@ -225,8 +231,13 @@ package final class StoreConnection {
     }
 
     private func keptStatement(_ sql: String) throws(StoreError) -> SQLStatement {
-        if let statement = statements[sql], !statement.isAtWork { return statement }
+        if let (text, statement) = lastStatement, text == sql, !statement.isAtWork { return statement }
+        if let statement = statements[sql], !statement.isAtWork {
+            lastStatement = (sql, statement)
+            return statement
+        }
         let statement = try SQLStatement(sql, connection: try openHandle(), path: location.path, isKept: true)
+        lastStatement = nil
         if statements.count >= 128 { statements = statements.filter(\.value.isAtWork) }
         if statements[sql] == nil { statements[sql] = statement }
         return statement

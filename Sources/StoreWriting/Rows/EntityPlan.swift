@@ -16,6 +16,7 @@ final class EntityPlan {
     /// The condition that finds the row of a key.
     let rowCondition: String
     private var insertions: [[String]: String] = [:]
+    private var plainInsertion: String?
 
     /// A to-one relationship without an inverse, and where its keys are.
     struct WayWithoutReturn {
@@ -62,12 +63,14 @@ final class EntityPlan {
 
     /// The statement that inserts a row: the fixed columns, the attributes, then these columns of keys.
     func insertion(_ keyColumns: [String]) -> String {
+        if keyColumns.isEmpty, let plainInsertion { return plainInsertion }
         if let sql = insertions[keyColumns] { return sql }
         let columns = ["Z_PK", "Z_ENT", "Z_OPT"] + inserted.map(\.column) + keyColumns
         let names = columns.map(SQLName.quoted).joined(separator: ", ")
         let places = columns.map { _ in "?" }.joined(separator: ", ")
         let sql = "INSERT INTO \(SQLName.quoted(entity.table)) (\(names)) VALUES (\(places))"
         insertions[keyColumns] = sql
+        if keyColumns.isEmpty { plainInsertion = sql }
         return sql
     }
 }

@@ -92,9 +92,25 @@ package struct HistoryWriter {
         guard count > 0 else { return number }
         try addTombstoneColumns(for: changes)
         var key = try allocate(.change, count: Int64(count))
+        let own = try entityNumber(.change)
+        var entity: StoreLayout.Entity?
         for (kind, objects) in zip([HistoryChange.Kind.insert, .update, .delete], groups) {
             for object in objects {
-                try write(object, kind: kind, of: changes, key: key, transaction: number)
+                // Objects of one entity follow each other.
+                if entity?.name != object.entity { entity = layout.entities[object.entity] }
+                guard let entity else {
+                    key += 1
+                    continue
+                }
+                var arguments: [SQLValue] = [
+                    .integer(key), own, .integer(kind.rawValue), .integer(entity.number), .integer(object.primaryKey),
+                    .integer(number), .null,
+                ]
+                if kind == .insert {
+                    try connection.run(Self.changeSQL, arguments)
+                } else {
+                    try write(object, kind, of: entity, changes, &arguments)
+                }
                 key += 1
             }
         }
@@ -113,16 +129,11 @@ package struct HistoryWriter {
 
     private func write(
         _ object: ObjectKey,
-        kind: HistoryChange.Kind,
-        of changes: SaveChanges,
-        key: Int64,
-        transaction: Int64
+        _ kind: HistoryChange.Kind,
+        of entity: StoreLayout.Entity,
+        _ changes: SaveChanges,
+        _ arguments: inout [SQLValue]
     ) throws {
-        guard let entity = layout.entities[object.entity] else { return }
-        var arguments: [SQLValue] = [
-            .integer(key), try entityNumber(.change), .integer(kind.rawValue), .integer(entity.number),
-            .integer(object.primaryKey), .integer(transaction), .null,
-        ]
         if kind == .update {
             guard entity.historySlots.isComplete else {
                 throw StoreError(

@@ -23,6 +23,8 @@ package final class RowWriter {
     /// What a one-to-one of an object that is yet to be inserted leads to, because the other side came first.
     private var promises: [ObjectKey: [String: ObjectKey]] = [:]
     private var plans: [String: EntityPlan] = [:]
+    /// The one that was asked for last: objects of one entity follow each other.
+    private var lastPlan: EntityPlan?
     /// What tells that the tables and entities are still those that the layout was read from.
     private var fingerprint: [SQLValue?] = []
     /// The version hashes of the model that the store was made or migrated for last.
@@ -101,7 +103,11 @@ package final class RowWriter {
 
     /// The plan for an entity; throws when the model or the store does not hold it.
     func plan(of name: String) throws(StoreError) -> EntityPlan {
-        if let plan = plans[name] { return plan }
+        if let lastPlan, lastPlan.entity.name == name { return lastPlan }
+        if let plan = plans[name] {
+            lastPlan = plan
+            return plan
+        }
         guard let entity = layout.entities[name] else {
             throw unfit(
                 layout.model.entities[name] == nil
@@ -197,7 +203,9 @@ package final class RowWriter {
     ) throws {
         guard !plan.entity.isAbstract else { throw unfit("\(key.entity) is abstract and has no objects of its own") }
         var destinations = destinations
-        if let promised = promises.removeValue(forKey: key) { destinations.merge(promised) { given, _ in given } }
+        if !promises.isEmpty, let promised = promises.removeValue(forKey: key) {
+            destinations.merge(promised) { given, _ in given }
+        }
         var row: [String: SQLValue] = [:]
         for (name, destination) in destinations {
             let place = try toOne(name, of: key)

@@ -17,7 +17,10 @@ package struct SaveChanges: Sendable {
     package var isEmpty: Bool { isInserted.isEmpty && deleted.isEmpty && slots.isEmpty }
 
     /// The objects in the order in which they were inserted.
-    package var inserted: [ObjectKey] { insertionOrder.filter(isInserted.contains) }
+    package var inserted: [ObjectKey] { hasDeletions ? insertionOrder.filter(isInserted.contains) : insertionOrder }
+
+    /// True when an object was deleted, be it one that the same save inserted.
+    package var hasDeletions: Bool { !isDeleted.isEmpty }
 
     /// The objects that were there before, in the order in which they were first changed.
     package var updated: [ObjectKey] { updateOrder.filter { slots[$0] != nil } }

@@ -195,7 +195,7 @@ struct ChildContextTests {
                 context: ObjectIdentifier(stack.background),
                 contextName: nil,
                 transactions: [:],
-                permanentIDs: [:]
+                permanentIDs: []
             )
         )
         await stack.main.perform { main in
