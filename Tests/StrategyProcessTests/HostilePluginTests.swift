@@ -1,4 +1,5 @@
-import FoundationEssentials
+import Dispatch
+import Foundation
 import Glibc
 import StoreStrategies
 import Synchronization
@@ -141,6 +142,30 @@ struct HostilePluginTests {
             )
         }
         #expect(error?.code == .cancelled)
+        #expect(try leftovers().isEmpty)
+    }
+
+    @Test("Those that fork without end keep no other from being asked")
+    func crowd() throws {
+        try folder.plugin("Good")
+        try folder.plugin("Hostile", "fork() { fork & fork & }; while :; do sleep \(nap) & fork; done")
+        let crowd = DispatchGroup()
+        let refusals = Mutex<[String]>([])
+        for _ in 0..<4 {
+            crowd.enter()
+            Thread {
+                for _ in 0..<3 {
+                    let text = refusal("Hostile", within: 1)
+                    refusals.withLock { $0.append(text) }
+                }
+                crowd.leave()
+            }
+            .start()
+        }
+        for _ in 0..<60 { #expect(refusal("Good") == "") }
+        #expect(crowd.wait(timeout: .now() + 120) == .success)
+        #expect(refusals.withLock { $0.count } == 12)
+        #expect(refusals.withLock { $0.allSatisfy { $0.contains("the plugin Hostile is refused") } })
         #expect(try leftovers().isEmpty)
     }
 
