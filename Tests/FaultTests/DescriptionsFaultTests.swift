@@ -50,7 +50,7 @@ struct DescriptionsFaultTests {
                     + (names == ["tmp/", Self.file] ? [] : ["left behind: \(names.sorted())"])
             }
         )
-        let summary = try sweep.run(limit: 60)
+        let summary = try sweep.run(limit: 40)
         #expect(summary.violations.isEmpty, "\(summary.violations.map(\.description).joined(separator: "\n"))")
         #expect(summary.harmed > summary.runs / 2)
         #expect(summary.kinds.isSuperset(of: [.create, .write, .synchronize, .rename]))

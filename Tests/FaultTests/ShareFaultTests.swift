@@ -38,7 +38,7 @@ struct ShareFaultTests {
     func described() throws {
         let template = try HabitTemplate.makeCoreData(journalMode: "wal", tracksHistory: false)
         let judge = ShareJudge(template: template, described: DescribedShare())
-        try sweep("described, \(template.testDescription)", judge, limit: 80)
+        try sweep("described, \(template.testDescription)", judge, limit: 50)
     }
 
     private func sweep(_ name: String, _ judge: ShareJudge, limit: Int) throws {

@@ -132,7 +132,10 @@ final class StagedExternalFiles {
         guard let source, let staged, !identities.isEmpty else { return }
         let mode = try rights?.mode.map(StoreTreatment.folderMode) ?? source.status().mode & 0o777
         let group = rights?.group ?? group
+        let wasThere = try container.externalData(of: location) != nil
         let target = try container.ensureExternalData(of: location, mode: mode, group: group)
+        // A folder that is there stays as its owner made it.
+        if !wasThere { try requireRights(of: target) }
         for name in identities.keys.sorted() {
             if try target.status(of: name) != nil {
                 if try target.holdsEqualFile(name, to: staged) { continue }
@@ -140,7 +143,6 @@ final class StagedExternalFiles {
             }
             try staged.move(name, to: name, in: target)
         }
-        try requireRights(of: target)
         try target.synchronize()
     }
 

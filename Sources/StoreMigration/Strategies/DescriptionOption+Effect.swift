@@ -6,6 +6,6 @@ extension DescriptionOption {
 
     private static let carriedOnly: Set<Self> = [
         .shouldAddStoreAsynchronously, .shouldMigrateStoreAutomatically, .shouldInferMappingModelAutomatically,
-        .postsRemoteChangeNotifications, .fileProtection, .isExcludedFromBackup,
+        .fileProtection, .isExcludedFromBackup,
     ]
 }

@@ -90,8 +90,9 @@ struct RoleProof {
         if abs(store.timeout - description.timeout) >= 0.001 {
             throw difference("\(DescriptionOption.timeout) is \(store.timeout) for \(role)")
         }
-        // One that reads only keeps no log; its writers do.
-        let beyondReaders: Set<DescriptionOption> = store.isReadOnly ? [.usesPersistentWriteAheadLog] : []
+        // One that reads only keeps no log and has nothing to tell; its writers do.
+        let beyondReaders: Set<DescriptionOption> =
+            store.isReadOnly ? [.usesPersistentWriteAheadLog, .postsRemoteChangeNotifications] : []
         if let missing = store.optionsNotApplied.first(where: { !$0.isCarriedOnly && !beyondReaders.contains($0) }) {
             throw difference("\(missing) is not in force for \(role)")
         }
