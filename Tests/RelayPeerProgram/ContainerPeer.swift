@@ -31,6 +31,14 @@ final class ContainerPeer: Peer {
         case "insert", "update", "delete", "saves": return try change(words)
         // The dummies that the view context holds, as it has them.
         case "show": return try container.viewContext.performAndWait { try Self.text($0) }
+        // Waits until it holds just these; what it holds instead when two minutes pass without news.
+        case "until":
+            while true {
+                let heardBefore = heard.value
+                let text = try container.viewContext.performAndWait { try Self.text($0) }
+                if text == rest.joined(separator: " ") { return "ok" }
+                guard heard.wait(for: heardBefore + 1) else { return text }
+            }
         case "fetch":
             return try container.viewContext.performAndWait { context in
                 _ = try context.fetch(FetchRequest(entityName: "TestDummy"))
