@@ -12,14 +12,13 @@ extension ManagedObjectContext {
 
     /// Takes in changes that reached the store some other way, into several contexts, parents before children.
     ///
-    /// The cached rows of these objects are forgotten first, so that every context reads them anew.
+    /// Every context reads the rows of these objects anew, whatever was cached of them.
     public static func mergeChanges(
         fromRemoteContextSave changes: ObjectIDChanges,
         into contexts: [ManagedObjectContext]
     ) async throws {
         for context in contexts.inOrderOfDepth() {
-            context.persistentStoreCoordinator.forget(changes)
-            try await context.merge(changes)
+            try await context.mergeRereading(changes)
         }
     }
 
@@ -30,8 +29,7 @@ extension ManagedObjectContext {
     ) async throws {
         for context in contexts.inOrderOfDepth() {
             let ids = changes.objectIDs(in: context.persistentStoreCoordinator)
-            context.persistentStoreCoordinator.forget(ids)
-            try await context.merge(ids)
+            try await context.mergeRereading(ids)
         }
     }
 
@@ -45,12 +43,18 @@ extension ManagedObjectContext {
         return result
     }
 
-    private func merge(_ changes: ObjectIDChanges) throws {
+    private func mergeRereading(_ changes: ObjectIDChanges) throws {
+        // A child reads of its parent, and what that has is not changed here.
+        if parent != nil { persistentStoreCoordinator.forget(changes) }
+        try merge(changes, isRereading: parent == nil)
+    }
+
+    private func merge(_ changes: ObjectIDChanges, isRereading: Bool = false) throws {
         if changes.invalidatesAll {
             graph.news.rereadsStores = true
             try refreshAllObjects()
         }
-        try graph.merge(changes)
+        try graph.merge(changes, isRereading: isRereading)
     }
 }
 
@@ -88,8 +92,12 @@ extension ObjectGraph {
         }
     }
 
-    func merge(_ changes: ObjectIDChanges) throws {
+    /// Takes in what changed; cached rows count for nothing when it is reread.
+    func merge(_ changes: ObjectIDChanges, isRereading: Bool = false) throws {
         try processPendingChanges()
+        let maximumAge = isRereading ? .zero : self.maximumAge
+        // Whoever looks at these later is to read them too.
+        var unread = isRereading ? Array(changes.deleted) : []
         // The new ones are held until observers have been told, or nobody would ever see them.
         var held: [ManagedObject] = []
         for id in changes.inserted where source.canRead(id) {
@@ -105,18 +113,23 @@ extension ObjectGraph {
         var known: [ManagedObject] = []
         known.reserveCapacity(min(stale.count, registeredCount))
         for id in stale {
-            guard let object = registered(id), !object.status.contains(.inserted) else { continue }
+            guard let object = registered(id), !object.status.contains(.inserted) else {
+                if isRereading { unread.append(id) }
+                continue
+            }
             if object.status.contains(.deleted) {
                 // What others did to it is known now, and it is to go all the same.
                 if object.base != nil { object.base = try source.row(of: object.objectID, maximumAge: maximumAge) }
             } else if object.isFault {
                 // Faults are not affected: the next look at them reads what is new.
                 _ = object.forgetDestinations()
+                if isRereading { unread.append(id) }
             } else {
                 known.append(object)
             }
         }
-        try refresh(known)
+        if !unread.isEmpty { source.forget(unread, olderThan: nil) }
+        try refresh(known, maximumAge: maximumAge)
         try dropReferences(to: changes.deleted)
         for id in changes.deleted {
             if let object = self.registered(id) { forgetRow(of: object) }

@@ -67,7 +67,7 @@ extension ObjectGraph {
     }
 
     /// Gives objects that are no faults the values of their rows, and lays the changes made to them on top.
-    func refresh(_ objects: [ManagedObject]) throws {
+    func refresh(_ objects: [ManagedObject], maximumAge: Duration?) throws {
         let rows = try source.rows(of: objects.map(\.objectID), maximumAge: maximumAge)
         news.refreshed.reserveCapacity(news.refreshed.count + objects.count)
         for (object, row) in zip(objects, rows) { take(row, for: object) }

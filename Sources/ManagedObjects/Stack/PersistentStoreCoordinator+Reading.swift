@@ -84,10 +84,11 @@ extension AttachedStore {
     /// The rows of objects, each in its place: cached ones that are young enough, and the others as they are now.
     fileprivate func currentRows(of ids: [ManagedObjectID], maximumAge: Duration?) throws -> [RowSnapshot?] {
         let oldest = maximumAge.map { ContinuousClock.now - $0 }
-        var result = cache.withLock { $0.rows(of: ids) }
+        // No row is young enough for an age of nothing.
+        var result = maximumAge == .zero ? ids.map { _ in nil } : cache.withLock { $0.rows(of: ids) }
         var missing: [Int] = []
         for (index, row) in result.enumerated() {
-            if let row, oldest.map({ row.time >= $0 && maximumAge != .zero }) ?? true { continue }
+            if let row, oldest.map({ row.time >= $0 }) ?? true { continue }
             missing.append(index)
         }
         guard !missing.isEmpty else { return result }
