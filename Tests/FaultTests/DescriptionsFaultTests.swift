@@ -34,7 +34,7 @@ struct DescriptionsFaultTests {
                 case .exited(6):
                     let isTold = isShared && scratch.output.contains("the store is shared")
                     return isTold ? [] : ["it is not told that the store is shared"]
-                case .exited(1), .exited(12), .exited(14):
+                case .exited(1), .exited(11), .exited(12), .exited(14):
                     let names = try new.entries()
                     return names.isEmpty ? [] : ["it ended as if nothing was done, and there is \(names)"]
                 case .killed(signal: 9) where fault.isDeadly: return []
