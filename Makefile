@@ -18,11 +18,13 @@ NEEDS := \
   strace=strace
 
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
-SOURCES := Package.swift Sources Plugins Tests
+SOURCES := Package.swift Sources Plugins Fixtures Tests
 
 demo: install-deps
-	swift build -c release --static-swift-stdlib --product store-migrate
-	Fixtures/HabitCalendar/demo "$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate"
+	for product in store-migrate HabitApp HabitWidget; do \
+	  swift build -c release --static-swift-stdlib --product "$$product"; \
+	done
+	Fixtures/HabitCalendar/demo "$$(swift build -c release --static-swift-stdlib --show-bin-path)"
 
 test: install-deps
 	swift build --build-tests $(SWIFT_FLAGS)

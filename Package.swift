@@ -40,6 +40,20 @@ extension Target {
         )
     }
 
+    /// A part of the demonstration in `Fixtures/HabitCalendar`: it sees what any client of the package sees.
+    static func demonstration(_ name: String, isExecutable: Bool = false, _ dependencies: [Dependency]) -> Target {
+        let path = "Fixtures/HabitCalendar/\(name)"
+        return isExecutable
+            ? .executableTarget(
+                name: name,
+                dependencies: dependencies,
+                path: path,
+                packageAccess: false,
+                swiftSettings: strict
+            )
+            : .target(name: name, dependencies: dependencies, path: path, packageAccess: false, swiftSettings: strict)
+    }
+
     static func tests(_ name: String, _ dependencies: [Dependency]) -> Target {
         .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
     }
@@ -112,13 +126,19 @@ let package = Package(
             ]
         ),
         // prove
-        .module("StoreVerification", ["StoreFormat", "SafeFiles", "CSQLite", .systemPackage, .crypto]),
+        .module(
+            "StoreVerification",
+            [
+                "ManagedObjects", "ChangeRelay", "StoreWriting", "StoreFormat", "StoreStrategies", "SafeFiles",
+                "CSQLite", .systemPackage, .crypto,
+            ]
+        ),
         // act
         .module(
             "StoreMigration",
             [
-                "StoreVerification", "ManagedObjects", "StoreWriting", "StoreFormat", "StoreStrategies", "SafeFiles",
-                "CSQLite", .systemPackage, .logging,
+                "StoreVerification", "ManagedObjects", "ChangeRelay", "StoreWriting", "StoreFormat", "StoreStrategies",
+                "SafeFiles", "CSQLite", .systemPackage, .logging,
             ]
         ),
         // strategies
@@ -138,10 +158,22 @@ let package = Package(
             dependencies: [
                 "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeRelay", "StoreFixtures", "StoreFormat",
                 "BuiltInStrategies", "StrategyProcess", "StoreStrategies", "SafeFiles", .arguments, .yams, .logging,
-                .systemPackage,
+                .subprocess, .systemPackage,
             ],
             packageAccess: false,
             swiftSettings: strict
+        ),
+
+        // the demonstration
+        .demonstration(
+            "HabitData",
+            ["StoreMigration", "ManagedObjects", "BuiltInStrategies", "StoreStrategies", "StoreFormat"]
+        ),
+        .demonstration("HabitApp", isExecutable: true, ["HabitData", "ManagedObjects", "StoreFormat", .arguments]),
+        .demonstration(
+            "HabitWidget",
+            isExecutable: true,
+            ["HabitData", "ManagedObjects", "ChangeMerging", "StoreStrategies", "StoreFormat", .arguments]
         ),
 
         // tests
@@ -195,8 +227,8 @@ let package = Package(
         .tests(
             "StoreVerificationTests",
             [
-                "TestSupport", "StoreVerification", "StoreFixtures", "StoreFormat", "SafeFiles", "CSQLite",
-                .systemPackage,
+                "TestSupport", "StoreVerification", "ManagedObjects", "ChangeRelay", "StoreFixtures", "StoreFormat",
+                "StoreStrategies", "SafeFiles", "CSQLite", .systemPackage,
             ]
         ),
         .tests(
@@ -210,7 +242,8 @@ let package = Package(
         .tests(
             "StoreMigrationTests",
             [
-                "relay-peer", "store-writer", "TestSupport", "StoreMigration", "ManagedObjects", "StoreVerification",
+                "relay-peer", "store-writer", "TestSupport", "StoreMigration", "ManagedObjects", "ChangeRelay",
+                "StoreVerification",
                 "BuiltInStrategies", "StoreFixtures", "StoreFormat", "StoreStrategies", "SafeFiles",
                 .systemPackage, .logging,
             ]
@@ -218,9 +251,10 @@ let package = Package(
         .tests(
             "StoreMigrateTests",
             [
-                "store-migrate", "TestSupport", "BuiltInStrategies", "StrategyProcess", "StoreStrategies",
-                "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeRelay",
-                "StoreFormat", "SafeFiles", .subprocess, .systemPackage,
+                "store-migrate", "HabitApp", "HabitWidget", "TestSupport", "BuiltInStrategies", "StrategyProcess",
+                "StoreStrategies", "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeRelay",
+                "StoreFormat",
+                "SafeFiles", .subprocess, .systemPackage,
             ]
         ),
     ]

@@ -18,8 +18,8 @@ enum RelaySchema {
         }
     }
 
-    /// False for an empty file.
-    private static func isPrepared(_ connection: StoreConnection) throws -> Bool {
+    /// False for an empty file; throws for one that is not ours.
+    static func isPrepared(_ connection: StoreConnection) throws -> Bool {
         let id = try connection.value("PRAGMA application_id")?.integer ?? 0
         let found = try connection.value("PRAGMA user_version")?.integer ?? 0
         let tables = try connection.value("SELECT count(*) FROM sqlite_schema")?.integer ?? 0

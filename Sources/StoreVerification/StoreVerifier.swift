@@ -39,11 +39,14 @@ public struct StoreVerifier: Sendable {
 
     /// Proves a store up to a level; the level `content` compares it with another store, or with what a share recorded.
     ///
+    /// The level `merging` is what `probe` shows, which works on a scratch copy of some of the store's objects.
+    ///
     /// Throws ``UnreadableStore`` or ``StoreError`` where there is no store that could be looked at.
     public func verify(
         _ location: StoreLocation,
         level: VerificationLevel,
-        against other: StoreLocation? = nil
+        against other: StoreLocation? = nil,
+        probe: MergeProbe = MergeProbe()
     ) throws -> VerificationReport {
         var expected: StoreDigest?
         if level >= .content, let other {
@@ -54,7 +57,7 @@ public struct StoreVerifier: Sendable {
         return try reader.withView(of: location) { view in
             let reference =
                 expected.map { .store($0) } ?? ContentReference(recordedBeside: location, seenAs: view)
-            return try VerificationRun(self, view, location, reference: reference, monitor: monitor)
+            return try VerificationRun(self, view, location, reference: reference, probe: probe, monitor: monitor)
                 .report(upTo: level)
         }
     }
@@ -62,7 +65,8 @@ public struct StoreVerifier: Sendable {
     /// Returns what is found at exactly one level, through a connection that the caller holds.
     ///
     /// `location` names the store as people know it; the connection may lead to a private copy of it. At the level
-    /// `coredata` a plain SQLite store has nothing to find; the level `content` needs two digests and finds nothing here.
+    /// `coredata` a plain SQLite store has nothing to find; the level `content` needs two digests, the level `merging` a probe,
+    /// and they find nothing here.
     package func findings(
         in connection: StoreConnection,
         location: StoreLocation,
@@ -76,7 +80,7 @@ public struct StoreVerifier: Sendable {
         case .coredata:
             try CoreDataStore(connection, location: location, externalData: externalData)?
                 .findings(monitor: monitor) ?? []
-        case .content: []
+        case .content, .merging: []
         }
     }
 

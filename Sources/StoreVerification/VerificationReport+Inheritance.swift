@@ -10,7 +10,7 @@ extension VerificationReport {
             if result.status == .failed, !failing.contains(result.level) { copy.status = .passed }
             return copy
         }
-        return VerificationReport(levels: outcomes, findings: compared, digest: digest)
+        return VerificationReport(levels: outcomes, findings: compared, digest: digest, probe: probe)
     }
 }
 

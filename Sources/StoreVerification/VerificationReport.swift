@@ -29,11 +29,19 @@ public struct VerificationReport: Sendable, Codable {
     public let findings: [Finding]
     /// The content digest, when it was taken.
     public let digest: StoreDigest?
+    /// What the level `merging` tried.
+    public let probe: MergeProbeReport?
 
-    public init(levels: [LevelResult], findings: [Finding], digest: StoreDigest? = nil) {
-        self.levels = levels
+    public init(
+        levels: [LevelResult],
+        findings: [Finding],
+        digest: StoreDigest? = nil,
+        probe: MergeProbeReport? = nil
+    ) {
+        self.levels = levels.sorted { $0.level < $1.level }
         self.findings = findings
         self.digest = digest
+        self.probe = probe
     }
 
     /// The levels that were carried out and passed, as a summary names them.

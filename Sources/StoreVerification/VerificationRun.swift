@@ -6,6 +6,7 @@ struct VerificationRun {
     private let view: StoreView
     private let location: StoreLocation
     private let reference: ContentReference
+    private let probe: MergeProbe
     private let monitor: WorkMonitor
 
     init(
@@ -13,12 +14,14 @@ struct VerificationRun {
         _ view: StoreView,
         _ location: StoreLocation,
         reference: ContentReference,
+        probe: MergeProbe,
         monitor: WorkMonitor
     ) {
         self.verifier = verifier
         self.view = view
         self.location = location
         self.reference = reference
+        self.probe = probe
         self.monitor = monitor
     }
 
@@ -26,18 +29,24 @@ struct VerificationRun {
         var levels: [VerificationReport.LevelResult] = []
         var findings: [Finding] = []
         var digest: StoreDigest?
+        var probed: MergeProbeReport?
         for next in VerificationLevel.allCases where next <= level {
             if let reason = try reasonToSkip(next, after: findings) {
                 levels.append(.init(level: next, status: .skipped, reason: reason, seconds: 0))
                 continue
             }
             let start = ContinuousClock.now
-            var found: [Finding]
-            if next == .content {
+            let found: [Finding]
+            switch next {
+            case .content:
                 let own = try StoreDigest(of: view.connection, externalData: view.externalData, monitor: monitor)
                 digest = own
                 found = try differences(of: own)
-            } else {
+            case .merging:
+                let report = try probe.report(of: view.connection, at: location, monitor: monitor)
+                probed = report
+                found = report.findings
+            case .files, .sqlite, .coredata:
                 found = try verifier.findings(
                     in: view.connection,
                     location: location,
@@ -51,7 +60,7 @@ struct VerificationRun {
             )
             findings += found
         }
-        return VerificationReport(levels: levels, findings: findings, digest: digest)
+        return VerificationReport(levels: levels, findings: findings, digest: digest, probe: probed)
     }
 
     private func differences(of digest: StoreDigest) throws -> [Finding] {
@@ -77,6 +86,7 @@ struct VerificationRun {
         case .content:
             if case .none(let reason) = reference { return reason }
             return nil
+        case .merging: return try MergeProbe.reasonToSkip(view.connection)
         }
     }
 }

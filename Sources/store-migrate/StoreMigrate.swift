@@ -9,8 +9,7 @@ struct StoreMigrate: ParsableCommand {
         subcommands: [
             ShareVerb.self, PlanVerb.self, StatusVerb.self, ResumeVerb.self, AbortVerb.self, RetireVerb.self,
             InspectVerb.self, FetchVerb.self, VerifyVerb.self, HistoryGroup.self, RelayGroup.self, DoctorVerb.self,
-            ContainerGroup.self,
-            StrategiesGroup.self, FixtureGroup.self,
+            ContainerGroup.self, StrategiesGroup.self, FixtureGroup.self, ProbeWriterCommand.self,
         ]
     )
 }

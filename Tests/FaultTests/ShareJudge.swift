@@ -27,7 +27,7 @@ struct ShareJudge: Sendable {
             executable: FaultSweep.buildFolder + "/store-migrate",
             arguments: [
                 "share", "\(scratch.path)/\(Self.oldFolder)/\(template.name)",
-                "\(scratch.path)/\(Self.newFolder)/\(template.name)", "--old", policy.rawValue,
+                "\(scratch.path)/\(Self.newFolder)/\(template.name)", "--old", policy.rawValue, "--level", "content",
             ] + (displaced == nil ? [] : ["--on-both", "keep-old"]) + (described?.arguments(scratch) ?? [])
         )
     }

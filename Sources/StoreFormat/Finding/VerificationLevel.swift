@@ -8,6 +8,8 @@ public enum VerificationLevel: String, Sendable, Codable, CaseIterable, Comparab
     case coredata
     /// Every value of every row equals the other store's.
     case content
+    /// What one role saves arrives in another's contexts, shown on a scratch copy of some of the store's objects.
+    case merging
 
     public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
 
@@ -17,6 +19,7 @@ public enum VerificationLevel: String, Sendable, Codable, CaseIterable, Comparab
         case .sqlite: 1
         case .coredata: 2
         case .content: 3
+        case .merging: 4
         }
     }
 }

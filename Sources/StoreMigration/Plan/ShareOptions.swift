@@ -1,3 +1,4 @@
+public import ChangeRelay
 public import FoundationEssentials
 public import StoreFormat
 
@@ -36,7 +37,7 @@ public struct ShareOptions: Sendable {
     /// The file of the model that the caller's programs carry; a store that was written with a newer one is refused.
     public var modelFile: URL?
     /// How far the proof goes.
-    public var level: VerificationLevel = .content
+    public var level: VerificationLevel = .merging
     /// How long to wait for each lock.
     public var lockTimeout: Duration = .seconds(20)
     /// Where the journal is kept; nil is beside the old store.
@@ -45,6 +46,8 @@ public struct ShareOptions: Sendable {
     ///
     /// What is there is replaced when it holds descriptions, and is a mistake of the caller's when it does not.
     public var descriptionsFile: URL?
+    /// Pending changes that apps left in preferences files; they are taken along as change notices.
+    public var legacyChanges: [LegacyDefaultsImport] = []
     /// Network file systems are refused unless this is true: their locks cannot be trusted.
     public var allowsNetworkFileSystem = false
 

@@ -1,3 +1,4 @@
+import ChangeRelay
 import FoundationEssentials
 import Logging
 import SafeFiles
@@ -85,9 +86,28 @@ struct RetireRun {
         folder: Directory,
         _ journal: inout MigrationJournal
     ) throws -> ShareOutcome {
+        // What was posted since the share, though nobody could save.
+        let findings = RelayCarriage(old: old, new: shared.run.new, options: options).carry()
+        try moveRelay(in: folder, to: name)
         try folder.synchronize()
         try journal.append(.retired(to: name))
-        return outcome(shared, name: name, message: "the old store is sealed and kept as \(name)")
+        return outcome(
+            shared,
+            name: name,
+            findings: findings,
+            message: "the old store is sealed and kept as \(name)"
+        )
+    }
+
+    /// Change notices keep to the store's name, as its other files do; nobody can be woken there any more.
+    private func moveRelay(in folder: Directory, to name: String) throws {
+        for sidecar in ["", "-wal", "-shm"] {
+            let (from, target) = (RelayQueue.name(for: old.name) + sidecar, RelayQueue.name(for: name) + sidecar)
+            guard try folder.status(of: from) != nil, try folder.status(of: target) == nil else { continue }
+            try folder.move(from, to: target, in: folder)
+        }
+        let wake = RemoteChangeNotification.name(for: old.name)
+        if try folder.status(of: wake) != nil { try folder.removeFile(wake) }
     }
 
     /// The support folder takes the name that goes with the new name, so that the kept store opens with its files.
@@ -112,7 +132,7 @@ struct RetireRun {
                 next: .share(old: old.path, new: shared.run.new.path, flags: [])
             )
         }
-        let level = options.level == .content ? VerificationLevel.coredata : options.level
+        let level = min(options.level, .coredata)
         let report = try StoreVerifier().verify(shared.run.new, level: level, against: nil)
         guard report.passed else {
             throw MigrationError(
@@ -186,7 +206,12 @@ struct RetireRun {
         )
     }
 
-    private func outcome(_ shared: RunState.SharedRun, name: String, message: String) -> ShareOutcome {
+    private func outcome(
+        _ shared: RunState.SharedRun,
+        name: String,
+        findings: [Finding] = [],
+        message: String
+    ) -> ShareOutcome {
         ShareOutcome(
             outcome: .retired,
             transaction: shared.run.transaction,
@@ -202,6 +227,7 @@ struct RetireRun {
                 objects: nil,
                 digest: nil
             ),
+            findings: findings,
             message: message
         )
     }

@@ -170,6 +170,9 @@ struct RunRecovery {
                 in: context.container
             )
         }
+        for finding in RelayCarriage(old: run.run.old, new: run.run.new, options: runOptions).carry() {
+            logger.notice("\(finding.message)")
+        }
         try Receipt(
             transaction: run.run.transaction,
             old: run.run.old.path,

@@ -56,6 +56,7 @@ struct RunCloser {
         try copy.closeSource()
         let objects = oldStore.isAsInspected(inspection) ? inspection.objectCount : try countedObjects()
 
+        let relay = RelayCarriage(old: context.old, new: context.new, options: context.options).carry()
         let newDigest = try context.addedHistory != nil ? proof.copyDigest?.value ?? newStoreDigest() : digest
         try Receipt(
             transaction: context.transaction,
@@ -93,7 +94,7 @@ struct RunCloser {
                 lockHold: progress.lockHold,
                 isFenced: context.options.oldStore == .fence
             ),
-            findings: progress.findings + proof.findings + modeFindings,
+            findings: progress.findings + proof.findings + modeFindings + relay,
             descriptions: context.descriptions
         )
     }
@@ -103,7 +104,7 @@ struct RunCloser {
         if let proof = copy.proof, !copy.changedSinceProof, proof.digest != nil || context.options.level < .content {
             return proof
         }
-        let prover = StoreProver(options: context.options, monitor: context.monitor)
+        let prover = StoreProver(options: context.options, probe: context.mergeProbe, monitor: context.monitor)
         let reader = StoreReader(
             lockTimeout: context.options.effectiveLockTimeout,
             allowsNetworkFileSystem: context.options.allowsNetworkFileSystem,

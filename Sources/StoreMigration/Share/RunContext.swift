@@ -2,6 +2,7 @@ import Logging
 import SafeFiles
 import StoreFormat
 import StoreStrategies
+import StoreVerification
 import SystemPackage
 
 /// What all parts of one run share: the two places, opened once, and what the caller decided.
@@ -18,6 +19,8 @@ struct RunContext {
     let options: ShareOptions
     let monitor: WorkMonitor
     let logger: Logger
+    /// Who writes when the level `merging` is shown.
+    let probeWriter: any ProbeWriter
     /// The store as strategies describe it; nil when none was asked for.
     var described: DescribedStore?
     /// How each role opens the new store when the run is done; recorded beside the store.
@@ -29,7 +32,8 @@ struct RunContext {
         new: StoreLocation,
         options: ShareOptions,
         monitor: WorkMonitor,
-        logger: Logger
+        logger: Logger,
+        probeWriter: any ProbeWriter = CoordinatorProbeWriter()
     ) throws {
         self.transaction = transaction
         self.old = old
@@ -37,6 +41,7 @@ struct RunContext {
         self.options = options
         self.monitor = monitor
         self.logger = logger
+        self.probeWriter = probeWriter
         oldFolder = try Directory.open(path: old.folder)
         container = try Self.openContainer(new)
         group = try container.status().group

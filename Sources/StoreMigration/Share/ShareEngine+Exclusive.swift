@@ -52,7 +52,8 @@ extension ShareEngine {
             new: new,
             options: options,
             monitor: monitor,
-            logger: logger
+            logger: logger,
+            probeWriter: probeWriter
         )
         try requirements.requireTrusted(context.container)
         context.described = plan.copies ? described : nil

@@ -3,6 +3,7 @@ import Logging
 import SafeFiles
 import StoreFormat
 import StoreStrategies
+import StoreVerification
 
 /// The whole of a share: recover, look, ask, decide, carry out, tell.
 ///
@@ -17,6 +18,7 @@ struct ShareEngine {
     let pipeline: StrategyPipeline
     let monitor: WorkMonitor
     let logger: Logger
+    let probeWriter: any ProbeWriter
 
     private var stateFolder: StateFolder { StateFolder(of: old, stateFolder: options.stateFolder) }
     var gatherer: FactsGatherer {

@@ -124,7 +124,7 @@ final class StagedCopy {
                 // Reading the original for so long would keep its writers waiting; its bytes are compared under the lock.
                 .digest
             }
-        proof = try StoreProver(options: context.options, monitor: context.monitor)
+        proof = try StoreProver(options: context.options, probe: context.mergeProbe, monitor: context.monitor)
             .prove(
                 image,
                 at: location,

@@ -3,6 +3,7 @@ public import Logging
 import SafeFiles
 public import StoreFormat
 public import StoreStrategies
+public import StoreVerification
 
 /// Moves a private store into a shared container without losing anything, and proves it; safe to run at any time.
 ///
@@ -14,17 +15,20 @@ public struct StoreMigrator: Sendable {
     private let new: URL
     private let options: ShareOptions
     private let strategies: StrategyPipeline
+    private let probeWriter: any ProbeWriter
     private let logger: Logger
     private let onProgress: (@Sendable (StoreProgress) -> Void)?
 
     /// Creates a migrator from the private store at `old` to `new`: a path, or an existing folder that takes the old name.
     ///
-    /// With strategies, the copy is made what they describe for each role before it is proved and published.
+    /// With strategies, the copy is made what they describe for each role before it is proved and published. The level
+    /// `merging` of the proof is shown with `probeWriter` as the extension's side.
     public init(
         from old: URL,
         to new: URL,
         options: ShareOptions = ShareOptions(),
         strategies: StrategyPipeline = StrategyPipeline(),
+        probeWriter: any ProbeWriter = CoordinatorProbeWriter(),
         logger: Logger? = nil,
         onProgress: (@Sendable (StoreProgress) -> Void)? = nil
     ) {
@@ -32,8 +36,16 @@ public struct StoreMigrator: Sendable {
         self.new = new
         self.options = options
         self.strategies = strategies
+        self.probeWriter = probeWriter
         self.logger = logger ?? .silent
         self.onProgress = onProgress
+    }
+
+    /// Reads how each role opens a shared store, from the file that ``ShareOptions/descriptionsFile`` named.
+    public static func descriptions(
+        at url: URL
+    ) throws(MigrationError) -> [StoreRole: PersistentStoreDescription] {
+        do { return try DescriptionsFile.descriptions(at: url) } catch { throw MigrationError(error) }
     }
 
     /// Decides what a share would do, and writes nothing.
@@ -83,7 +95,8 @@ public struct StoreMigrator: Sendable {
             options: options,
             pipeline: strategies,
             monitor: WorkMonitor(onProgress: onProgress, isCancelled: isCancelled),
-            logger: logger
+            logger: logger,
+            probeWriter: probeWriter
         )
     }
 }

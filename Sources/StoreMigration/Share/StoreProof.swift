@@ -10,13 +10,15 @@ struct StoreProof {
     var digest: StoreDigest?
     /// The same of the copy, where it holds the tables of a history that the original lacks.
     var copyDigest: StoreDigest?
+    /// What the level `merging` tried.
+    var probe: MergeProbeReport?
 
     /// The same proof without its last level, which no longer holds when the copy changed.
     var withoutContent: StoreProof {
-        StoreProof(levels: levels.filter { $0.level != .content }, findings: findings)
+        StoreProof(levels: levels.filter { $0.level != .content }, findings: findings, probe: probe)
     }
 
     var report: VerificationReport {
-        VerificationReport(levels: levels, findings: findings, digest: digest)
+        VerificationReport(levels: levels, findings: findings, digest: digest, probe: probe)
     }
 }

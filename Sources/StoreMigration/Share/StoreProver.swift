@@ -14,8 +14,11 @@ struct StoreProver {
     }
 
     let options: ShareOptions
+    /// What shows the level `merging`; nil to leave it out.
+    var probe: MergeProbe?
     let monitor: WorkMonitor
 
+    private static let plain = "a plain SQLite store"
     private static let structural: [VerificationLevel] = [.files, .sqlite, .coredata]
 
     /// Proves the levels up to `coredata` on `image`, which nobody else has, and its content as `content` says.
@@ -65,11 +68,31 @@ struct StoreProver {
         }
         if wanted.contains(.coredata), !isCoreData {
             result.levels.append(
-                .init(level: .coredata, status: .skipped, reason: "a plain SQLite store", seconds: 0)
+                .init(level: .coredata, status: .skipped, reason: Self.plain, seconds: 0)
             )
         }
         try close(content, of: &result, reading, image, leavingOut: addedHistory)
+        try proveMerging(image, isCoreData, as: place, &result)
         return result
+    }
+
+    /// Shows on a scratch copy that changes travel between those who will use the store, once in a run.
+    private func proveMerging(
+        _ image: StoreConnection,
+        _ isCoreData: Bool,
+        as place: StoreLocation,
+        _ proof: inout StoreProof
+    ) throws {
+        guard let probe, options.level >= .merging, !proof.levels.contains(where: { $0.level == .merging }) else {
+            return
+        }
+        if let reason = try isCoreData ? MergeProbe.reasonToSkip(image) : Self.plain {
+            proof.levels.append(.init(level: .merging, status: .skipped, reason: reason, seconds: 0))
+            return
+        }
+        let report = try probe.report(of: image, at: place, monitor: monitor)
+        proof.probe = report
+        try close(.merging, of: &proof, findings: report.findings, seconds: report.seconds)
     }
 
     private func reading(

@@ -39,6 +39,26 @@ struct DescriptionsFile {
         return known != nil
     }
 
+    /// Reads the descriptions that a share wrote.
+    static func descriptions(at url: URL) throws -> [StoreRole: PersistentStoreDescription] {
+        let location = StoreLocation(url: url)
+        let bytes = try Directory.open(path: location.folder).contents(of: location.name, limit: greatestSize)
+        let known = try? JSONDecoder().decode([String: PersistentStoreDescription].self, from: Data(bytes))
+        var descriptions: [StoreRole: PersistentStoreDescription] = [:]
+        for (name, description) in known ?? [:] {
+            if let role = StoreRole(name) { descriptions[role] = description }
+        }
+        guard let known, !known.isEmpty, descriptions.count == known.count else {
+            throw MigrationError(
+                .usage,
+                "the file does not hold a description for each role",
+                path: location.path,
+                advice: "Name a file that a share wrote its descriptions to."
+            )
+        }
+        return descriptions
+    }
+
     /// Throws when this user may not write the file.
     func requireWritable() throws {
         guard try !folder.allowsWriting() else { return }

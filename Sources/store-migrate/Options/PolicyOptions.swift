@@ -10,8 +10,10 @@ struct PolicyOptions: ParsableArguments {
     @Option(help: ArgumentHelp("When both places hold objects: fail, keep-old or keep-new.", valueName: "policy"))
     var onBoth: ShareOptions.BothPlacesPolicy = .fail
 
-    @Option(help: ArgumentHelp("How far the proof goes: files, sqlite, coredata or content.", valueName: "level"))
-    var level: VerificationLevel = .content
+    @Option(
+        help: ArgumentHelp("How far the proof goes: files, sqlite, coredata, content or merging.", valueName: "level")
+    )
+    var level: VerificationLevel = .merging
 
     @Option(
         help: ArgumentHelp(

@@ -8,9 +8,9 @@ enum CommandTree {
     /// The verb that the words name, if they name one.
     static func verb(of words: [String]) -> (any Verb.Type)? { resolve(words).command as? any Verb.Type }
 
-    /// The words of every command that does something; the default of a group needs no word of its own.
+    /// The words of every command that does something for a user; the default of a group needs no word of its own.
     static func names(below command: any ParsableCommand.Type) -> [[String]] {
-        let subcommands = command.configuration.subcommands
+        let subcommands = command.configuration.subcommands.filter { $0.configuration.shouldDisplay }
         guard !subcommands.isEmpty else { return [[]] }
         return subcommands.flatMap { subcommand in
             let isDefault = command.configuration.defaultSubcommand == subcommand

@@ -12,13 +12,25 @@ extension VerificationReport {
             TextTable.text(
                 levels.map { level in
                     let reason = level.reason.map { ": " + Escaped.text($0) } ?? ""
-                    return [level.level.rawValue, level.status.rawValue + reason]
+                    let tried = level.level == .merging && level.reason == nil ? probe.map { ": " + $0.summary } : nil
+                    return [level.level.rawValue, level.status.rawValue + reason + (tried ?? "")]
                 }
             )
         )
         lines += shown.map { "  " + $0.line(style) }
+        if verbose, let probe { lines += probe.omissions.map { "  " + $0 } }
         let silent = findings.count - shown.count
         if silent > 0 { lines.append("  \(Figures.count(Int64(silent), "note")) more with -v") }
         return lines.joined(separator: "\n")
+    }
+}
+
+extension MergeProbeReport {
+    /// What could not be tried, an entity and an operation a line.
+    fileprivate var omissions: [String] {
+        coverage.flatMap { entity in
+            entity.omitted.sorted { $0.key < $1.key }
+                .map { "not tried: \($0.key) of \(Escaped.text(entity.entity)): \(Escaped.text($0.value))" }
+        }
     }
 }

@@ -18,16 +18,11 @@ struct RelayImportVerb: Verb {
 
     @OptionGroup var options: RelayOptions
 
-    @Option(help: ArgumentHelp("A preferences property list; may be repeated.", valueName: "file"))
-    var legacyDefaults: [PathArgument] = []
-
-    @Option(help: ArgumentHelp("The key under which the changes lie; one for each file.", valueName: "key"))
-    var legacyKey: [String] = []
-
+    @OptionGroup var legacy: LegacyOptions
     @OptionGroup var reporting: ReportingOptions
 
     func validate() throws {
-        guard !legacyDefaults.isEmpty, legacyDefaults.count == legacyKey.count else {
+        guard !legacy.imports.isEmpty else {
             throw ValidationError(
                 "name a file with --legacy-defaults and a key with --legacy-key, as often as you like"
             )
@@ -38,12 +33,15 @@ struct RelayImportVerb: Verb {
         let queue = try options.queue(reporter)
         var findings = 0
         var posted = 0
-        for (file, key) in zip(legacyDefaults, legacyKey) {
-            let result = try LegacyDefaultsImport(file: file.location, key: key).run(into: queue)
+        for source in legacy.imports {
+            let result = try source.run(into: queue)
             reporter.report(result.findings)
             findings += result.findings.count
             posted += result.posted
-            reporter.result(result.text(of: file.path, key), record: result.record(of: file.path, key))
+            reporter.result(
+                result.text(of: source.file.path, source.key),
+                record: result.record(of: source.file.path, source.key)
+            )
         }
         if posted > 0 { try RemoteChangeNotification(beside: options.store.location).post() }
         return Ending(.done, findings: findings)

@@ -16,6 +16,7 @@ struct ShareVerb: Verb {
     @OptionGroup var places: PlacesArguments
     @OptionGroup var policy: PolicyOptions
     @OptionGroup var strategies: StrategyArguments
+    @OptionGroup var legacy: LegacyOptions
     @OptionGroup var configuration: ConfigurationArguments
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
@@ -39,11 +40,13 @@ struct ShareVerb: Verb {
         try OldStoreOwner.become(places.old.url)
         var options = policy.shareOptions(run)
         options.descriptionsFile = descriptions?.url
+        options.legacyChanges = legacy.imports
         let migrator = StoreMigrator(
             from: places.old.url,
             to: try places.newURL(),
             options: options,
             strategies: try strategies.pipeline(),
+            probeWriter: ProbeProcess(),
             logger: reporter.logger,
             onProgress: reporter.onProgress
         )

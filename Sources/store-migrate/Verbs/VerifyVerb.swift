@@ -22,8 +22,16 @@ struct VerifyVerb: Verb {
     @Option(help: ArgumentHelp("The store to compare with; raises the level to content.", valueName: "other"))
     var against: PathArgument?
 
-    @Option(help: ArgumentHelp("How far to go: files, sqlite, coredata or content.", valueName: "level"))
+    @Option(help: ArgumentHelp("How far to go: files, sqlite, coredata, content or merging.", valueName: "level"))
     var level: VerificationLevel?
+
+    @Option(
+        help: ArgumentHelp(
+            "How each role opens the store, as share wrote it; for the level merging.",
+            valueName: "file"
+        )
+    )
+    var descriptions: PathArgument?
 
     @OptionGroup var access: AccessOptions
     @OptionGroup var reporting: ReportingOptions
@@ -42,7 +50,11 @@ struct VerifyVerb: Verb {
         let report = try verifier.verify(
             store.location,
             level: level ?? (against == nil ? .coredata : .content),
-            against: against?.location
+            against: against?.location,
+            probe: MergeProbe(
+                descriptions: try descriptions.map { try StoreMigrator.descriptions(at: $0.url) },
+                writer: ProbeProcess()
+            )
         )
         reporter.result(
             report.text(of: store.path, reporter.style, verbose: reporter.isVerbose),

@@ -42,7 +42,7 @@ struct RenderingTests {
         #expect(
             text(share()) == """
                 Shared Habits.sqlite: 1,204 objects, 2 external files, 4.1 MB in 0.4 s
-                  new  /srv/group.app/Habits.sqlite  proved: files, sqlite, coredata, content
+                  new  /srv/group.app/Habits.sqlite  proved: files, sqlite, coredata, content, merging
                   old  /home/me/app/Habits.sqlite    kept as the way back; writers are refused and told the new place (4.1 MB)
                 When every process uses the new place:  store-migrate retire /home/me/app/Habits.sqlite
                 """
@@ -60,7 +60,7 @@ struct RenderingTests {
         #expect(
             text(share(isFenced: false, uuid: nil, externalFiles: 0, skipped: skipped)) == """
                 Shared Habits.sqlite: 1,204 rows, 4.1 MB in 0.4 s
-                  new  /srv/group.app/Habits.sqlite  proved: files, sqlite, content; skipped: coredata (plain SQLite)
+                  new  /srv/group.app/Habits.sqlite  proved: files, sqlite, content, merging; skipped: coredata (plain SQLite)
                   old  /home/me/app/Habits.sqlite    kept as the way back; it stays writable (4.1 MB)
                 When every process uses the new place:  store-migrate retire /home/me/app/Habits.sqlite
                 """

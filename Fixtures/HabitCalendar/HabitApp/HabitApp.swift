@@ -1,0 +1,62 @@
+import ArgumentParser
+import Foundation
+import HabitData
+import ManagedObjects
+import StoreFormat
+
+/// The app: shares its store if necessary, shows a habit, and shows it again whenever another process has changed it.
+@main
+struct HabitApp: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "HabitApp",
+        abstract: "Shows a habit, and what others make of it."
+    )
+
+    @Argument(help: "The private store.")
+    var store: String
+
+    @Option(help: "The folder of group containers.")
+    var groups: String
+
+    @Option(help: "The app group.")
+    var group: String
+
+    @Option(help: "The habit's identifier.")
+    var habit: String
+
+    @Option(help: "What day it is, such as 2026-11-21.")
+    var today: String
+
+    @Option(help: "How many changes by others to wait for.")
+    var changes = 0
+
+    func run() async throws {
+        guard let id = UUID(uuidString: habit) else { throw ValidationError("'\(habit)' is no identifier.") }
+        guard let date = try? Date("\(today)T00:00:00Z", strategy: .iso8601) else {
+            throw ValidationError("'\(today)' is no day; write it as 2026-11-21.")
+        }
+        let data = try await DataController(
+            sharing: URL(filePath: store),
+            to: GroupContainer(group, root: URL(filePath: groups))
+        )
+        // What others save from here on is heard of, also while the habit is first read.
+        let notices = data.container.remoteChangeNotices
+        let context = data.container.viewContext
+        var shown = try await context.perform { try HabitProgress(ofHabit: id, on: date, in: $0) }
+        show(shown?.description ?? "There is no such habit.")
+        var remaining = changes
+        guard remaining > 0 else { return }
+        for await _ in notices {
+            try await data.container.mergeRemoteChanges(as: "app")
+            let now = try await context.perform { try HabitProgress(ofHabit: id, on: date, in: $0) }
+            guard now != shown else { continue }
+            shown = now
+            show(shown?.description ?? "The habit was deleted.")
+            remaining -= 1
+            if remaining == 0 { return }
+        }
+    }
+
+    /// Whoever reads along sees it at once, also through a pipe.
+    private func show(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+}

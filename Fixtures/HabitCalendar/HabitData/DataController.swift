@@ -1,0 +1,45 @@
+import BuiltInStrategies
+public import Foundation
+public import ManagedObjects
+public import StoreFormat
+import StoreMigration
+public import StoreStrategies
+
+/// The one place where the app and its widget come by their data.
+public struct DataController: Sendable {
+    /// The programs that open the store.
+    private static let roles: [StoreRole] = [.app, .extension("widget")]
+
+    public let container: PersistentContainer
+
+    /// Opens the shared store as its role's description says, which the app left beside it.
+    public init(_ role: StoreRole, in group: GroupContainer) throws {
+        let descriptions = try StoreMigrator.descriptions(at: Self.descriptions(in: group))
+        guard let description = descriptions[role] else { throw CocoaError(.fileReadCorruptFile) }
+        container = PersistentContainer(name: "HabitCalendar", descriptions: [description])
+        try container.loadPersistentStores()
+    }
+
+    /// Shares the private store if that is not done yet, leaves a description for each role, and opens the shared store.
+    public init(sharing old: URL, to group: GroupContainer) async throws {
+        let strategies = ["WriteAheadLog", "HistoryTracking", "SharedAccess"].compactMap(BuiltInStrategies.named)
+        var options = ShareOptions()
+        options.descriptionsFile = Self.descriptions(in: group)
+        let outcome = try await StoreMigrator(
+            from: old,
+            to: group.storeURL(databaseName: "HabitCalendar"),
+            options: options,
+            strategies: StrategyPipeline(
+                strategies.map { StrategyPipeline.Step($0) },
+                roles: Self.roles.map { ProgramRole($0) }
+            )
+        )
+        .shareStoreIfNecessary()
+        guard [.shared, .alreadyShared].contains(outcome.outcome) else { throw CocoaError(.fileNoSuchFile) }
+        try self.init(.app, in: group)
+    }
+
+    private static func descriptions(in group: GroupContainer) -> URL {
+        group.url.appending(path: "descriptions.json")
+    }
+}

@@ -1,0 +1,61 @@
+public import Foundation
+public import ManagedObjects
+
+/// How far somebody has come with a habit, as the app and the widget show it.
+public struct HabitProgress: Sendable, Equatable, CustomStringConvertible {
+    /// A challenge that runs: so many days, one after the other.
+    public struct Challenge: Sendable, Equatable {
+        /// The day that today is, from 1.
+        public let day: Int
+        public let daysToFinish: Int
+        public let daysMissed: Int
+    }
+
+    public let name: String
+    public let daysExecuted: Int
+    /// Nil for a habit that is kept up day by day.
+    public let challenge: Challenge?
+
+    /// Reads the progress on a day; nil where there is no habit of that identifier.
+    public init?(
+        ofHabit id: UUID,
+        on today: Date,
+        in context: isolated ManagedObjectContext
+    ) throws {
+        var request = FetchRequest(entityName: "Habit")
+        request.predicate = try FetchPredicate(format: "id == %@", id)
+        guard let habit = try context.fetch(request).first else { return nil }
+        name = try habit.value(String.self, forKey: "name") ?? ""
+        let running = try habit.objects(forKey: "challenges")
+            .first { challenge in
+                let from = try challenge.value(Date.self, forKey: "fromDate") ?? .distantFuture
+                let to = try challenge.value(Date.self, forKey: "toDate") ?? .distantPast
+                return try challenge.value(Bool.self, forKey: "isClosed") != true && from <= today && today <= to
+            }
+        let days = try (running ?? habit).objects(forKey: "days")
+        daysExecuted = try days.count { try $0.value(Bool.self, forKey: "wasExecuted") == true }
+        challenge = try running.map { challenge in
+            let from = try challenge.value(Date.self, forKey: "fromDate") ?? today
+            let to = try challenge.value(Date.self, forKey: "toDate") ?? today
+            return Challenge(
+                day: Self.days(from: from, to: today) + 1,
+                daysToFinish: Self.days(from: today, to: to),
+                daysMissed: try days.count { day in
+                    let date = try day.value(Date.self, forKey: "date") ?? today
+                    return try date < today && day.value(Bool.self, forKey: "wasExecuted") != true
+                }
+            )
+        }
+    }
+
+    /// Whole days, as the calendar of the store counts them: by UTC.
+    private static func days(from start: Date, to end: Date) -> Int {
+        Int((end.timeIntervalSince(start) / 86_400).rounded(.down))
+    }
+
+    public var description: String {
+        guard let challenge else { return "\(name): \(daysExecuted) days executed" }
+        return "\(name): day \(challenge.day), \(challenge.daysToFinish) days to finish, "
+            + "\(challenge.daysMissed) missed, \(daysExecuted) executed"
+    }
+}

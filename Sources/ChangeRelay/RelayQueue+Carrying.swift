@@ -1,0 +1,61 @@
+package import StoreFormat
+
+extension RelayQueue {
+    /// What of another queue was taken over.
+    package struct Carried: Sendable, Hashable {
+        package var notices = 0
+        package var consumers = 0
+    }
+
+    /// Takes over what pends in the queue beside another store, of which this queue's store is a copy: the notices in their
+    /// order, and how far each consumer has come.
+    ///
+    /// Where this queue was not used yet, places and positions stay as they were. Where it was, notices are added to its end,
+    /// and a consumer that it does not know begins at its beginning: it may hear of something twice. Done again it adds nothing
+    /// that is still there.
+    package func carry(from old: StoreLocation) throws(RelayError) -> Carried {
+        let source = StoreLocation(folder: old.folder, name: Self.name(for: old.name))
+        do {
+            return try StoreReader(lockTimeout: lockTimeout)
+                .withView(of: source) { view in
+                    guard try RelaySchema.isPrepared(view.connection) else { return Carried() }
+                    return try write { try Self.carry(from: view.connection, to: $0) }
+                }
+        } catch {
+            throw RelayError(error, path: source.path)
+        }
+    }
+
+    private static func carry(from source: StoreConnection, to target: StoreConnection) throws -> Carried {
+        let last = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'notice'"
+        let isUnused = try target.value("SELECT (\(last)) = 0 AND NOT EXISTS (SELECT 1 FROM consumer)") == .integer(1)
+        let beginning =
+            try target.value("SELECT coalesce((SELECT min(sequence) - 1 FROM notice), (\(last)))") ?? .integer(0)
+        var carried = Carried()
+        try source.forEachRow(
+            "SELECT sequence, writer, number, author, posted, content FROM notice ORDER BY sequence"
+        ) { row in
+            // How many commits the other store had seen by then means nothing here.
+            try target.run(
+                """
+                INSERT OR IGNORE INTO notice (sequence, writer, number, author, posted, content)
+                VALUES (?, ?, ?, ?, ?, ?)
+                """,
+                (isUnused ? [row.value(0)] : [.null]) + (1..<row.columnCount).map { row.value($0) }
+            )
+            carried.notices += try target.value("SELECT changes()") == .integer(1) ? 1 : 0
+        }
+        if isUnused, let number = try source.value(last) {
+            try target.run("DELETE FROM sqlite_sequence WHERE name = 'notice'", [])
+            try target.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('notice', ?)", [number])
+        }
+        try source.forEachRow("SELECT name, position, needs_refresh, store, history FROM consumer") { row in
+            try target.run(
+                "INSERT OR IGNORE INTO consumer (name, position, needs_refresh, store, history) VALUES (?, ?, ?, ?, ?)",
+                [row.value(0), isUnused ? row.value(1) : beginning] + (2..<row.columnCount).map { row.value($0) }
+            )
+            carried.consumers += try target.value("SELECT changes()") == .integer(1) ? 1 : 0
+        }
+        return carried
+    }
+}

@@ -1,0 +1,73 @@
+import ChangeRelay
+import SafeFiles
+public import StoreFormat
+
+extension Finding.Code {
+    /// Change notices that lay beside the old store could not be taken to the new one.
+    public static let relayNotCarried = Finding.Code(rawValue: "relayNotCarried")
+    /// Change notices that nobody had merged yet were taken to the new store.
+    public static let relayCarried = Finding.Code(rawValue: "relayCarried")
+}
+
+/// Takes what programs left for each other beside the old store to the new one, once nobody can add to it any more.
+struct RelayCarriage {
+    let old: StoreLocation
+    let new: StoreLocation
+    let options: ShareOptions
+
+    /// What was carried, and what could not be; a relay that cannot be read is no reason to take a share back.
+    ///
+    /// Addresses stay valid: the new store has the old one's UUID and keys.
+    func carry() -> [Finding] {
+        do {
+            let folder = try Directory.open(path: old.folder)
+            let hasRelay = try folder.status(of: RelayQueue.name(for: old.name)) != nil
+            guard hasRelay || !options.legacyChanges.isEmpty else { return [] }
+            let queue = try RelayQueue(beside: new, lockTimeout: options.effectiveLockTimeout)
+            return (hasRelay ? carryNotices(to: queue) : []) + options.legacyChanges.flatMap { carry($0, to: queue) }
+        } catch {
+            return [notCarried("\(error)", from: RelayQueue.name(for: old.name))]
+        }
+    }
+
+    private func carryNotices(to queue: RelayQueue) -> [Finding] {
+        do {
+            let carried = try queue.carry(from: old)
+            guard carried.notices > 0 || carried.consumers > 0 else { return [] }
+            return [
+                found(
+                    "\(carried.notices) change notices and \(carried.consumers) consumers' positions were taken along",
+                    queue
+                )
+            ]
+        } catch {
+            return [notCarried(error.message, from: error.path)]
+        }
+    }
+
+    private func carry(_ changes: LegacyDefaultsImport, to queue: RelayQueue) -> [Finding] {
+        do {
+            let result = try changes.run(into: queue)
+            guard result.posted > 0 else { return result.findings }
+            return result.findings + [
+                found("\(result.posted) saves left in preferences were made change notices", queue)
+            ]
+        } catch {
+            return [notCarried(error.message, from: error.path)]
+        }
+    }
+
+    private func found(_ message: String, _ queue: RelayQueue) -> Finding {
+        Finding(.relayCarried, .info, level: .merging, message, path: queue.location.path)
+    }
+
+    private func notCarried(_ reason: String, from path: String) -> Finding {
+        Finding(
+            .relayNotCarried,
+            .warning,
+            level: .merging,
+            "pending changes were not taken along, so every program should refresh all it shows: \(reason)",
+            path: path
+        )
+    }
+}

@@ -1,0 +1,122 @@
+public import StoreFormat
+import StoreStrategies
+
+extension Finding.Code {
+    /// A role's description asks for writing, and the store opens read-only for it.
+    public static let silentlyReadOnly = Finding.Code(rawValue: "silentlyReadOnly")
+    /// The store cannot be opened as a role's description says.
+    public static let roleCannotOpen = Finding.Code(rawValue: "roleCannotOpen")
+    /// A role keeps history and another does not.
+    public static let historyDisagrees = Finding.Code(rawValue: "historyDisagrees")
+    /// A save of one role never reached the other.
+    public static let changeNotDelivered = Finding.Code(rawValue: "changeNotDelivered")
+    /// A role's place in the relay was moved past notices that it had not merged.
+    public static let relayPositionMoved = Finding.Code(rawValue: "relayPositionMoved")
+    /// Notices name objects of a store with another UUID.
+    public static let otherStoreNamed = Finding.Code(rawValue: "otherStoreNamed")
+    /// An object that was saved is not in the store.
+    public static let savedObjectLost = Finding.Code(rawValue: "savedObjectLost")
+    /// A relationship that was saved is not in the store.
+    public static let savedRelationshipLost = Finding.Code(rawValue: "savedRelationshipLost")
+    /// A fetched results controller does not hold what a fresh fetch finds.
+    public static let controllerDiffersFromFetch = Finding.Code(rawValue: "controllerDiffersFromFetch")
+    /// An object shows values that its row no longer has.
+    public static let staleObject = Finding.Code(rawValue: "staleObject")
+    /// Merging the same changes twice is not the same as once.
+    public static let repetitionHarms = Finding.Code(rawValue: "repetitionHarms")
+}
+
+extension Finding {
+    private static func merging(_ code: Code, _ message: String, entity: String? = nil) -> Finding {
+        Finding(code, .error, level: .merging, message, entity: entity)
+    }
+
+    static func silentlyReadOnly(_ role: StoreRole, reason: String) -> Finding {
+        merging(.silentlyReadOnly, "\(role) is to write, and its store is read-only without a word: \(reason)")
+    }
+
+    static func roleCannotOpen(_ role: StoreRole, reason: String) -> Finding {
+        merging(.roleCannotOpen, "\(role) cannot open it as its description says: \(reason)")
+    }
+
+    static func historyDisagrees(_ keeper: StoreRole, _ other: StoreRole) -> Finding {
+        merging(
+            .historyDisagrees,
+            "\(keeper) keeps a history and \(other) does not, so that \(keeper) never learns what \(other) saved"
+        )
+    }
+
+    static func notDelivered(
+        _ operation: ProbeStep.Operation,
+        _ entity: String,
+        from writer: StoreRole,
+        to reader: StoreRole
+    ) -> Finding {
+        merging(
+            .changeNotDelivered,
+            "\(writer) saved an \(operation) of \(entity), and \(reader) was never told of it",
+            entity: entity
+        )
+    }
+
+    static func relayPositionMoved(_ reader: StoreRole) -> Finding {
+        merging(
+            .relayPositionMoved,
+            "somebody moved \(reader)'s place in the relay past notices that it has not merged"
+        )
+    }
+
+    static func otherStoreNamed(_ writer: StoreRole, _ reader: StoreRole) -> Finding {
+        merging(
+            .otherStoreNamed,
+            "the notices of \(writer) name objects of a store with another UUID, which \(reader) does not have"
+        )
+    }
+
+    static func lostObject(_ entity: String, _ writer: StoreRole) -> Finding {
+        merging(.savedObjectLost, "\(writer) saved a new \(entity), and the store does not hold it", entity: entity)
+    }
+
+    static func lostRelationship(_ entity: String, _ name: String, _ writer: StoreRole) -> Finding {
+        merging(
+            .savedRelationshipLost,
+            "\(writer) saved where \(entity).\(name) leads, and the store does not hold all of it",
+            entity: entity
+        )
+    }
+
+    static func listDiffers(_ operation: ProbeStep.Operation, _ entity: String, _ reader: StoreRole) -> Finding {
+        merging(
+            .controllerDiffersFromFetch,
+            "after an \(operation) a fetched results controller of \(reader) for \(entity) holds other objects than a "
+                + "fresh fetch: it looks at objects only that its context had before",
+            entity: entity
+        )
+    }
+
+    static func orderDiffers(_ operation: ProbeStep.Operation, _ entity: String, _ reader: StoreRole) -> Finding {
+        merging(
+            .controllerDiffersFromFetch,
+            "after an \(operation) a fetched results controller of \(reader) for \(entity) has another order than a fresh fetch",
+            entity: entity
+        )
+    }
+
+    static func staleValues(
+        _ operation: ProbeStep.Operation,
+        _ entity: String,
+        _ names: [String],
+        _ reader: StoreRole
+    ) -> Finding {
+        merging(
+            .staleObject,
+            "after an \(operation) \(reader) shows old values of \(entity) (\(names.joined(separator: ", "))): "
+                + "its cached rows were not forgotten",
+            entity: entity
+        )
+    }
+
+    static func repetitionHarms(_ operation: ProbeStep.Operation, _ reader: StoreRole) -> Finding {
+        merging(.repetitionHarms, "when an \(operation) is told a second time, \(reader) shows something else")
+    }
+}

@@ -1,0 +1,163 @@
+import FoundationEssentials
+package import ManagedObjects
+import SafeFiles
+package import StoreFormat
+public import StoreStrategies
+
+/// Shows that what one role saves arrives in another's contexts: on a scratch copy of some of the store's objects.
+///
+/// For every entity that the roles can write, an insertion, a change, a change that makes an object match a predicate, and a
+/// deletion are saved by one side and merged by the other, whose contexts and fetched results controllers must then equal
+/// a fresh fetch; and merging the same once more must change nothing. The store itself is only read.
+public struct MergeProbe: Sendable {
+    /// How much a probe may cost.
+    public struct Limits: Sendable {
+        /// How many objects the scratch copy has at most.
+        public var objects = 1_000
+        /// When no further step is begun.
+        public var duration = Duration.seconds(2)
+
+        public init() {}
+    }
+
+    /// How the reading side listens; another one than an app has is for showing that the probe finds what is wrong.
+    package struct Instruments: Sendable {
+        package var behaviour = FetchedResultsController.Behaviour.complete
+        /// Nil to receive as an app does.
+        var receiver: (@Sendable (PersistentStoreCoordinator, PersistentStore) throws -> any ProbeReceiver)?
+
+        package init() {}
+    }
+
+    private let descriptions: [StoreRole: PersistentStoreDescription]?
+    private let writer: any ProbeWriter
+    private let limits: Limits
+    package var instruments = Instruments()
+
+    /// Creates a probe of these roles; without descriptions, of an app and an extension that open the store as it is.
+    public init(
+        descriptions: [StoreRole: PersistentStoreDescription]? = nil,
+        writer: any ProbeWriter = CoordinatorProbeWriter(),
+        limits: Limits = Limits()
+    ) {
+        self.descriptions = descriptions
+        self.writer = writer
+        self.limits = limits
+    }
+
+    /// Why there is nothing to probe in a store; nil when there is.
+    package static func reasonToSkip(_ connection: StoreConnection) throws -> String? {
+        guard try CoreDataStore.isOne(connection) else { return "this is a plain SQLite store, not one of Core Data's" }
+        guard try ManagedObjectModel(cachedIn: connection) != nil else {
+            return "the store keeps no copy of its model, so nothing can write to it safely"
+        }
+        return nil
+    }
+
+    /// Probes with a sample of the store that `connection` reads; `location` names the store as people know it.
+    package func report(
+        of connection: StoreConnection,
+        at location: StoreLocation,
+        monitor: WorkMonitor = .silent
+    ) throws -> MergeProbeReport {
+        let start = ContinuousClock.now
+        let journalMode = try StoreHeader(reading: connection).journalMode
+        guard let layout = try StoreLayout(reading: connection), let metadata = try StoreMetadata(reading: connection)
+        else { throw StoreError(.incompatible, path: location.path, "this is no Core Data store with a model") }
+        let scratch = try TemporaryDirectory(prefix: "store-migrate-probe")
+        var selection = ProbeSelection.Limits()
+        selection.objects = limits.objects
+        let sample = try ProbeSample(
+            of: connection,
+            layout: layout,
+            journalMode: journalMode,
+            named: location.name,
+            in: scratch.directory,
+            limits: selection
+        )
+        let entities = ProbeEntity.all(of: sample, uuid: metadata.uuid)
+        var report = MergeProbeReport(
+            writer: writer.name,
+            objects: sample.selection.count,
+            coverage: entities.map { .init(entity: $0.name) }
+        )
+        let roles = try roles(of: sample.location, like: connection, journalMode)
+        report.findings = ProbeRole.disagreements(roles)
+        if report.findings.isEmpty {
+            for (from, to) in ProbeRole.directions(roles) {
+                try monitor.checkCancellation()
+                report.directions.append("\(from.role) to \(to.role)")
+                try probe(entities, from, to, &report, until: start + limits.duration)
+                if !report.findings.isEmpty { break }
+            }
+        }
+        report.seconds = start.duration(to: .now) / .seconds(1)
+        return report
+    }
+
+    private func probe(
+        _ entities: [ProbeEntity],
+        _ from: ProbeRole,
+        _ to: ProbeRole,
+        _ report: inout MergeProbeReport,
+        until end: ContinuousClock.Instant
+    ) throws {
+        let run: ProbeRun
+        do {
+            run = try ProbeRun(
+                entities,
+                reader: (to.role, to.description),
+                writer: (from.role, writer.begin(with: from.description)),
+                behaviour: instruments.behaviour,
+                receiver: instruments.receiver ?? { try Self.receiver($0, $1) },
+                isOver: { ContinuousClock.now >= end }
+            )
+        } catch let error as ManagedObjectError {
+            report.findings.append(.roleCannotOpen(to.role, reason: error.message))
+            return
+        }
+        if !to.description.isReadOnly, let reason = run.observer.store.readOnlyReason {
+            report.findings.append(.silentlyReadOnly(to.role, reason: reason))
+        } else {
+            try run.carryOut(into: &report)
+        }
+        try run.session.end()
+    }
+
+    /// Listens as an app does: to the history where there is one, else to the relay where others post to it.
+    private static func receiver(
+        _ coordinator: PersistentStoreCoordinator,
+        _ store: PersistentStore
+    ) throws -> any ProbeReceiver {
+        if store.isHistoryTrackingEnabled { return try HistoryProbeReceiver(coordinator) }
+        guard store.description.postsRemoteChangeNotifications, !store.isReadOnly else { return RefreshProbeReceiver() }
+        return try RelayProbeReceiver(coordinator, store)
+    }
+
+    /// The roles, each with its description of the scratch store.
+    private func roles(
+        of scratch: StoreLocation,
+        like connection: StoreConnection,
+        _ journalMode: StoreHeader.JournalMode
+    ) throws -> [ProbeRole] {
+        if let descriptions {
+            return descriptions.map { ProbeRole(role: $0.key, description: $0.value.scratch(at: scratch)) }
+        }
+        var description = PersistentStoreDescription(url: scratch.url)
+        description.sqlitePragmas["journal_mode"] = journalMode == .wal ? "WAL" : "DELETE"
+        description.isHistoryTrackingEnabled = try EntityNumbers(reading: connection)?.number(of: "TRANSACTION") != nil
+        description.postsRemoteChangeNotifications = true
+        return [.app, .extension("extension")].map { ProbeRole(role: $0, description: description) }
+    }
+}
+
+extension PersistentStoreDescription {
+    /// The same for a scratch copy: whose files they are, and who may read them, is no part of it.
+    fileprivate func scratch(at location: StoreLocation) -> PersistentStoreDescription {
+        var copy = self
+        copy.url = location.url
+        copy.posixGroup = nil
+        copy.posixMode = nil
+        return copy
+    }
+}

@@ -1,0 +1,162 @@
+import ManagedObjects
+import StoreFormat
+
+/// Makes a probe's changes in a context.
+enum ProbeEditor {
+    /// Why an object cannot be made.
+    struct Refusal: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// How many members of a many-to-many relationship a new object takes over.
+    private static let members = 2
+    /// How long a chain of objects that need each other may be.
+    private static let greatestDepth = 6
+
+    /// Makes one change, which is not saved yet.
+    static func carryOut(
+        _ edit: ProbeStep.Edit,
+        _ operation: ProbeStep.Operation,
+        in context: isolated ManagedObjectContext
+    ) throws -> ManagedObject {
+        let given = try edit.object.map { try object($0, in: context) }
+        switch operation {
+        case .insert:
+            let object = try context.insertNewObject(forEntityName: edit.entity)
+            try fill(object, like: given, mark: edit.mark, in: context)
+            try mark(object, edit)
+            return object
+        case .update, .match:
+            let object = try given.orRefuse("no object of \(edit.entity) was given")
+            try mark(object, edit)
+            return object
+        case .delete:
+            let object = try given.orRefuse("no object of \(edit.entity) was given")
+            try context.delete(object)
+            return object
+        }
+    }
+
+    /// The URIs that an object's relationships lead to.
+    static func destinations(of object: ManagedObject) throws -> [String: [String]] {
+        var result: [String: [String]] = [:]
+        for relationship in object.shape.toOnes + object.shape.toManys where !relationship.isTransient {
+            let ids = try object.objectIDs(forRelationshipNamed: relationship.name)
+            if !ids.isEmpty { result[relationship.name] = ids.map { $0.uriRepresentation() } }
+        }
+        return result
+    }
+
+    private static func object(_ uri: String, in context: isolated ManagedObjectContext) throws -> ManagedObject {
+        let id = context.persistentStoreCoordinator.managedObjectID(forURIRepresentation: uri)
+        return try context.existingObject(with: id.orRefuse("\(uri) is no object of the store"))
+    }
+
+    private static func mark(_ object: ManagedObject, _ edit: ProbeStep.Edit) throws {
+        guard let name = edit.attribute, case .attribute(let index)? = object.shape.property(name),
+            let value = ProbeMark.value(edit.mark, of: object.shape.attributes[index].type)
+        else { return }
+        try object.setValue(value, forKey: name)
+    }
+
+    // MARK: New objects
+
+    /// Gives a new object what it needs to be saved, and makes what must exist for it alone.
+    private static func fill(
+        _ object: ManagedObject,
+        like template: ManagedObject?,
+        mark: Int,
+        depth: Int = 0,
+        in context: isolated ManagedObjectContext
+    ) throws {
+        guard depth < greatestDepth else { throw Refusal(description: "\(object.shape.name) needs too many others") }
+        let unique = Set(object.shape.uniquenessConstraints.joined())
+        for attribute in object.shape.attributes where !attribute.isTransient && !attribute.isDerived {
+            var value = try template?.rawValue(forKey: attribute.name) ?? .null
+            if unique.contains(attribute.name) { value = ProbeMark.value(mark, of: attribute.type) ?? value }
+            if value.isNull, !attribute.isOptional, try object.rawValue(forKey: attribute.name).isNull {
+                let made = ProbeMark.value(mark, of: attribute.type)
+                value = try made.orRefuse("\(object.shape.name).\(attribute.name) needs a value that cannot be made up")
+            }
+            if !value.isNull { try object.setValue(value, forKey: attribute.name) }
+        }
+        for relationship in object.shape.toOnes + object.shape.toManys where !relationship.isTransient {
+            // The one for whom it was made leads here already.
+            guard try object.objectIDs(forRelationshipNamed: relationship.name).isEmpty else { continue }
+            let needed = relationship.isOptional ? 0 : max(1, relationship.minCount)
+            let given = try template.map { try destinations(of: $0, relationship) } ?? []
+            if isShared(relationship, in: context) {
+                for destination in given.prefix(max(relationship.isToMany ? members : 1, needed)) {
+                    try connect(object, relationship, to: destination)
+                }
+                if !given.isEmpty { continue }
+            }
+            // Those of the template are its own.
+            for number in 0..<needed {
+                let companion = try context.insertNewObject(
+                    forEntityName: entity(for: relationship, like: given.first, in: context)
+                )
+                try connect(object, relationship, to: companion)
+                // Marks of one step are a few numbers apart; those of companions are far from all of them.
+                let mark = mark + 1_000 * (depth + 1) + number
+                try fill(companion, like: given.first, mark: mark, depth: depth + 1, in: context)
+            }
+        }
+    }
+
+    private static func destinations(
+        of object: ManagedObject,
+        _ relationship: RelationshipDescription
+    ) throws -> [ManagedObject] {
+        if relationship.isToMany { return try object.objects(forKey: relationship.name) }
+        return try object.object(forKey: relationship.name).map { [$0] } ?? []
+    }
+
+    private static func connect(
+        _ object: ManagedObject,
+        _ relationship: RelationshipDescription,
+        to destination: ManagedObject
+    ) throws {
+        if relationship.isToMany {
+            try object.add(destination, toKey: relationship.name)
+        } else {
+            try object.setObject(destination, forKey: relationship.name)
+        }
+    }
+
+    /// The concrete entity of an object that is made for a relationship.
+    private static func entity(
+        for relationship: RelationshipDescription,
+        like example: ManagedObject?,
+        in context: isolated ManagedObjectContext
+    ) throws -> String {
+        if let example { return example.shape.name }
+        let model = context.persistentStoreCoordinator.managedObjectModel
+        let able = model?.entities.values
+            .filter {
+                !$0.isAbstract && model?.isEntity($0.name, kindOf: relationship.destination) == true
+            }
+        let name = able?.map(\.name).min(by: ManagedObjectModel.inByteOrder)
+        return try name.orRefuse("\(relationship.destination) is abstract, and has no entity below it")
+    }
+
+    /// True when several objects may lead to the same destination.
+    private static func isShared(
+        _ relationship: RelationshipDescription,
+        in context: isolated ManagedObjectContext
+    ) -> Bool {
+        guard let name = relationship.inverse, let model = context.persistentStoreCoordinator.managedObjectModel else {
+            return true
+        }
+        let inverse = model.lineage(of: relationship.destination).flatMap(\.relationships).first { $0.name == name }
+        return inverse?.isToMany ?? true
+    }
+}
+
+extension Optional {
+    /// The value, or a refusal that says what is missing.
+    fileprivate func orRefuse(_ reason: @autoclosure () -> String) throws -> Wrapped {
+        guard let self else { throw ProbeEditor.Refusal(description: reason()) }
+        return self
+    }
+}

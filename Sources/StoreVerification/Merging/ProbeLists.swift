@@ -1,0 +1,47 @@
+import ManagedObjects
+
+/// The lists that a screen of the reading side would show, kept up to date by fetched results controllers.
+final class ProbeLists: FetchedResultsControllerDelegate {
+    /// The place in a context's `userInfo`.
+    private static let key = "probe"
+
+    private var controllers: [String: FetchedResultsController] = [:]
+
+    /// Fetches the lists of a context, by name, and has them followed from here on.
+    static func follow(
+        _ requests: [String: FetchRequest],
+        behaviour: FetchedResultsController.Behaviour,
+        in context: isolated ManagedObjectContext
+    ) throws {
+        let lists = ProbeLists()
+        for (name, request) in requests {
+            let controller = FetchedResultsController(
+                fetchRequest: request,
+                managedObjectContext: context,
+                behaviour: behaviour
+            )
+            // One without a delegate follows nothing.
+            controller.delegate = lists
+            try controller.performFetch()
+            lists.controllers[name] = controller
+        }
+        context.userInfo[key] = lists
+    }
+
+    /// What the lists show now; throws why one of them could not be followed.
+    static func picture(in context: isolated ManagedObjectContext) throws -> ProbePicture {
+        guard let lists = context.userInfo[key] as? ProbeLists else { return try ProbePicture([:]) }
+        for controller in lists.controllers.values { if let error = controller.updateError { throw error } }
+        return try ProbePicture(lists.controllers.mapValues { $0.fetchedObjects ?? [] })
+    }
+
+    /// What the same lists show when they are fetched by somebody who has seen nothing before.
+    static func freshPicture(
+        _ requests: [String: FetchRequest],
+        in context: isolated ManagedObjectContext
+    ) throws -> ProbePicture {
+        var lists: [String: [ManagedObject]] = [:]
+        for (name, request) in requests { lists[name] = try context.fetch(request) }
+        return try ProbePicture(lists)
+    }
+}

@@ -1,0 +1,22 @@
+public import StoreStrategies
+
+/// What one process asks another that writes for it: a step of a probe, on a store opened by a description.
+///
+/// Both sides are of the same build; as JSON it is one line.
+public struct ProbeRequest: Sendable, Codable {
+    public let description: PersistentStoreDescription
+    public let step: ProbeStep
+
+    public init(description: PersistentStoreDescription, step: ProbeStep) {
+        self.description = description
+        self.step = step
+    }
+
+    /// Carries the step out, as an extension that was started for nothing else.
+    public func answer() throws -> ProbeAnswer {
+        let session = try CoordinatorProbeWriter().begin(with: description)
+        let answer = try session.carryOut(step)
+        try session.end()
+        return answer
+    }
+}

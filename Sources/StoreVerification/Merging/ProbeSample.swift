@@ -1,0 +1,221 @@
+import FoundationEssentials
+import SafeFiles
+import StoreFormat
+import StoreWriting
+
+/// A small store made of some of another's objects, with the same tables, model and metadata: what a probe may write to.
+///
+/// References that lead out of it lead nowhere, large values are cut, of its history there is the end, and triggers are as
+/// in the store but for those of a fence.
+struct ProbeSample {
+    /// No value is taken over that is longer; what lies in a file of its own never is.
+    private static let mostBytes = 4_096
+    private static let whole = ["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE"]
+
+    let location: StoreLocation
+    let layout: StoreLayout
+    let selection: ProbeSelection
+
+    /// Makes the sample in a folder of our own; the source must hold one state while it is read.
+    init(
+        of source: StoreConnection,
+        layout: StoreLayout,
+        journalMode: StoreHeader.JournalMode,
+        named name: String,
+        in folder: Directory,
+        limits: ProbeSelection.Limits = .init()
+    ) throws {
+        let schema = try StoreSchema(reading: source)
+        selection = try ProbeSelection(reading: source, layout: layout, schema: schema, limits: limits)
+        location = StoreLocation(folder: folder.path, name: name)
+        self.layout = layout
+        let target = try NewStoreFile.create(
+            location,
+            in: folder,
+            layout: .init(journalMode: journalMode, pageSize: Int(source.value("PRAGMA page_size")?.integer ?? 4096)),
+            mode: 0o600
+        )
+        let writing = Writing(source: source, target: target, schema: schema, layout: layout, selection: selection)
+        try target.inTransaction(until: Deadline(after: .seconds(60))) {
+            try writing.makeTables()
+            for table in Self.whole { try writing.copy(table) }
+            for table in selection.keys.keys.sorted() { try writing.copyRows(of: table) }
+            for table in layout.joinTables { try writing.copyRows(of: table) }
+            try writing.copyLastTransaction()
+            try writing.makeTriggers()
+        }
+        if journalMode == .wal { try NewStoreFile.checkpoint(target) }
+        try NewStoreFile.closeClean(target)
+    }
+
+    /// The making of one sample.
+    private struct Writing {
+        let source: StoreConnection
+        let target: StoreConnection
+        let schema: StoreSchema
+        let layout: StoreLayout
+        let selection: ProbeSelection
+
+        /// The tables that hold rows of their own; what a module makes is left out.
+        private var tables: [StoreSchema.Table] {
+            schema.tables.filter {
+                switch $0.kind {
+                case .ordinary, .withoutRowID: true
+                case .virtual, .shadow, .ofSQLite: false
+                }
+            }
+        }
+
+        func makeTables() throws {
+            for table in tables {
+                if let sql = table.sql { try target.run(sql, []) }
+                for index in table.indexes { if let sql = index.sql { try target.run(sql, []) } }
+            }
+        }
+
+        /// Last of all, so that none fires for what is copied; those that write to a table that is not there are left out.
+        func makeTriggers() throws {
+            let made = Set(tables.map { $0.name.lowercased() })
+            let missing = schema.tables.map { $0.name.lowercased() }.filter { !made.contains($0) }
+            for trigger in schema.triggers
+            where made.contains(trigger.table.lowercased()) && !trigger.name.hasPrefix(StoreFence.prefix) {
+                let sql = trigger.sql.lowercased()
+                if !missing.contains(where: { sql.contains($0) }) { try target.run(trigger.sql, []) }
+            }
+        }
+
+        func copy(_ name: String, where condition: String = "1") throws {
+            guard let table = schema.table(named: name) else { return }
+            let statement = Statement(table)
+            try source.forEachRow(
+                "SELECT \(statement.columns) FROM \(SQLName.quoted(table.name)) WHERE \(condition)"
+            ) { row in
+                try target.run(statement.insertion, (0..<row.columnCount).map { row.value($0) })
+            }
+        }
+
+        /// A history that holds something is kept up by everybody, one that is empty is not.
+        func copyLastTransaction() throws {
+            guard schema.table(named: "ATRANSACTION") != nil else { return }
+            let last = "(SELECT max(Z_PK) FROM ATRANSACTION)"
+            try copy("ATRANSACTION", where: "Z_PK = \(last)")
+            try copy("ACHANGE", where: "ZTRANSACTIONID = \(last) ORDER BY Z_PK LIMIT 100")
+            try copy(
+                "ATRANSACTIONSTRING",
+                where: "Z_PK IN (SELECT Z_PK FROM ATRANSACTIONSTRING ORDER BY Z_PK LIMIT 1000)"
+            )
+        }
+
+        func copyRows(of name: String) throws {
+            guard let table = schema.table(named: name) else { return }
+            let statement = Statement(table)
+            let (links, stored) = (links(of: name), storedAttributes(of: name))
+            for key in selection.keys[name, default: []].sorted() {
+                try source.forEachRow(
+                    "SELECT \(statement.columns) FROM \(SQLName.quoted(table.name)) WHERE Z_PK = ?",
+                    [.integer(key)],
+                    keepingStatement: true
+                ) { row in
+                    var values = (0..<row.columnCount).map { row.value($0) }
+                    for (index, column) in statement.names.enumerated() {
+                        values[index] = Self.cut(values[index], of: stored[column.lowercased()], key: key)
+                    }
+                    for link in links {
+                        guard let index = statement.position(of: link.foreignKey.column),
+                            let key = values[index].integer, !selection.contains(key, in: link.table)
+                        else { continue }
+                        for column in [
+                            link.foreignKey.column, link.foreignKey.entityColumn, link.foreignKey.orderColumn,
+                        ] {
+                            if let column, let index = statement.position(of: column) { values[index] = .null }
+                        }
+                    }
+                    try target.run(statement.insertion, values)
+                }
+            }
+        }
+
+        func copyRows(of join: StoreLayout.JoinTable) throws {
+            guard let table = schema.table(named: join.name), let first = layout.entities[join.first.entity]?.table,
+                let second = layout.entities[join.second.entity]?.table
+            else { return }
+            let statement = Statement(table)
+            guard let near = statement.position(of: join.first.column),
+                let far = statement.position(of: join.second.column)
+            else { return }
+            for key in selection.keys[first, default: []].sorted() {
+                try source.forEachRow(
+                    """
+                    SELECT \(statement.columns) FROM \(SQLName.quoted(table.name))
+                    WHERE \(SQLName.quoted(join.first.column)) = ? LIMIT 1000
+                    """,
+                    [.integer(key)],
+                    keepingStatement: true
+                ) { row in
+                    guard selection.contains(row.integer(near), in: first),
+                        selection.contains(row.integer(far), in: second)
+                    else { return }
+                    try target.run(statement.insertion, (0..<row.columnCount).map { row.value($0) })
+                }
+            }
+        }
+
+        /// The columns of a table that lead to rows of others.
+        private func links(of name: String) -> [(foreignKey: StoreLayout.ForeignKey, table: String)] {
+            layout.entities(inTable: name)
+                .flatMap { entity in
+                    entity.relationships.compactMap { relationship in
+                        guard case .toOne(let foreignKey) = relationship.storage,
+                            let table = layout.entities[relationship.description.destination]?.table
+                        else { return nil }
+                        return (foreignKey, table)
+                    }
+                }
+        }
+
+        private func storedAttributes(of name: String) -> [String: AttributeDescription] {
+            Dictionary(
+                layout.entities(inTable: name).flatMap(\.attributes).map { ($0.column.lowercased(), $0.description) },
+                uniquingKeysWith: { first, _ in first }
+            )
+        }
+
+        /// A value as it is taken over; what is made of a text stays as unique as it was.
+        private static func cut(_ value: SQLValue, of attribute: AttributeDescription?, key: Int64) -> SQLValue {
+            switch value {
+            case .blob(let bytes):
+                guard let attribute, attribute.allowsExternalBinaryDataStorage || bytes.count > mostBytes else {
+                    return value
+                }
+                let data: Data? =
+                    switch AttributeValue(value, of: attribute) {
+                    case .data(let data): data.prefix(mostBytes)
+                    case .externalData: Data([0])
+                    default: nil
+                    }
+                return data.flatMap { AttributeValue.data($0).stored(for: attribute) } ?? value
+            case .text(let text) where text.utf8.count > mostBytes:
+                return .text("\(text.prefix(mostBytes / 4)) \(key)")
+            default: return value
+            }
+        }
+    }
+
+    /// How the rows of one table are read and written.
+    private struct Statement {
+        let names: [String]
+        let columns: String
+        let insertion: String
+
+        init(_ table: StoreSchema.Table) {
+            names = table.columns.filter { !$0.isGenerated }.map(\.name)
+            columns = names.map(SQLName.quoted).joined(separator: ", ")
+            let places = names.map { _ in "?" }.joined(separator: ", ")
+            insertion = "INSERT INTO \(SQLName.quoted(table.name)) (\(columns)) VALUES (\(places))"
+        }
+
+        func position(of column: String) -> Int? {
+            names.firstIndex { $0.lowercased() == column.lowercased() }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+import ChangeRelay
+import StoreFormat
+
+/// The pending changes that apps left in preferences files before there was a relay.
+struct LegacyOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A preferences property list with pending changes of an app; may be repeated.",
+            valueName: "file"
+        )
+    )
+    var legacyDefaults: [PathArgument] = []
+
+    @Option(help: ArgumentHelp("The key under which the changes lie; one for each file.", valueName: "key"))
+    var legacyKey: [String] = []
+
+    var imports: [LegacyDefaultsImport] {
+        zip(legacyDefaults, legacyKey).map { LegacyDefaultsImport(file: $0.location, key: $1) }
+    }
+
+    func validate() throws {
+        guard legacyDefaults.count == legacyKey.count else {
+            throw ValidationError("name a key with --legacy-key for each file that --legacy-defaults names")
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Subprocess
+import SystemPackage
+import Testing
+
+/// An app and its widget, two programs that know nothing of the package but its public face.
+@Suite("The app and its widget")
+struct HabitTests {
+    private static let habit = "0B5C9E1A-6D3F-4E7B-9A21-5C8D2F4E6A70"
+    private static let today = ["--today", "2026-11-15"]
+
+    private let scratch: Scratch
+    private var old: String { scratch.path("app/HabitCalendar.sqlite") }
+    private var place: [String] { ["--groups", scratch.path(""), "--group", "group.habits"] + Self.today }
+
+    init() async throws {
+        scratch = try Scratch()
+        try scratch.folder("app")
+        try scratch.folder("group.habits")
+        let recipe = Tool.package + "/Fixtures/HabitCalendar/HabitCalendar.yaml"
+        let built = try await Tool.run(["fixture", "build", recipe, old])
+        #expect(built.status == 0, "\(built.errors)")
+    }
+
+    private static func program(_ name: String) throws -> String {
+        FilePath(try Tool.path).removingLastComponent().appending(name).string
+    }
+
+    private func app(_ arguments: [String] = []) throws -> [String] {
+        try [Self.program("HabitApp"), old] + place + ["--habit", Self.habit] + arguments
+    }
+
+    /// Runs the widget with a notification for a habit; nil for one that names none.
+    private func widget(_ habit: String?, _ arguments: [String] = []) async throws -> Tool.Run {
+        let userInfo = habit.map { ["habitIdentifier": $0] } ?? [:]
+        let notification = try JSONSerialization.data(
+            withJSONObject: ["title": "Time to run", "userInfo": userInfo] as [String: Any]
+        )
+        let file = scratch.path("notification-\(UUID().uuidString).json")
+        try notification.write(to: URL(filePath: file))
+        return try await Tool.run(
+            command: [Self.program("HabitWidget")] + place + ["--notification", file] + arguments
+        )
+    }
+
+    /// The days that the store holds for the habit, by a program that is not ours.
+    private func daysInStore() async throws -> String {
+        let sql = """
+            SELECT sum(d.ZWASEXECUTED) FROM ZHABITDAY d JOIN ZHABIT h ON h.Z_PK = d.ZHABIT
+            JOIN ZDAYSCHALLENGE c ON c.Z_PK = d.ZCHALLENGE
+            WHERE hex(h.ZID) = '\(Self.habit.filter { $0 != "-" })' AND c.ZISCLOSED = 0
+            """
+        let run = try await Tool.run(
+            command: ["sqlite3", "-readonly", scratch.path("group.habits/HabitCalendar.sqlite"), sql]
+        )
+        return run.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    @Test("The widget shows what a notification is about, and has an answer for one that is gone or names none")
+    func shown() async throws {
+        let started = try await Tool.run(command: app())
+        #expect(started.status == 0, "\(started.errors)")
+        let shown = try await widget(Self.habit)
+        #expect(shown.status == 0, "\(shown.errors)")
+        #expect(shown.output == started.output)
+        let executed = try await daysInStore()
+        #expect(shown.output == "Morning run: day 51, 49 days to finish, 0 missed, \(executed) executed\n")
+        let gone = try await widget("11111111-2222-4333-8444-555555555555")
+        #expect(gone.status == 0)
+        #expect(gone.output == "There is no such habit any more.\n")
+        let none = try await widget(nil)
+        #expect(none.status == 64)
+        #expect(none.output.isEmpty)
+        #expect(none.errors.contains("names no habit"))
+    }
+
+    @Test("What the widget notes while the app sleeps is there when the app wakes")
+    func asleep() async throws {
+        let before = try await Tool.run(command: app())
+        let noted = try await widget(Self.habit, ["--done"])
+        #expect(noted.status == 0, "\(noted.errors)")
+        #expect(noted.output != before.output)
+        let after = try await Tool.run(command: app())
+        #expect(after.output == noted.output)
+    }
+
+    @Test("What the widget notes while the app runs shows in the app")
+    func live() async throws {
+        let result = try await Subprocess.run(
+            .path(FilePath(Self.program("HabitApp"))),
+            arguments: Arguments(Array(try app(["--changes", "1"]).dropFirst())),
+            input: .none,
+            output: .sequence,
+            error: .discarded
+        ) { execution in
+            var lines: [String] = []
+            for try await line in execution.standardOutput.strings() {
+                lines.append(line.trimmingCharacters(in: .whitespacesAndNewlines))
+                if lines.count == 1 {
+                    // It listens before it shows anything.
+                    let noted = try await widget(Self.habit, ["--done"])
+                    #expect(noted.status == 0, "\(noted.errors)")
+                }
+            }
+            return lines
+        }
+        #expect(result.terminationStatus.isSuccess)
+        let lines = result.closureResult
+        #expect(lines.count == 2)
+        #expect(lines.first != lines.last)
+        #expect(try await widget(Self.habit).output == (lines.last ?? "") + "\n")
+    }
+
+    @Test("The README quotes the data controller as it is")
+    func quoted() throws {
+        let source = try String(
+            contentsOfFile: Tool.package + "/Fixtures/HabitCalendar/HabitData/DataController.swift",
+            encoding: .utf8
+        )
+        #expect(source.split(separator: "\n", omittingEmptySubsequences: false).count <= 60)
+        let readme = try String(contentsOfFile: Tool.package + "/README.md", encoding: .utf8)
+        #expect(readme.contains("```swift\n\(source)```\n"))
+    }
+}

@@ -1,0 +1,127 @@
+import ChangeRelay
+import Foundation
+import SafeFiles
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+@Suite("Change notices across the move")
+struct RelayCarriageTests {
+    private func notice(_ number: Int64) -> ChangeNotice {
+        ChangeNotice(
+            key: .init(writer: "widget", number: number),
+            content: .objects([.updated: [ObjectURI(storeUUID: "U", entity: "Note", primaryKey: number)]])
+        )
+    }
+
+    private func numbers(_ consumer: RelayConsumer) throws -> [Int64] {
+        try consumer.next().notices.map(\.notice.key.number)
+    }
+
+    private func share(_ places: Places) throws -> ShareOutcome {
+        try StoreMigrator(from: places.oldStore.url, to: places.newStore.url).shareStoreIfNecessary()
+    }
+
+    /// Two places, and at the old one three notices of which the app has dealt with the first.
+    private func places() throws -> Places {
+        let places = try Places(fixture: "clean")
+        let queue = try RelayQueue(beside: places.oldStore)
+        let app = try RelayConsumer("app", of: queue)
+        for number in 1...3 { try queue.post(notice(Int64(number))) }
+        try app.acknowledge(app.next(limit: 1))
+        return places
+    }
+
+    @Test("Pending notices and positions are at the new place, and nothing comes twice")
+    func carried() throws {
+        let places = try places()
+        let outcome = try share(places)
+        #expect(outcome.outcome == .shared)
+        #expect(outcome.findings.contains { $0.code == .relayCarried })
+        let queue = try RelayQueue(beside: places.newStore)
+        try #expect(numbers(RelayConsumer("app", of: queue)) == [2, 3])
+        // A place in the queue that somebody wrote down still means the same.
+        #expect(try queue.notices(after: 2).map(\.sequence) == [3])
+        #expect(try queue.post(notice(4)) == 4)
+    }
+
+    @Test("A queue that an extension began at the new place keeps its own, and nobody misses what came along")
+    func intoUsedQueue() throws {
+        let places = try places()
+        try places.container.makeStore("", as: places.newStore.name)
+        let early = try RelayQueue(beside: places.newStore)
+        let widget = try RelayConsumer("widget", of: early)
+        try early.post(ChangeNotice(key: .init(writer: "other", number: 9), content: .everything))
+        try places.container.directory.removeFile(places.newStore.name)
+        #expect(try share(places).outcome == .shared)
+        let queue = try RelayQueue(beside: places.newStore)
+        // What the app had dealt with may come once more; what it had not must come.
+        #expect(try numbers(RelayConsumer("app", of: queue)) == [9, 2, 3])
+        // The first was merged by all that there were, and is gone.
+        #expect(try numbers(widget) == [9, 2, 3])
+    }
+
+    @Test("What is carried twice is there once")
+    func twice() throws {
+        let places = try places()
+        #expect(try share(places).outcome == .shared)
+        let queue = try RelayQueue(beside: places.newStore)
+        let again = try queue.carry(from: places.oldStore)
+        #expect(again.notices == 0 && again.consumers == 0)
+        #expect(try numbers(RelayConsumer("app", of: queue)) == [2, 3])
+    }
+
+    @Test("What is no queue is told, and the store is shared all the same")
+    func rubbish() throws {
+        let places = try Places(fixture: "clean")
+        try places.old.write(RelayQueue.name(for: places.oldStore.name), [UInt8]("no queue".utf8))
+        let outcome = try share(places)
+        #expect(outcome.outcome == .shared)
+        #expect(outcome.findings.contains { $0.code == .relayNotCarried && $0.severity == .warning })
+    }
+
+    @Test("Changes left in preferences are notices at the new place, and stay in the file until they are merged")
+    func legacyChanges() throws {
+        let places = try Places(fixture: "clean")
+        let file = places.old.location("group.app.plist")
+        let address = "x-coredata://U/Note/p7"
+        let payload = try NSKeyedArchiver.archivedData(
+            withRootObject: [["updated": [NSURL(string: address) as Any]]],
+            requiringSecureCoding: false
+        )
+        let preferences = try PropertyListSerialization.data(
+            fromPropertyList: ["pending": payload],
+            format: .binary,
+            options: 0
+        )
+        try preferences.write(to: file.url)
+        var options = ShareOptions()
+        options.legacyChanges = [LegacyDefaultsImport(file: file, key: "pending")]
+        let outcome = try StoreMigrator(from: places.oldStore.url, to: places.newStore.url, options: options)
+            .shareStoreIfNecessary()
+        #expect(outcome.outcome == .shared)
+        let queue = try RelayQueue(beside: places.newStore)
+        let notices = try queue.notices(after: 0)
+        #expect(
+            notices.map(\.notice.content) == [.objects([.updated: [try ObjectURI(address)]])]
+        )
+        #expect(try Data(contentsOf: file.url) == preferences)
+    }
+
+    @Test("A retired store takes its queue along, and leaves the wake-up file nowhere")
+    func retired() throws {
+        let places = try places()
+        try RemoteChangeNotification(beside: places.oldStore).post()
+        #expect(try share(places).outcome == .shared)
+        let late = try RelayQueue(beside: places.oldStore)
+        try late.post(notice(8))
+        #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
+        let names = try places.old.directory.entries()
+        #expect(!names.contains(RelayQueue.name(for: places.oldStore.name)))
+        #expect(!names.contains(RemoteChangeNotification.name(for: places.oldStore.name)))
+        #expect(names.contains { $0.hasPrefix(".store.sqlite.") && $0.hasSuffix(".relay.sqlite") })
+        #expect(try numbers(RelayConsumer("app", of: RelayQueue(beside: places.newStore))) == [2, 3, 8])
+    }
+}

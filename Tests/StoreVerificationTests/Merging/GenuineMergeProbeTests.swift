@@ -1,0 +1,49 @@
+import Foundation
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import StoreVerification
+
+@Suite("The merge probe on genuine stores", .disabled(if: Corpus.isAbsent, "no genuine stores at hand"))
+struct GenuineMergeProbeTests {
+    @Test("What one side saves arrives at the other, and the store stays as it was", arguments: Corpus.stores)
+    func arrives(_ store: String) throws {
+        let scratch = try ScratchFolder()
+        let location = try Corpus.copy(store, into: scratch)
+        let before = try files(of: scratch)
+        let report = try StoreVerifier()
+            .verify(location, level: .merging, probe: MergeProbe(limits: MergeProbeTests.patient))
+        #expect(try files(of: scratch) == before)
+        let result = try #require(report.levels.last)
+        guard result.status != .skipped else {
+            #expect(try !hasModel(location))
+            return
+        }
+        let probe = try #require(report.probe)
+        #expect(probe.findings.isEmpty, "\(probe.findings)")
+        #expect(!probe.isPartial)
+        for entity in probe.coverage {
+            let done = Set(entity.operations.map(\.rawValue))
+            #expect(done.union(entity.omitted.keys) == Set(ProbeStep.Operation.allCases.map(\.rawValue)))
+            #expect(done.contains("insert"), "\(entity)")
+            // What the model forbids, or leaves a probe nothing to change, cannot be tried.
+            for (operation, reason) in entity.omitted {
+                let isDenied = operation == "delete" && reason.hasSuffix("(1600)")
+                #expect(isDenied || reason == "it has no attribute that a probe can set", "\(entity)")
+            }
+        }
+    }
+
+    private func hasModel(_ location: StoreLocation) throws -> Bool {
+        try StoreReader().withView(of: location) { try ManagedObjectModel(cachedIn: $0.connection) != nil }
+    }
+
+    private func files(of scratch: ScratchFolder) throws -> [String: Data] {
+        var files: [String: Data] = [:]
+        for name in try FileManager.default.subpathsOfDirectory(atPath: scratch.path) {
+            files[name] = try? Data(contentsOf: URL(filePath: scratch.path).appending(path: name))
+        }
+        return files
+    }
+}
