@@ -36,13 +36,13 @@ func save(_ path: String, tracksHistory: Bool) throws {
     var number: Int64 = 0
     while readLine() != nil {
         number += 1
+        let value = number
         let began = now()
         try container.viewContext.performAndWait { context in
-            try context.insertNewObject(forEntityName: "Day").setValue(number, forKey: "number")
+            try context.insertNewObject(forEntityName: "Day").setValue(value, forKey: "number")
             try context.save()
         }
-        print(began, now())
-        fflush(stdout)
+        try FileHandle.standardOutput.write(contentsOf: Data("\(began) \(now())\n".utf8))
     }
 }
 
