@@ -37,6 +37,17 @@ struct ConfigurationTests {
         )
     }
 
+    @Test("Files of pending changes and their keys are two lists of one length")
+    func legacyChanges() throws {
+        let yaml = "legacy-defaults: [group.plist, /other.plist]\nlegacy-key: [pending, changes]\n"
+        #expect(
+            try words(yaml, ["share", "a", "b"]) == [
+                "share", "--legacy-defaults=\(scratch.path)/group.plist", "--legacy-defaults=/other.plist",
+                "--legacy-key=pending", "--legacy-key=changes", "a", "b",
+            ]
+        )
+    }
+
     @Test("The file gives way to the environment, and that to the call; a list is replaced whole")
     func precedence() throws {
         let yaml = "level: files\nold: capture\nstrategies: [WriteAheadLog, FileProtection]\n"
@@ -156,6 +167,7 @@ struct ConfigurationTests {
         .pluginTimeout: ["1s", "2s", "3s"], .pluginPath: ["/a", "/b", "/c"],
         .pluginSandbox: ["required", "best-effort", "required"],
         .descriptions: ["/a.json", "/b.json", "/c.json"],
+        .legacyDefaults: ["/a.plist", "/b.plist", "/c.plist"], .legacyKey: ["a", "b", "c"],
     ]
 
     @Test(

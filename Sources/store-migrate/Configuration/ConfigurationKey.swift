@@ -17,6 +17,8 @@ enum ConfigurationKey: String, CaseIterable {
     case pluginSandbox = "plugin-sandbox"
     case pluginTimeout = "plugin-timeout"
     case descriptions
+    case legacyDefaults = "legacy-defaults"
+    case legacyKey = "legacy-key"
 
     /// The option on the command line.
     var option: String {
@@ -38,8 +40,8 @@ enum ConfigurationKey: String, CaseIterable {
     /// What stands between the elements of a list in the environment; nil for what is none.
     var separator: Character? {
         switch self {
-        case .strategies, .roles: " "
-        case .pluginPath: ":"
+        case .strategies, .roles, .legacyKey: " "
+        case .pluginPath, .legacyDefaults: ":"
         default: nil
         }
     }
@@ -47,7 +49,7 @@ enum ConfigurationKey: String, CaseIterable {
     /// True for paths, which a file means from where it lies.
     var isPath: Bool {
         switch self {
-        case .groups, .model, .state, .pluginPath, .descriptions: true
+        case .groups, .model, .state, .pluginPath, .descriptions, .legacyDefaults: true
         default: false
         }
     }

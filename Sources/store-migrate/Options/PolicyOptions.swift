@@ -26,6 +26,8 @@ struct PolicyOptions: ParsableArguments {
     @Option(help: ArgumentHelp("When there is no store: fail, or ignore and end with status 0.", valueName: "policy"))
     var ifMissing: MissingPolicy = .fail
 
+    @OptionGroup var legacy: LegacyOptions
+
     /// The library's options: these, and those of `run`.
     func shareOptions(_ run: RunOptions) -> ShareOptions {
         var options = run.shareOptions
@@ -33,6 +35,7 @@ struct PolicyOptions: ParsableArguments {
         options.onBoth = onBoth
         options.level = level
         options.modelFile = model?.url
+        options.legacyChanges = legacy.imports
         return options
     }
 }

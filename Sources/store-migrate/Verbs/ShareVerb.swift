@@ -16,7 +16,6 @@ struct ShareVerb: Verb {
     @OptionGroup var places: PlacesArguments
     @OptionGroup var policy: PolicyOptions
     @OptionGroup var strategies: StrategyArguments
-    @OptionGroup var legacy: LegacyOptions
     @OptionGroup var configuration: ConfigurationArguments
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
@@ -40,7 +39,6 @@ struct ShareVerb: Verb {
         try OldStoreOwner.become(places.old.url)
         var options = policy.shareOptions(run)
         options.descriptionsFile = descriptions?.url
-        options.legacyChanges = legacy.imports
         let migrator = StoreMigrator(
             from: places.old.url,
             to: try places.newURL(),
