@@ -243,9 +243,8 @@ let package = Package(
             "StoreMigrationTests",
             [
                 "relay-peer", "store-writer", "TestSupport", "StoreMigration", "ManagedObjects", "ChangeRelay",
-                "StoreVerification",
-                "BuiltInStrategies", "StoreFixtures", "StoreFormat", "StoreStrategies", "SafeFiles",
-                .systemPackage, .logging,
+                "StoreVerification", "BuiltInStrategies", "StoreFixtures", "StoreFormat", "StoreStrategies",
+                "SafeFiles", .systemPackage, .logging,
             ]
         ),
         .tests(
@@ -253,8 +252,7 @@ let package = Package(
             [
                 "store-migrate", "HabitApp", "HabitWidget", "TestSupport", "BuiltInStrategies", "StrategyProcess",
                 "StoreStrategies", "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeRelay",
-                "StoreFormat",
-                "SafeFiles", .subprocess, .systemPackage,
+                "StoreFormat", "SafeFiles", .subprocess, .systemPackage,
             ]
         ),
     ]
