@@ -43,9 +43,15 @@ struct VerificationRun {
                 digest = own
                 found = try differences(of: own)
             case .merging:
-                let report = try probe.report(of: view.connection, at: location, monitor: monitor)
-                probed = report
-                found = report.findings
+                switch try probe.outcome(of: view.connection, at: location, monitor: monitor) {
+                case .tried(let report):
+                    probed = report
+                    found = report.findings
+                case .impossible(let reason):
+                    levels.append(.init(level: next, status: .skipped, reason: reason, seconds: 0))
+                    findings.append(.mergingNotTried(reason, at: location))
+                    continue
+                }
             case .files, .sqlite, .coredata:
                 found = try verifier.findings(
                     in: view.connection,

@@ -90,9 +90,14 @@ struct StoreProver {
             proof.levels.append(.init(level: .merging, status: .skipped, reason: reason, seconds: 0))
             return
         }
-        let report = try probe.report(of: image, at: place, monitor: monitor)
-        proof.probe = report
-        try close(.merging, of: &proof, findings: report.findings, seconds: report.seconds)
+        switch try probe.outcome(of: image, at: place, monitor: monitor) {
+        case .tried(let report):
+            proof.probe = report
+            try close(.merging, of: &proof, findings: report.findings, seconds: report.seconds)
+        case .impossible(let reason):
+            proof.levels.append(.init(level: .merging, status: .skipped, reason: reason, seconds: 0))
+            proof.findings.append(.mergingNotTried(reason, at: place))
+        }
     }
 
     private func reading(

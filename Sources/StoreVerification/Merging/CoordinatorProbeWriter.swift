@@ -30,7 +30,7 @@ public struct CoordinatorProbeWriter: ProbeWriter {
                 do {
                     changes += try save(step.operation, [edit])
                 } catch {
-                    refusals.append(.init(entity: edit.entity, reason: "\(error)"))
+                    refusals.append(.init(entity: edit.entity, reason: ProbeReason.text(of: error)))
                 }
             }
             return ProbeAnswer(changes: changes, refusals: refusals)

@@ -2,6 +2,8 @@ public import StoreFormat
 import StoreStrategies
 
 extension Finding.Code {
+    /// Whether changes arrive could not be tried.
+    public static let mergingNotTried = Finding.Code(rawValue: "mergingNotTried")
     /// A role's description asks for writing, and the store opens read-only for it.
     public static let silentlyReadOnly = Finding.Code(rawValue: "silentlyReadOnly")
     /// The store cannot be opened as a role's description says.
@@ -29,6 +31,16 @@ extension Finding.Code {
 extension Finding {
     private static func merging(_ code: Code, _ message: String, entity: String? = nil) -> Finding {
         Finding(code, .error, level: .merging, message, entity: entity)
+    }
+
+    package static func mergingNotTried(_ reason: String, at location: StoreLocation) -> Finding {
+        Finding(
+            .mergingNotTried,
+            .warning,
+            level: .merging,
+            "whether changes arrive could not be tried: \(reason)",
+            path: location.path
+        )
     }
 
     static func silentlyReadOnly(_ role: StoreRole, reason: String) -> Finding {

@@ -29,6 +29,18 @@ public struct MergeProbe: Sendable {
         package init() {}
     }
 
+    /// How a probe ended.
+    package enum Outcome: Sendable {
+        case tried(MergeProbeReport)
+        /// Nothing could be tried, which says nothing about the store.
+        case impossible(reason: String)
+    }
+
+    /// What kept a probe from trying anything.
+    private struct Obstacle: Error, CustomStringConvertible {
+        let description: String
+    }
+
     private let descriptions: [StoreRole: PersistentStoreDescription]?
     private let writer: any ProbeWriter
     private let limits: Limits
@@ -55,10 +67,31 @@ public struct MergeProbe: Sendable {
     }
 
     /// Probes with a sample of the store that `connection` reads; `location` names the store as people know it.
-    package func report(
+    ///
+    /// Only a wish to stop is thrown: where the scratch copy cannot be made, or this runtime cannot work with it, nothing
+    /// is known about how changes travel.
+    package func outcome(
         of connection: StoreConnection,
         at location: StoreLocation,
         monitor: WorkMonitor = .silent
+    ) throws -> Outcome {
+        do {
+            let report = try report(of: connection, at: location, monitor: monitor)
+            guard report.findings.isEmpty, !report.coverage.contains(where: { !$0.operations.isEmpty }) else {
+                return .tried(report)
+            }
+            let reason = report.coverage.lazy.compactMap(\.omitted.values.first).first
+            return .impossible(reason: reason ?? "no role writes to the store")
+        } catch {
+            if let error = error as? StoreError, error.code == .cancelled { throw error }
+            return .impossible(reason: ProbeReason.text(of: error))
+        }
+    }
+
+    private func report(
+        of connection: StoreConnection,
+        at location: StoreLocation,
+        monitor: WorkMonitor
     ) throws -> MergeProbeReport {
         let start = ContinuousClock.now
         let journalMode = try StoreHeader(reading: connection).journalMode
@@ -102,26 +135,39 @@ public struct MergeProbe: Sendable {
         _ report: inout MergeProbeReport,
         until end: ContinuousClock.Instant
     ) throws {
-        let run: ProbeRun
-        do {
-            run = try ProbeRun(
+        let session = try opening(from.role, &report) { try writer.begin(with: from.description) }
+        guard let session else { return }
+        let run = try opening(to.role, &report) {
+            try ProbeRun(
                 entities,
                 reader: (to.role, to.description),
-                writer: (from.role, writer.begin(with: from.description)),
+                writer: (from.role, session),
                 behaviour: instruments.behaviour,
                 receiver: instruments.receiver ?? { try Self.receiver($0, $1) },
                 isOver: { ContinuousClock.now >= end }
             )
-        } catch let error as ManagedObjectError {
-            report.findings.append(.roleCannotOpen(to.role, reason: error.message))
-            return
         }
-        if !to.description.isReadOnly, let reason = run.observer.store.readOnlyReason {
-            report.findings.append(.silentlyReadOnly(to.role, reason: reason))
-        } else {
-            try run.carryOut(into: &report)
+        if let run {
+            if !to.description.isReadOnly, let reason = run.observer.store.readOnlyReason {
+                report.findings.append(.silentlyReadOnly(to.role, reason: reason))
+            } else {
+                try run.carryOut(into: &report)
+            }
         }
-        try run.session.end()
+        try session.end()
+    }
+
+    /// Opens the scratch store for a role; nil with a finding when its description does not allow that.
+    private func opening<R>(_ role: StoreRole, _ report: inout MergeProbeReport, _ open: () throws -> R) throws -> R? {
+        do {
+            return try open()
+        } catch {
+            let reason = ProbeReason.text(of: error)
+            // Where nobody described how to open the store, nobody described it wrongly.
+            guard descriptions != nil else { throw Obstacle(description: reason) }
+            report.findings.append(.roleCannotOpen(role, reason: reason))
+            return nil
+        }
     }
 
     /// Listens as an app does: to the history where there is one, else to the relay where others post to it.

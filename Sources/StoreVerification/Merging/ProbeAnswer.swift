@@ -30,8 +30,16 @@ public struct ProbeAnswer: Sendable, Hashable, Codable {
     public let refusals: [Refusal]
     /// Why the whole store may not be written; nil when it may.
     public let readOnlyReason: String?
+    /// Why the store could not be opened at all; nil when it could.
+    public let openingFailure: String?
 
-    public init(changes: [Change] = [], refusals: [Refusal] = [], readOnlyReason: String? = nil) {
+    public init(
+        changes: [Change] = [],
+        refusals: [Refusal] = [],
+        readOnlyReason: String? = nil,
+        openingFailure: String? = nil
+    ) {
+        self.openingFailure = openingFailure
         self.changes = changes
         self.refusals = refusals
         self.readOnlyReason = readOnlyReason

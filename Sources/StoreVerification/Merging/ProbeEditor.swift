@@ -12,6 +12,8 @@ enum ProbeEditor {
     private static let members = 2
     /// How long a chain of objects that need each other may be.
     private static let greatestDepth = 6
+    /// How many objects may be made for one that is to be made.
+    private static let mostCompanions = 100
 
     /// Makes one change, which is not saved yet.
     static func carryOut(
@@ -23,7 +25,8 @@ enum ProbeEditor {
         switch operation {
         case .insert:
             let object = try context.insertNewObject(forEntityName: edit.entity)
-            try fill(object, like: given, mark: edit.mark, in: context)
+            var room = mostCompanions
+            try fill(object, like: given, mark: edit.mark, room: &room, in: context)
             try mark(object, edit)
             return object
         case .update, .match:
@@ -67,6 +70,7 @@ enum ProbeEditor {
         like template: ManagedObject?,
         mark: Int,
         depth: Int = 0,
+        room: inout Int,
         in context: isolated ManagedObjectContext
     ) throws {
         guard depth < greatestDepth else { throw Refusal(description: "\(object.shape.name) needs too many others") }
@@ -84,6 +88,7 @@ enum ProbeEditor {
             // The one for whom it was made leads here already.
             guard try object.objectIDs(forRelationshipNamed: relationship.name).isEmpty else { continue }
             let needed = relationship.isOptional ? 0 : max(1, relationship.minCount)
+            guard needed <= room else { throw Refusal(description: "\(object.shape.name) needs too many others") }
             let given = try template.map { try destinations(of: $0, relationship) } ?? []
             if isShared(relationship, in: context) {
                 for destination in given.prefix(max(relationship.isToMany ? members : 1, needed)) {
@@ -92,6 +97,7 @@ enum ProbeEditor {
                 if !given.isEmpty { continue }
             }
             // Those of the template are its own.
+            room -= needed
             for number in 0..<needed {
                 let companion = try context.insertNewObject(
                     forEntityName: entity(for: relationship, like: given.first, in: context)
@@ -99,7 +105,7 @@ enum ProbeEditor {
                 try connect(object, relationship, to: companion)
                 // Marks of one step are a few numbers apart; those of companions are far from all of them.
                 let mark = mark + 1_000 * (depth + 1) + number
-                try fill(companion, like: given.first, mark: mark, depth: depth + 1, in: context)
+                try fill(companion, like: given.first, mark: mark, depth: depth + 1, room: &room, in: context)
             }
         }
     }

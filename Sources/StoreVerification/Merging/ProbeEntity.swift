@@ -6,6 +6,8 @@ struct ProbeEntity: Sendable {
     let name: String
     /// The attribute that is marked; nil where none can be.
     let mark: AttributeDescription?
+    /// What its objects can be listed by; nil where nothing orders them.
+    let order: String?
     /// The URIs of objects that were in the store.
     let objects: [String]
 
@@ -17,9 +19,11 @@ struct ProbeEntity: Sendable {
                 let unique = Set(sample.layout.model.lineage(of: entity.name).flatMap(\.uniquenessConstraints).joined())
                 let able = entity.attributes.map(\.description)
                     .filter { !$0.isDerived && !$0.isTransient && !unique.contains($0.name) }
+                let mark = ProbeMark.types.lazy.compactMap { type in able.first { $0.type == type } }.first
                 return ProbeEntity(
                     name: entity.name,
-                    mark: ProbeMark.types.lazy.compactMap { type in able.first { $0.type == type } }.first,
+                    mark: mark,
+                    order: mark?.name ?? entity.order,
                     objects: (sample.selection.samples[entity.name] ?? [])
                         .filter { sample.selection.contains($0, in: entity.table) }
                         .map { ObjectURI(storeUUID: uuid, entity: entity.name, primaryKey: $0).description }
@@ -27,11 +31,11 @@ struct ProbeEntity: Sendable {
             }
     }
 
-    /// All its objects, in an order that a mark changes; nil for an entity that cannot be marked.
+    /// All its objects, in an order that a mark changes where there is one.
     var everything: FetchRequest? {
-        guard let mark else { return nil }
+        guard let order else { return nil }
         var request = FetchRequest(entityName: name)
-        request.sortDescriptors = [.init(keyPath: mark.name)]
+        request.sortDescriptors = [.init(keyPath: order)]
         return request
     }
 
@@ -40,5 +44,18 @@ struct ProbeEntity: Sendable {
         guard let mark, var request = everything, let value = ProbeMark.value(number, of: mark.type) else { return nil }
         request.predicate = try FetchPredicate(format: "%K == %@", mark.name, value)
         return request
+    }
+}
+
+extension StoreLayout.Entity {
+    /// Something that a list of objects without a mark can be sorted by.
+    fileprivate var order: String? {
+        let sorted: Set<AttributeDescription.AttributeType> = [.boolean, .uuid, .uri, .binaryData]
+        let plain = attributes.map(\.description).filter { !$0.isTransient && !$0.allowsExternalBinaryDataStorage }
+        let counted = relationships.map(\.description).first { $0.isToMany && !$0.isTransient }
+        return
+            (attributes.map(\.description).first { !$0.isTransient && ProbeMark.types.contains($0.type) }
+            ?? plain.first { sorted.contains($0.type) })?
+            .name ?? counted.map { $0.name + ".@count" }
     }
 }

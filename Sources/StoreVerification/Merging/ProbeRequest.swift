@@ -14,7 +14,12 @@ public struct ProbeRequest: Sendable, Codable {
 
     /// Carries the step out, as an extension that was started for nothing else.
     public func answer() throws -> ProbeAnswer {
-        let session = try CoordinatorProbeWriter().begin(with: description)
+        let session: any ProbeSession
+        do {
+            session = try CoordinatorProbeWriter().begin(with: description)
+        } catch {
+            return ProbeAnswer(openingFailure: ProbeReason.text(of: error))
+        }
         let answer = try session.carryOut(step)
         try session.end()
         return answer

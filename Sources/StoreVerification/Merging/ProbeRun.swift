@@ -48,6 +48,10 @@ struct ProbeRun {
             }
             let step = step(operation, inserted: inserted, &report)
             let answer = try session.carryOut(step)
+            if let reason = answer.openingFailure {
+                report.findings.append(.roleCannotOpen(writer, reason: reason))
+                return
+            }
             if let reason = answer.readOnlyReason {
                 report.findings.append(.silentlyReadOnly(writer, reason: reason))
                 return
@@ -80,6 +84,10 @@ struct ProbeRun {
     ) -> ProbeStep {
         var edits: [ProbeStep.Edit] = []
         for (index, entity) in entities.enumerated() {
+            guard entity.order != nil else {
+                report.note("it has nothing that a list of it could be sorted by", operation, of: entity.name)
+                continue
+            }
             let object: String?
             switch operation {
             case .insert: object = entity.objects.first

@@ -5,8 +5,8 @@ import StoreWriting
 
 /// A small store made of some of another's objects, with the same tables, model and metadata: what a probe may write to.
 ///
-/// References that lead out of it lead nowhere, large values are cut, of its history there is the end, and triggers are as
-/// in the store but for those of a fence.
+/// References that lead out of it lead nowhere, large values are cut, of its history there is the end, and of its triggers
+/// those that keep derived attributes up.
 struct ProbeSample {
     /// No value is taken over that is longer; what lies in a file of its own never is.
     private static let mostBytes = 4_096
@@ -73,14 +73,14 @@ struct ProbeSample {
             }
         }
 
-        /// Last of all, so that none fires for what is copied; those that write to a table that is not there are left out.
+        /// Those that keep derived attributes up; last of all, so that none fires for what is copied.
+        ///
+        /// Core Data makes no others for objects, and what others do is nothing that it knows of.
         func makeTriggers() throws {
             let made = Set(tables.map { $0.name.lowercased() })
-            let missing = schema.tables.map { $0.name.lowercased() }.filter { !made.contains($0) }
             for trigger in schema.triggers
-            where made.contains(trigger.table.lowercased()) && !trigger.name.hasPrefix(StoreFence.prefix) {
-                let sql = trigger.sql.lowercased()
-                if !missing.contains(where: { sql.contains($0) }) { try target.run(trigger.sql, []) }
+            where made.contains(trigger.table.lowercased()) && trigger.name.hasPrefix("Z_DA_") {
+                try target.run(trigger.sql, [])
             }
         }
 
@@ -189,8 +189,8 @@ struct ProbeSample {
                 }
                 let data: Data? =
                     switch AttributeValue(value, of: attribute) {
-                    case .data(let data): data.prefix(mostBytes)
-                    case .externalData: Data([0])
+                    case .data(let data): data.prefix(mostBytes) + Data("\(key)".utf8)
+                    case .externalData: Data("\(key)".utf8)
                     default: nil
                     }
                 return data.flatMap { AttributeValue.data($0).stored(for: attribute) } ?? value

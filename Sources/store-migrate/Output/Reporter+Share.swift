@@ -1,5 +1,6 @@
 import StoreFormat
 import StoreMigration
+import StoreVerification
 
 extension Reporter {
     /// Shows how a share ended: the result, or the one line that says what has to be decided.
@@ -28,7 +29,11 @@ extension Reporter {
             let places = [old, outcome.new?.path ?? new].compactMap { $0 }
             report(Failure(refusing: outcome.outcome, outcome.message, places: places, next: next))
         } else {
-            result(outcome.text(style, seconds: took, command: command), record: nil)
+            let probe = isVerbose ? outcome.report?.probe.map { "\n  merging was tried with \($0.summary)" } : nil
+            result(
+                outcome.text(style, seconds: took, command: command) + (probe ?? ""),
+                record: outcome.report?.record(of: outcome.new?.path ?? "", against: outcome.old?.path)
+            )
         }
         return ending
     }

@@ -11,7 +11,10 @@ import SystemPackage
 struct ProbeProcess: ProbeWriter {
     /// The word that makes this program answer one request; it is in nobody's help.
     static let word = "probe-writer"
-    private static let patience = DispatchTimeInterval.seconds(60)
+    /// How long a request may take; a process that takes longer ends by itself.
+    static let mostSeconds: UInt32 = 60
+    private static let patience = Duration.seconds(70)
+    private static let slice = DispatchTimeInterval.milliseconds(50)
     private static let greatestAnswer = 16 << 20
 
     var name: String { "another process" }
@@ -49,17 +52,16 @@ struct ProbeProcess: ProbeWriter {
             outcome.result.withLock { $0 = result }
             outcome.isThere.signal()
         }
-        guard outcome.isThere.wait(timeout: .now() + patience) == .success,
-            let result = outcome.result.withLock({ $0 })
-        else {
-            // The process is killed with its task.
-            task.cancel()
-            throw Failure(
-                outcome: .failed,
-                message: "the process that writes for the merge probe does not answer",
-                advice: "Try again, or lower --level."
-            )
+        let end = ContinuousClock.now + patience
+        while outcome.isThere.wait(timeout: .now() + slice) != .success {
+            guard ContinuousClock.now < end, !Interruption.isRequested else {
+                // The process is killed with its task, which is waited for.
+                task.cancel()
+                _ = outcome.isThere.wait(timeout: .now() + .seconds(10))
+                throw failure("does not answer")
+            }
         }
+        guard let result = outcome.result.withLock({ $0 }) else { throw failure("does not answer") }
         return try result.get()
     }
 
@@ -73,13 +75,16 @@ struct ProbeProcess: ProbeWriter {
             error: .string(limit: 4_096)
         )
         guard result.terminationStatus.isSuccess else {
-            throw Failure(
-                outcome: .failed,
-                message:
-                    "the process that writes for the merge probe failed: \(Escaped.line(result.standardError))",
-                advice: "Lower --level to do without it."
-            )
+            throw failure("ended (\(result.terminationStatus)) \(Escaped.line(result.standardError))")
         }
         return result.standardOutput
+    }
+
+    private static func failure(_ what: String) -> Failure {
+        Failure(
+            outcome: .failed,
+            message: "the process that writes for the merge probe \(what)",
+            advice: "Lower --level to do without it."
+        )
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import Glibc
 import StoreVerification
 
 /// What this program does when it is started by a merge probe: it answers the request on standard input.
@@ -7,6 +8,8 @@ struct ProbeWriterCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: ProbeProcess.word, shouldDisplay: false)
 
     func run() throws {
+        // Whatever becomes of the one who asked: the kernel ends this process.
+        alarm(ProbeProcess.mostSeconds)
         let request = Data((readLine() ?? "").utf8)
         let answer = try JSONDecoder().decode(ProbeRequest.self, from: request).answer()
         let encoder = JSONEncoder()

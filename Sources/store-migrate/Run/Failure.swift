@@ -20,6 +20,10 @@ struct Failure: Error {
     var code: String { outcome.rawValue }
 }
 
+extension Failure: CustomStringConvertible {
+    var description: String { message }
+}
+
 extension Failure {
     /// Tells any error of the libraries.
     init(_ error: any Error) {

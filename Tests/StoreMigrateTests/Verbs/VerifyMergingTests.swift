@@ -67,13 +67,30 @@ struct VerifyMergingTests {
         #expect(run.errorLines.count == 1)
     }
 
-    @Test("Without a place for the scratch copy the level fails, and says why")
+    @Test("Without a place for the scratch copy nothing is tried, and that is told")
     func noScratch() async throws {
+        // A store without a log is read where it is; only the probe needs room.
+        let shared = try await Tool.run(["share", store, scratch.folder("group"), "--level", "content"])
+        #expect(shared.status == 0, "\(shared.errors)")
         let run = try await Tool.run(
-            ["verify", store, "--level", "merging"],
+            ["verify", scratch.path("group/HabitCalendar.sqlite"), "--level", "merging"],
             environment: ["TMPDIR": scratch.path("nowhere")]
         )
-        #expect(run.status != 0)
-        #expect(run.errorLines.count == 1)
+        #expect(run.status == 3)
+        #expect(run.output.contains("whether changes arrive could not be tried"))
+    }
+
+    @Test("A store that is shared without room for the scratch copy is shared, and the level is told as skipped")
+    func shareWithoutScratch() async throws {
+        let clean = scratch.path("clean.sqlite")
+        let recipe = Tool.package + "/Fixtures/Stores/clean/recipe.yaml"
+        #expect(try await Tool.run(["fixture", "build", recipe, clean]).status == 0)
+        let run = try await Tool.run(
+            ["share", clean, scratch.folder("group")],
+            environment: ["TMPDIR": scratch.path("nowhere")]
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("skipped: merging"))
+        #expect(run.errors.contains("could not be tried"))
     }
 }

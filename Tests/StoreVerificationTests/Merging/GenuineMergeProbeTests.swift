@@ -26,6 +26,9 @@ struct GenuineMergeProbeTests {
         for entity in probe.coverage {
             let done = Set(entity.operations.map(\.rawValue))
             #expect(done.union(entity.omitted.keys) == Set(ProbeStep.Operation.allCases.map(\.rawValue)))
+            // Two entities of all have neither a sortable attribute nor a to-many relationship.
+            let isListed = entity.omitted["insert"] != "it has nothing that a list of it could be sorted by"
+            guard isListed else { continue }
             #expect(done.contains("insert"), "\(entity)")
             // What the model forbids, or leaves a probe nothing to change, cannot be tried.
             for (operation, reason) in entity.omitted {

@@ -1,0 +1,125 @@
+import Foundation
+import StoreFixtures
+import StoreFormat
+import StoreStrategies
+import TestSupport
+import Testing
+
+@testable import StoreVerification
+
+@Suite("What the merge probe does with stores that it cannot try")
+struct ProbeBoundsTests {
+    private func verify(
+        _ recipe: String,
+        sql: String = "",
+        _ probe: (StoreLocation) -> MergeProbe = { _ in MergeProbe(limits: MergeProbeTests.patient) }
+    ) throws -> VerificationReport {
+        let scratch = try ScratchFolder()
+        let location = scratch.location("store.sqlite")
+        try RecipeBuilder.build(RecipeReader.recipe(from: recipe), at: location)
+        if !sql.isEmpty {
+            let connection = try scratch.open()
+            try connection.execute(sql)
+            try connection.close()
+        }
+        return try withExtendedLifetime(scratch) {
+            try StoreVerifier().verify(location, level: .merging, probe: probe(location))
+        }
+    }
+
+    private static let notes = """
+        seed: notes
+        model:
+          entities:
+            Note:
+              attributes: {title: {type: string, optional: false}}
+        saves:
+          - at: 2026-03-01
+            insert:
+              - {entity: Note, repeat: 2, values: {title: "Note {n}"}}
+        """
+
+    @Test("A model that asks for more objects than a probe may make is not tried, and the rest is")
+    func tooManyCompanions() throws {
+        let report = try verify(
+            """
+            seed: greedy
+            model:
+              entities:
+                Greedy:
+                  attributes: {name: string}
+                  relationships:
+                    things: {to: Thing, inverse: owner, many: true, optional: false, minCount: 300000}
+                Thing:
+                  attributes: {name: string}
+                  relationships:
+                    owner: {to: Greedy, inverse: things}
+            saves:
+              - at: 2026-03-01
+                insert:
+                  - {entity: Thing, values: {name: "one"}}
+            """
+        )
+        #expect(report.passed)
+        let coverage = try #require(report.probe?.coverage)
+        #expect(coverage.first { $0.entity == "Greedy" }?.omitted["insert"] == "Greedy needs too many others")
+        #expect(coverage.first { $0.entity == "Thing" }?.operations == ProbeStep.Operation.allCases)
+    }
+
+    @Test("What is no trigger of Core Data's plays no part")
+    func foreignTriggers() throws {
+        let report = try verify(
+            Self.notes,
+            sql: "CREATE TRIGGER refusing BEFORE INSERT ON ZNOTE BEGIN SELECT RAISE(ABORT, 'no'); END"
+        )
+        #expect(report.passed)
+        #expect(report.probe?.coverage.first?.operations == ProbeStep.Operation.allCases)
+    }
+
+    @Test("Roles of which none writes leave nothing to try, and that is told")
+    func nobodyWrites() throws {
+        let report = try verify(Self.notes) { location in
+            var description = PersistentStoreDescription(url: location.url)
+            description.isReadOnly = true
+            return MergeProbe(descriptions: [.app: description, .extension("widget"): description])
+        }
+        #expect(report.levels.last?.status == .skipped)
+        #expect(report.findings.map(\.code) == [.mergingNotTried])
+        #expect(report.findings.first?.severity == .warning)
+    }
+
+    @Test("A role that cannot open the store is named", arguments: [StoreRole.app, .extension("widget")])
+    func cannotOpen(_ role: StoreRole) throws {
+        let report = try verify(Self.notes) { location in
+            var descriptions: [StoreRole: PersistentStoreDescription] = [:]
+            for one in [StoreRole.app, .extension("widget")] {
+                var description = PersistentStoreDescription(url: location.url)
+                if one == role { description.modelFile = "/nowhere/Model.mom" }
+                descriptions[one] = description
+            }
+            return MergeProbe(descriptions: descriptions)
+        }
+        #expect(report.findings.map(\.code) == [.roleCannotOpen])
+        #expect(report.findings.first?.message.hasPrefix("\(role) cannot open it") == true)
+    }
+
+    @Test("An entity without a text or a number is listed and tried all the same")
+    func plainAttributes() throws {
+        let report = try verify(
+            """
+            seed: switches
+            model:
+              entities:
+                Switch:
+                  attributes: {id: {type: uuid, optional: false}, isOn: boolean}
+            saves:
+              - at: 2026-03-01
+                insert:
+                  - {entity: Switch, repeat: 2, values: {id: auto, isOn: true}}
+            """
+        )
+        let coverage = try #require(report.probe?.coverage.first)
+        #expect(coverage.operations == [.insert, .delete])
+        #expect(Set(coverage.omitted.keys) == ["update", "match"])
+    }
+}
