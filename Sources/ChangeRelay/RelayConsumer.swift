@@ -49,18 +49,19 @@ public final class RelayConsumer: Sendable {
         try queue.read { connection in
             try connection.beginReading()
             defer { connection.rollback() }
-            var (position, needsRefresh): (Int64, Bool) = (0, false)
+            var found: (position: Int64, needsRefresh: Bool)?
             try connection.forEachRow(
                 "SELECT position, needs_refresh FROM consumer WHERE name = ?",
                 [.text(name)]
             ) { row in
-                (position, needsRefresh) = (row.integer(0), row.integer(1) != 0)
+                found = (row.integer(0), row.integer(1) != 0)
             }
-            let notices = try RelayQueue.notices(after: position, limit: limit, connection)
+            guard let found else { throw RelayError.notRegistered(name, path: queue.location.path) }
+            let notices = try RelayQueue.notices(after: found.position, limit: limit, connection)
             return RelayBatch(
-                needsFullRefresh: needsRefresh,
+                needsFullRefresh: found.needsRefresh,
                 notices: notices,
-                position: notices.last?.sequence ?? position
+                position: notices.last?.sequence ?? found.position
             )
         }
     }
@@ -85,6 +86,7 @@ public final class RelayConsumer: Sendable {
                     .text(name),
                 ]
             )
+            try insistOnChange(connection)
             if let history { try note(history, connection) }
             try queue.compact(connection)
         }
@@ -111,9 +113,17 @@ public final class RelayConsumer: Sendable {
             "UPDATE consumer SET store = ?, history = ? WHERE name = ?",
             [.text(history.store), .integer(history.transaction), .text(name)]
         )
+        try insistOnChange(connection)
     }
 
-    /// Takes the consumer off the queue's list: nothing is kept for it any more.
+    /// Throws when the last statement found no consumer: what it says is kept nowhere, and the same would come for ever.
+    private func insistOnChange(_ connection: StoreConnection) throws {
+        guard try connection.value("SELECT changes()") != .integer(0) else {
+            throw RelayError.notRegistered(name, path: queue.location.path)
+        }
+    }
+
+    /// Takes the consumer off the queue's list: nothing is kept for it any more, and there is nothing more to ask of this.
     public func unregister() throws(RelayError) {
         try queue.write { connection in
             try connection.run("DELETE FROM consumer WHERE name = ?", [.text(name)])

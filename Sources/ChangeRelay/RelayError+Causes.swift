@@ -65,6 +65,15 @@ extension RelayError {
         )
     }
 
+    static func notRegistered(_ name: String, path: String) -> Self {
+        Self(
+            code: .notRegistered,
+            path: path,
+            message: "consumer \(name) was taken off the relay's list",
+            advice: "Register it again, and refresh everything it holds."
+        )
+    }
+
     static func consumerBusy(_ name: String, path: String) -> Self {
         Self(
             code: .consumerBusy,

@@ -12,6 +12,8 @@ public struct RelayError: Error, Sendable, Hashable, CustomStringConvertible {
         case notALegacyPayload
         /// Another process drains for this consumer.
         case consumerBusy
+        /// The consumer was taken off the queue's list.
+        case notRegistered
         /// Somebody held the queue until the deadline.
         case busy
         /// The queue could not be read or written.

@@ -9,9 +9,14 @@ extension RelayQueue {
                 "SELECT entries, digest, sequence FROM import WHERE source = ?",
                 [.text(source)]
             ) { row in
+                let words = (row.text(1) ?? "").split(separator: " ").map(String.init)
+                // An earlier version put down the digest alone: the file may be another one since.
+                guard words.count == 3, let first = Int64(words[2]) else { return }
                 mark = ImportMark(
                     entries: Int(clamping: row.integer(0)),
-                    digest: row.text(1) ?? "",
+                    digest: words[0],
+                    state: words[1],
+                    first: first,
                     sequence: row.integer(2)
                 )
             }
@@ -26,7 +31,8 @@ extension RelayQueue {
             try connection.run(
                 "INSERT OR REPLACE INTO import (source, entries, digest, sequence) VALUES (?, ?, ?, ?)",
                 [
-                    .text(imported.source), .integer(Int64(imported.mark.entries)), .text(imported.mark.digest),
+                    .text(imported.source), .integer(Int64(imported.mark.entries)),
+                    .text("\(imported.mark.digest) \(imported.mark.state) \(imported.mark.first ?? sequence)"),
                     .integer(sequence),
                 ]
             )
@@ -34,9 +40,16 @@ extension RelayQueue {
         }
     }
 
-    /// Forgets a source that is empty again.
+    /// Forgets a source that is empty again; changes nothing when nothing of it is known.
     func forgetImport(from source: String) throws(RelayError) {
+        let isKnown = try read { try $0.value("SELECT 1 FROM import WHERE source = ?", [.text(source)]) != nil }
+        guard isKnown else { return }
         try write { try $0.run("DELETE FROM import WHERE source = ?", [.text(source)]) }
+    }
+
+    /// True while no consumer has dealt with what is at that place: whoever does so will see all that is there now.
+    func isMergedByNobody(from sequence: Int64) throws(RelayError) -> Bool {
+        try read { try $0.value("SELECT 1 FROM consumer WHERE position >= ?", [.integer(sequence)]) == nil }
     }
 
     /// True when there are consumers, and each has acknowledged everything up to that place.

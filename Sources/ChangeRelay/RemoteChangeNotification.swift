@@ -53,6 +53,9 @@ public final class RemoteChangeNotification: Sendable {
         self.usesWatches = usesWatches
     }
 
+    /// What changes when somebody else commits, to tell a commit from a mere post; nil when it cannot be told now.
+    public func storeVersion() -> StoreVersion? { (try? version()) ?? nil }
+
     /// Wakes every other process that listens; to be called after a save was committed.
     public func post() throws(RelayError) {
         do { try file.post() } catch { throw RelayError(error, path: store.path) }

@@ -74,6 +74,8 @@ final class WakeFile: Sendable {
             }
             content.count &+= 1
             try content.bytes.withUnsafeBytes { try lock.file.write($0, at: 0) }
+            let size = Int64(WakeContent.size)
+            if try lock.file.status().size > size { try lock.file.truncate(to: size) }
             own.counts[content.epoch, default: 0] &+= 1
         }
     }
@@ -88,7 +90,8 @@ final class WakeFile: Sendable {
 
     private func look(_ own: Record.Own) throws -> Sight? {
         guard try folder.status(of: name) != nil else { return .nothing }
-        let bytes = try folder.contents(of: name, limit: 4096)
+        // Whatever somebody put behind it is none of ours, and no reason to hear nothing.
+        let bytes = try Self.content(of: folder.openFile(name, for: .reading))
         if bytes.isEmpty { return .nothing }
         guard let content = WakeContent(bytes) else { return nil }
         let count = content.count &- (own.counts[content.epoch] ?? 0)

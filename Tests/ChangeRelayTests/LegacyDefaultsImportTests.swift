@@ -71,6 +71,32 @@ struct LegacyDefaultsImportTests {
         #expect(try objects(consumer.next()) == [[.updated: [1]], [.updated: [2]]])
     }
 
+    @Test(
+        "The same changes left again after somebody took the first are posted again, seen or unseen in between",
+        arguments: [false, true]
+    )
+    func takenByOthers(isSeen: Bool) throws {
+        let queue = try RelayQueue(beside: store)
+        let (consumer, idle) = (try RelayConsumer("app", of: queue), try RelayConsumer("idle", of: queue))
+        try preferences.write([[("updated", [address(1)])]])
+        #expect(try run(queue).posted == 1)
+        try consumer.acknowledge(consumer.next())
+        // The former version of the app takes the changes; the other consumer keeps the first notice in the queue.
+        try scratch.directory.move(preferences.file.name, to: "taken.plist", in: scratch.directory)
+        if isSeen {
+            try preferences.write(value: nil)
+            #expect(try run(queue) == .init())
+            try scratch.directory.move(preferences.file.name, to: "empty.plist", in: scratch.directory)
+        }
+        try preferences.write([[("updated", [address(1)])]])
+        let again = try run(queue)
+        #expect(again.posted == 1 && again.removed == 0)
+        #expect(try run(queue).posted == 0)
+        #expect(try objects(consumer.next()) == [[.updated: [1]]])
+        for one in [consumer, idle] { try one.acknowledge(one.next()) }
+        #expect(try run(queue).removed == 1)
+    }
+
     @Test("Without a consumer nothing is taken out of the file")
     func nobody() throws {
         let queue = try RelayQueue(beside: store)

@@ -105,6 +105,20 @@ struct RelayQueueTests {
         #expect(try left(queue) == 0)
     }
 
+    @Test("Who was taken off the list is told so, and gets nothing for ever")
+    func unregistered() throws {
+        let queue = try RelayQueue(beside: store)
+        let (gone, other) = (try RelayConsumer("gone", of: queue), try RelayConsumer("other", of: queue))
+        try queue.post(notice(1))
+        let batch = try gone.next()
+        try gone.unregister()
+        #expect(throws: RelayError.self) { try gone.next() }
+        let error = #expect(throws: RelayError.self) { try gone.acknowledge(batch) }
+        #expect(error?.code == .notRegistered)
+        #expect(throws: RelayError.self) { try gone.acknowledge(history: ("U", 1)) }
+        #expect(try numbers(other.next()) == [1])
+    }
+
     @Test("More notices than are allowed push the oldest out, and who missed them is told to refresh everything")
     func tooMany() throws {
         let queue = try RelayQueue(beside: store, limits: RelayLimits(mostNotices: 100))

@@ -103,7 +103,7 @@ struct RemoteChangeNotificationTests {
 
     @Test(
         "A file that is torn, cut off, full of rubbish or gone is made anew, and nothing is missed",
-        arguments: ["torn", "cut", "rubbish", "gone"]
+        arguments: ["torn", "cut", "rubbish", "long", "gone"]
     )
     func damagedFile(damage: String) throws {
         let (listener, poster) = (try peer(), try peer())
@@ -113,11 +113,13 @@ struct RemoteChangeNotificationTests {
         switch damage {
         case "torn": try scratch.overwrite(name, at: 20, [0xFF, 0xFF])
         case "cut": try scratch.directory.openFile(name, for: .writing).truncate(to: 9)
+        case "long": try scratch.overwrite(name, at: 0, Array(repeating: 0x20, count: 5000))
         case "rubbish": try scratch.overwrite(name, at: 0, Array(repeating: 0x20, count: 3000))
         default: try scratch.directory.removeFile(name)
         }
         #expect(try poster.execute("post") == "ok")
         #expect(["1", "2"].contains(try listener.execute("wait 1")))
+        #expect(try scratch.directory.status(of: name)?.size == 32)
         let other = try peer()
         let heard = try #require(Int(listener.execute("heard")))
         #expect(try other.execute("post") == "ok")

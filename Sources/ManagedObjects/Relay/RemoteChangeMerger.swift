@@ -46,7 +46,10 @@ actor RemoteChangeMerger {
         waits: Bool
     ) async throws -> RemoteChangeMerge {
         var result = RemoteChangeMerge()
-        for store in coordinator.stores {
+        let stores = coordinator.stores
+        // What was removed is merged no more, and whoever opens it may have the name.
+        followed = followed.filter { _, one in stores.contains { $0 === one.store } }
+        for store in stores {
             var one = try followed[store.uuid] ?? FollowedStore(store, as: consumer)
             // What was noted is noted, also when something fails further on.
             defer { followed[store.uuid] = one }
@@ -106,7 +109,9 @@ actor RemoteChangeMerger {
                 guard !changes.isEmpty else { continue }
                 try await ManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: contexts)
                 result.notices += 1
-            case .history: result.notices += 1
+            case .history:
+                // Whoever began without a history has nowhere to read what was saved.
+                if one.token == nil { needsRefresh = true } else { result.notices += 1 }
             case .everything: needsRefresh = true
             }
         }

@@ -20,8 +20,8 @@ final class RemoteChangePoster: Sendable {
         var transactions: Set<Int64> = []
     }
 
-    /// The store's own lock is held meanwhile, so nobody waits long.
-    private static let patience = Duration.seconds(2)
+    /// The store's own lock is held meanwhile, so nobody waits long: without a notice others see the commit all the same.
+    private static let patience = Duration.milliseconds(100)
     private static let mostTransactions = 100_000
 
     private let location: StoreLocation
@@ -47,13 +47,14 @@ final class RemoteChangePoster: Sendable {
                     queue = open
                 } else {
                     queue = try RelayQueue(beside: location, lockTimeout: Self.patience)
+                    state.queue = queue
                 }
                 try queue.beginPost(notice, deadline: Deadline(after: Self.patience))
-                state.queue = queue
                 state.isBegun = true
                 state.failure = nil
             } catch {
-                state.queue = nil
+                // Whoever holds the relay's lock lets go of it some time; the queue is as good as before.
+                if error.code != .busy { state.queue = nil }
                 state.failure = error
             }
         }

@@ -21,7 +21,8 @@ struct RelayCarriage {
     func carry() -> [Finding] {
         do {
             let folder = try Directory.open(path: old.folder)
-            let hasRelay = try folder.status(of: RelayQueue.name(for: old.name)) != nil
+            // An empty file is one that somebody was about to make a relay of.
+            let hasRelay = try folder.status(of: RelayQueue.name(for: old.name)).map { $0.size > 0 } ?? false
             guard hasRelay || !options.legacyChanges.isEmpty else { return [] }
             let queue = try RelayQueue(beside: new, lockTimeout: options.effectiveLockTimeout)
             return (hasRelay ? carryNotices(to: queue) : []) + options.legacyChanges.flatMap { carry($0, to: queue) }

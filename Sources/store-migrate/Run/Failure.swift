@@ -88,7 +88,7 @@ extension RelayError.Code {
         case .notARelay, .notALegacyPayload: .foundButUnreadable
         case .tooNew: .incompatible
         case .badName: .usage
-        case .failed: .failed
+        case .failed, .notRegistered: .failed
         }
     }
 }

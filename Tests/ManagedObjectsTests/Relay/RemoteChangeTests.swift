@@ -286,6 +286,57 @@ struct RemoteChangeTests {
         #expect(try app.shownNames[2] == "seen")
     }
 
+    @Test("what a role that keeps a history saves reaches one that was opened before there was any")
+    func historyFromLater() async throws {
+        let stack = try SharedStack()
+        let app = try stack.open()
+        try app.showDummies()
+        _ = try await app.mergeRemoteChanges(as: "app")
+        var description = stack.description()
+        description.isHistoryTrackingEnabled = true
+        let widget = PersistentContainer(name: "TestDummy", descriptions: [description], viewContextOn: .privateQueue)
+        try widget.loadPersistentStores()
+        for number in 1...3 {
+            try widget.rename(1, to: "name \(number)")
+            _ = try await app.mergeRemoteChanges(as: "app")
+            #expect(try app.shownNames[1] == "name \(number)")
+        }
+    }
+
+    @Test("who holds the relay's lock holds up no save for long, and the save arrives all the same")
+    func stoppedPoster() async throws {
+        let stack = try SharedStack()
+        let (app, widget) = (try stack.open(), try stack.open())
+        try app.showDummies()
+        _ = try await app.mergeRemoteChanges(as: "app")
+        try widget.rename(1, to: "first")
+        #expect(try await !app.mergeRemoteChanges(as: "app").isEmpty)
+        let stopped = try RelayQueue(beside: stack.location)
+        let notice = ChangeNotice(key: .init(writer: "stopped", number: 1), content: .objects([:]))
+        try stopped.beginPost(notice, deadline: Deadline(after: .seconds(60)))
+        // A save that waited for so long would find the lock free.
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1_500)) { stopped.abandonPost() }
+        try widget.rename(1, to: "second")
+        let store = widget.persistentStoreCoordinator.persistentStores[0]
+        #expect(widget.remoteChangePostingFailure(of: store)?.code == .busy)
+        stopped.abandonPost()
+        #expect(try await app.mergeRemoteChanges(as: "app").isFullRefresh)
+        #expect(try app.shownNames[1] == "second")
+        try widget.rename(1, to: "third")
+        #expect(widget.remoteChangePostingFailure(of: store) == nil)
+        #expect(try await !app.mergeRemoteChanges(as: "app").isFullRefresh)
+    }
+
+    @Test("a store that was removed is merged no more, and the consumer's name is free")
+    func removedStore() async throws {
+        let stack = try SharedStack()
+        let (app, other) = (try stack.open(), try stack.open())
+        _ = try await app.mergeRemoteChanges(as: "app")
+        for store in app.persistentStoreCoordinator.persistentStores { app.persistentStoreCoordinator.remove(store) }
+        #expect(try await app.mergeRemoteChanges(as: "app").isEmpty)
+        _ = try await other.mergeRemoteChanges(as: "app")
+    }
+
     @Test("batches reach others too, though no notice tells what they did", arguments: SharedStack.Kind.all)
     func batches(kind: SharedStack.Kind) async throws {
         let stack = try SharedStack(kind)

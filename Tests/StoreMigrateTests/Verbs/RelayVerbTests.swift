@@ -152,6 +152,25 @@ struct RelayVerbTests {
         #expect(lines.last?["exit"]?.integer == 0)
     }
 
+    @Test("watch prints nothing when it is woken and nothing was committed")
+    func wakeWithoutCommit() async throws {
+        let peer = try Tool.path.replacing("store-migrate", with: "relay-peer", maxReplacements: 1)
+        let watched = try await Tool.run(
+            command: [
+                "bash", "-c",
+                """
+                exec 3< <('\(Tool.path)' relay watch '\(path)' --limit 1 --json -v 2>&1)
+                read -r line <&3
+                printf 'post\\npost\\n' | '\(peer)' wake '\(path)' > /dev/null
+                '\(Tool.path)' relay post '\(path)' --updated \(uri(7)) > /dev/null
+                cat <&3
+                """,
+            ]
+        )
+        let lines = try watched.lines.map { try JSONTree($0) }
+        #expect(lines.map { $0["type"]?.string } == ["notice", "summary"])
+    }
+
     @Test("watch ends when it is told to")
     func stoppedWatch() async throws {
         let run = try await Tool.run(

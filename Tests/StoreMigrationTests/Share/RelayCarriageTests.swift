@@ -110,6 +110,42 @@ struct RelayCarriageTests {
         #expect(try Data(contentsOf: file.url) == preferences)
     }
 
+    @Test("An empty file is no relay, and nothing to tell of")
+    func empty() throws {
+        let places = try Places(fixture: "clean")
+        try places.old.write(RelayQueue.name(for: places.oldStore.name), [])
+        let outcome = try share(places)
+        #expect(outcome.outcome == .shared)
+        #expect(!outcome.findings.contains { $0.code == .relayNotCarried || $0.code == .relayCarried })
+    }
+
+    @Test("What was merged at the new place does not come again when the old store is retired")
+    func mergedBeforeRetirement() throws {
+        let places = try places()
+        #expect(try share(places).outcome == .shared)
+        let queue = try RelayQueue(beside: places.newStore)
+        let app = try RelayConsumer("app", of: queue)
+        try app.acknowledge(app.next())
+        #expect(try queue.notices(after: 0).isEmpty)
+        let late = try RelayQueue(beside: places.oldStore)
+        try late.post(notice(8))
+        #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
+        #expect(try numbers(app) == [8])
+        #expect(try !app.next().needsFullRefresh)
+    }
+
+    @Test("Whoever missed something at the old place meanwhile is told so at the new one")
+    func missedMeanwhile() throws {
+        let places = try places()
+        #expect(try share(places).outcome == .shared)
+        let old = try RelayQueue(beside: places.oldStore, limits: RelayLimits(mostNotices: 8))
+        for number in 10...100 { try old.post(notice(Int64(number))) }
+        let queue = try RelayQueue(beside: places.newStore)
+        #expect(try !RelayConsumer("app", of: queue).next().needsFullRefresh)
+        _ = try queue.carry(from: places.oldStore)
+        #expect(try RelayConsumer("app", of: queue).next().needsFullRefresh)
+    }
+
     @Test("A retired store takes its queue along, and leaves the wake-up file nowhere")
     func retired() throws {
         let places = try places()
