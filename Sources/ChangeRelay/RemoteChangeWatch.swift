@@ -15,10 +15,16 @@ final class RemoteChangeWatch: Sendable {
         var unannouncedSince: ContinuousClock.Instant?
         var lastLook: ContinuousClock.Instant?
         var nextLook: ContinuousClock.Instant?
+        /// When to look again after something happened, though nothing else does.
+        var echo: Duration?
     }
 
     /// How often it is looked where nothing tells that there is something to see.
     private static let pauseWithoutWatch = Duration.seconds(1)
+    /// A commit shows only once its log is on the disk, and that is no event: each event is followed by looks further and
+    /// further apart.
+    private static let firstEcho = Duration.milliseconds(4)
+    fileprivate static let lastEcho = Duration.seconds(20)
     /// A save makes many events.
     private static let pauseBetweenLooks = Duration.milliseconds(2)
 
@@ -79,7 +85,8 @@ final class RemoteChangeWatch: Sendable {
     private func somethingHappened() {
         let now = ContinuousClock.now
         let rest = state.withLock { state in
-            state.lastLook.map { Self.pauseBetweenLooks - $0.duration(to: now) } ?? .zero
+            state.echo = Self.firstEcho
+            return state.lastLook.map { Self.pauseBetweenLooks - $0.duration(to: now) } ?? .zero
         }
         if rest > .zero { lookAgain(after: rest) } else { look() }
     }
@@ -93,11 +100,10 @@ final class RemoteChangeWatch: Sendable {
             let now = ContinuousClock.now
             state.lastLook = now
             let isNew = state.takesNote(of: sight, version, at: now)
-            if isNew { return (true, state.events == nil ? Self.pauseWithoutWatch : nil) }
-            if let since = state.unannouncedSince {
-                return (false, RemoteChangeNotification.timeToPost - since.duration(to: now))
-            }
-            return (false, state.events == nil || version == nil ? Self.pauseWithoutWatch : nil)
+            let isBlind = state.events == nil || version == nil && !isNew
+            let unannounced = state.unannouncedSince.map { RemoteChangeNotification.timeToPost - $0.duration(to: now) }
+            let pauses = [isBlind ? Self.pauseWithoutWatch : nil, unannounced, state.takeEcho()]
+            return (isNew, pauses.compactMap { $0 }.min())
         }
         if isNew { body() }
         if let pause { lookAgain(after: max(pause, .milliseconds(1))) }
@@ -132,6 +138,16 @@ final class RemoteChangeWatch: Sendable {
 }
 
 extension RemoteChangeWatch.State {
+    /// The time until the next look that an event calls for; nil when it was long ago.
+    fileprivate mutating func takeEcho() -> Duration? {
+        guard let pause = echo, pause <= RemoteChangeWatch.lastEcho else {
+            echo = nil
+            return nil
+        }
+        echo = pause * 2
+        return pause
+    }
+
     /// Compares what is seen with what was; true when the observer is to be told.
     fileprivate mutating func takesNote(
         of sight: WakeFile.Sight?,

@@ -55,6 +55,27 @@ struct RemoteChangeNotificationTests {
     }
 
     @Test(
+        "A commit that shows only some time after the log was written is heard, though nothing else happens",
+        .timeLimit(.minutes(2))
+    )
+    func lateCommit() async throws {
+        let told = Told()
+        let looks = Mutex(0)
+        let notification = try RemoteChangeNotification(beside: store) {
+            looks.withLock { looks in
+                looks += 1
+                // One look is made before the log is written, and those that it causes come too soon.
+                return StoreVersion(looks < 6 ? 1 : 2)
+            }
+        }
+        let observation = notification.observe { told.hear() }
+        try scratch.write(store.name + "-wal", [1])
+        for await _ in told.stream { break }
+        #expect(told.value == 1)
+        observation.cancel()
+    }
+
+    @Test(
         "Own posts are told apart by counting, however many there are and whoever posts in between",
         .timeLimit(.minutes(2))
     )
