@@ -111,6 +111,14 @@ struct HabitTests {
         #expect(try await widget(Self.habit).output == (lines.last ?? "") + "\n")
     }
 
+    @Test("The demonstration comes to its end")
+    func demonstration() async throws {
+        let programs = FilePath(try Tool.path).removingLastComponent().string
+        let run = try await Tool.run(command: [Tool.package + "/Fixtures/HabitCalendar/demo", programs])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("# The app has heard of it"))
+    }
+
     @Test("The README quotes the data controller as it is")
     func quoted() throws {
         let source = try String(
