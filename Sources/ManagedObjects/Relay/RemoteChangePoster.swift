@@ -20,8 +20,9 @@ final class RemoteChangePoster: Sendable {
         var transactions: Set<Int64> = []
     }
 
-    /// The store's own lock is held meanwhile, so nobody waits long: without a notice others see the commit all the same.
-    private static let patience = Duration.milliseconds(100)
+    /// The store's own lock is held meanwhile, so nobody waits long, and not again for one that is stopped: without a notice
+    /// others see the commit all the same.
+    private static let patience = Duration.seconds(2)
     private static let mostTransactions = 100_000
 
     private let location: StoreLocation
@@ -41,6 +42,7 @@ final class RemoteChangePoster: Sendable {
             state.number += 1
             let key = ChangeNotice.Key(writer: writer, number: state.number)
             let notice = ChangeNotice(key: key, author: author, content: content, commit: commit)
+            let patience = state.failure?.code == .busy ? .zero : Self.patience
             do throws(RelayError) {
                 let queue: RelayQueue
                 if let open = state.queue {
@@ -49,7 +51,7 @@ final class RemoteChangePoster: Sendable {
                     queue = try RelayQueue(beside: location, lockTimeout: Self.patience)
                     state.queue = queue
                 }
-                try queue.beginPost(notice, deadline: Deadline(after: Self.patience))
+                try queue.beginPost(notice, deadline: Deadline(after: patience))
                 state.isBegun = true
                 state.failure = nil
             } catch {

@@ -314,15 +314,17 @@ struct RemoteChangeTests {
         let stopped = try RelayQueue(beside: stack.location)
         let notice = ChangeNotice(key: .init(writer: "stopped", number: 1), content: .objects([:]))
         try stopped.beginPost(notice, deadline: Deadline(after: .seconds(60)))
-        // A save that waited for so long would find the lock free.
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1_500)) { stopped.abandonPost() }
-        try widget.rename(1, to: "second")
         let store = widget.persistentStoreCoordinator.persistentStores[0]
+        try widget.rename(1, to: "second")
+        #expect(widget.remoteChangePostingFailure(of: store)?.code == .busy)
+        // One that waited again for as long would find the lock free.
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1_500)) { stopped.abandonPost() }
+        try widget.rename(1, to: "third")
         #expect(widget.remoteChangePostingFailure(of: store)?.code == .busy)
         stopped.abandonPost()
         #expect(try await app.mergeRemoteChanges(as: "app").isFullRefresh)
-        #expect(try app.shownNames[1] == "second")
-        try widget.rename(1, to: "third")
+        #expect(try app.shownNames[1] == "third")
+        try widget.rename(1, to: "fourth")
         #expect(widget.remoteChangePostingFailure(of: store) == nil)
         #expect(try await !app.mergeRemoteChanges(as: "app").isFullRefresh)
     }
