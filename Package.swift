@@ -114,7 +114,7 @@ let package = Package(
         // write
         .module("StoreWriting", ["StoreFormat", "SafeFiles", "CSQLite", "CZlib", .systemPackage, .crypto]),
         // change
-        .module("ChangeMerging"),
+        .module("ChangeMerging", ["StoreWriting", "StoreFormat", "SafeFiles"]),
         .module("ChangeRelay", ["StoreWriting", "StoreFormat", "SafeFiles", .systemPackage, .crypto]),
         .module("StoreFixtures", ["StoreWriting", "StoreFormat", "SafeFiles", "CSQLite", .yams, .systemPackage]),
         // live
@@ -210,7 +210,7 @@ let package = Package(
             "StoreWritingTests",
             ["TestSupport", "StoreVerification", "StoreWriting", "StoreFormat", "SafeFiles", .systemPackage]
         ),
-        .tests("ChangeMergingTests", ["ChangeMerging"]),
+        .tests("ChangeMergingTests", ["ChangeMerging", "StoreWriting", "StoreFormat", "SafeFiles"]),
         .tests(
             "ChangeRelayTests",
             ["relay-peer", "store-writer", "TestSupport", "ChangeRelay", "StoreWriting", "StoreFormat", "SafeFiles"]

@@ -67,6 +67,24 @@ final class SQLStatement {
         }
     }
 
+    /// Makes it ready to be stepped by a cursor.
+    func begin(_ arguments: [SQLValue]) throws(StoreError) {
+        isAtWork = true
+        try bind(arguments)
+    }
+
+    /// Goes on to the next row of a statement that was begun; false when there is none.
+    func step() throws(StoreError) -> Bool {
+        switch sqlite3_step(pointer) {
+        case SQLITE_ROW: true
+        case SQLITE_DONE: false
+        case let code: throw SQLiteResult(code: code, of: connection).error(path: path)
+        }
+    }
+
+    /// The row that it stands on.
+    var row: StoreRow { StoreRow(statement: pointer, columnCount: Int(sqlite3_column_count(pointer))) }
+
     private func bind(_ arguments: [SQLValue]) throws(StoreError) {
         guard arguments.count == Int(sqlite3_bind_parameter_count(pointer)) else {
             throw StoreError(.failed, path: path, "an SQL statement was given the wrong number of arguments")

@@ -133,6 +133,15 @@ package final class StoreConnection {
         }
     }
 
+    /// Returns a cursor over the rows of a query, for reading two stores in step.
+    package func cursor(_ sql: String, _ arguments: [SQLValue] = []) throws -> StoreCursor {
+        let handle = try beginStatement(until: Deadline(after: lockTimeout))
+        defer { depth -= 1 }
+        let statement = try SQLStatement(sql, connection: handle, path: location.path, isKept: false)
+        try statement.begin(arguments)
+        return StoreCursor(statement)
+    }
+
     /// Returns the first column of the first row; nil when there is no row.
     package func value(_ sql: String, _ arguments: [SQLValue] = []) throws -> SQLValue? {
         _ = try beginStatement(until: Deadline(after: lockTimeout))

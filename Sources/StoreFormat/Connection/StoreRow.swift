@@ -52,4 +52,19 @@ package struct StoreRow: ~Copyable {
         case .null: .null
         }
     }
+
+    /// True when a value is the same as one of another row, storage class and all; nothing is copied.
+    package func holds(_ column: Int, sameAs other: borrowing StoreRow, _ otherColumn: Int) -> Bool {
+        let type = type(column)
+        guard type == other.type(otherColumn) else { return false }
+        switch type {
+        case .null: return true
+        case .integer: return integer(column) == other.integer(otherColumn)
+        case .real: return real(column) == other.real(otherColumn)
+        case .text, .blob:
+            return withBytes(column) { bytes in
+                other.withBytes(otherColumn) { bytes.count == $0.count && bytes.elementsEqual($0) }
+            }
+        }
+    }
 }

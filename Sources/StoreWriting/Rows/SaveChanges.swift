@@ -65,4 +65,25 @@ package struct SaveChanges: Sendable {
         deleted.append(key)
         tombstones[key] = tombstone
     }
+
+    /// Notes an object for history alone: nothing was done to it by this save.
+    ///
+    /// It comes after all that is done, since the version of an object that is noted here is not raised any more.
+    mutating func list(
+        _ key: ObjectKey,
+        _ kind: HistoryChange.Kind,
+        _ changed: Set<HistorySlots.Slot>,
+        tombstone: [SQLValue]
+    ) {
+        guard !isInserted.contains(key), !isDeleted.contains(key) else { return }
+        switch kind {
+        case .insert:
+            slots[key] = nil
+            insert(key)
+        case .update: update(key, changed)
+        case .delete:
+            guard slots[key] == nil else { return }
+            delete(key, tombstone: tombstone)
+        }
+    }
 }

@@ -1,0 +1,86 @@
+package import StoreFormat
+
+extension ChangeCollector {
+    /// The number after which the side's history tells what it did since the base; nil where it cannot tell.
+    ///
+    /// It can when both keep history, the side has all that came after the base's last transaction, and that one is known.
+    package static func historyStart(from base: MergeSide, to side: MergeSide) throws -> Int64? {
+        guard let baseHistory = base.history, let sideHistory = side.history else { return nil }
+        let (before, now) = (
+            try baseHistory.summary(reading: base.connection), try sideHistory.summary(reading: side.connection)
+        )
+        guard let last = before.last, let first = now.first, let latest = now.last, first <= last, latest >= last else {
+            return nil
+        }
+        return last
+    }
+
+    /// What the side did, found by reading the objects that its history names, in both stores.
+    package mutating func follow(historyAfter number: Int64) throws -> SideChanges {
+        changes = SideChanges()
+        guard let history = side.history else { return changes }
+        var touched: [String: [Int64: Bool]] = [:]
+        try history.forEachChange(reading: side.connection, after: number) { change in
+            guard let entity = change.entity.flatMap(side.layout.entity(numbered:)), let key = change.primaryKey else {
+                return
+            }
+            // Members of join tables need no look where the bitmap says that none changed.
+            let isJoined =
+                change.kind != .update
+                || change.properties(in: side.layout)
+                    .map { !Set($0.names + $0.possibleToMany).isDisjoint(with: entity.historySlots.manyToMany) } ?? true
+            touched[entity.root, default: [:]][key, default: false] = touched[entity.root]?[key] == true || isJoined
+        }
+        for root in touched.keys.sorted(by: ManagedObjectModel.inByteOrder) {
+            guard let columns = RowColumns(root, base: base, side: side), let keys = touched[root] else { continue }
+            for (key, isJoined) in keys.sorted(by: { $0.key < $1.key }) {
+                try read(key, columns)
+                if isJoined { try readPairs(of: RowKey(root: root, key: key)) }
+            }
+            try monitor.checkCancellation()
+        }
+        return changes
+    }
+
+    private mutating func read(_ key: Int64, _ columns: RowColumns) throws {
+        let (base, side) = (base, side)
+        let argument: [SQLValue] = [.integer(key)]
+        var (isBefore, isNow) = (false, false)
+        try base.connection.forEachRow(columns.baseRow, argument, keepingStatement: true) { old in
+            isBefore = true
+            try side.connection.forEachRow(columns.sideRow, argument, keepingStatement: true) { new in
+                isNow = true
+                compare(old, new, columns)
+            }
+            if !isNow { delete(old, columns) }
+        }
+        guard !isBefore else { return }
+        try side.connection.forEachRow(columns.sideRow, argument, keepingStatement: true) { insert($0, columns) }
+    }
+
+    /// Compares the rows of join tables that name an object.
+    private mutating func readPairs(of row: RowKey) throws {
+        let entity = try side.entity(of: row)?.name ?? base.entity(of: row)?.name
+        guard let entity else { return }
+        for (relation, former) in zip(side.relations, base.relations) {
+            guard case .join = relation.storage else { continue }
+            for end in LinkRelation.Position.allCases
+            where relation[end].root == row.root && side.layout.model.isEntity(entity, kindOf: relation[end].entity) {
+                let before = try base.partners(former, at: end, of: row.key)
+                let now = try side.partners(relation, at: end, of: row.key)
+                guard before != now || relation[end].isOrdered else { continue }
+                let (was, present) = (Set(before), Set(now))
+                for partner in was.symmetricDifference(present) {
+                    let link =
+                        end == .first
+                        ? Link(relation, first: row.key, second: partner)
+                        : Link(relation, first: partner, second: row.key)
+                    note(link, of: relation, isAdded: present.contains(partner))
+                }
+                if relation[end].isOrdered, !relation.isSymmetric, before != now {
+                    changes.reordered.insert(LinkSlot(relation, end, row.key))
+                }
+            }
+        }
+    }
+}

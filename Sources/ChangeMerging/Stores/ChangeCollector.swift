@@ -1,0 +1,202 @@
+package import StoreFormat
+
+/// Finds out what one side did since the base: by reading both in key order, or by the side's history.
+///
+/// Both ways compare the same rows by the same rule, so they come to the same changes as long as history tells everything.
+package struct ChangeCollector {
+    let base: MergeSide
+    let side: MergeSide
+    let monitor: WorkMonitor
+    var changes = SideChanges()
+
+    package init(from base: MergeSide, to side: MergeSide, monitor: WorkMonitor = .silent) {
+        self.base = base
+        self.side = side
+        self.monitor = monitor
+    }
+
+    /// What the side did, found by reading both stores once, in key order; no table is held in memory.
+    package mutating func scan() throws -> SideChanges {
+        changes = SideChanges()
+        for root in side.roots {
+            guard let columns = RowColumns(root, base: base, side: side) else { continue }
+            try scan(columns)
+        }
+        for (relation, before) in zip(side.relations, base.relations) {
+            if case .join = relation.storage { try scan(relation, before) }
+        }
+        return changes
+    }
+
+    /// What a side did that began with nothing: all that it holds.
+    package static func everything(in side: MergeSide) throws -> SideChanges {
+        var collector = ChangeCollector(from: side, to: side)
+        for root in side.roots {
+            guard let columns = RowColumns(root, base: side, side: side) else { continue }
+            let cursor = try side.connection.cursor(columns.sideScan)
+            while try cursor.next() { cursor.withRow { collector.insert($0, columns) } }
+        }
+        for relation in side.relations {
+            guard case .join = relation.storage, let cursor = try collector.pairs(relation, side) else { continue }
+            while try cursor.next() { cursor.withRow { collector.add($0, relation) } }
+        }
+        return collector.changes
+    }
+
+    // MARK: Rows
+
+    private mutating func scan(_ columns: RowColumns) throws {
+        let (before, now) = (
+            try base.connection.cursor(columns.baseScan), try side.connection.cursor(columns.sideScan)
+        )
+        var (isBefore, isNow) = (try before.next(), try now.next())
+        var rows = 0
+        while isBefore || isNow {
+            let order: Int =
+                !isNow
+                ? -1
+                : !isBefore
+                    ? 1
+                    : before.withRow { old in
+                        now.withRow { new in
+                            old.integer(0) < new.integer(0) ? -1 : old.integer(0) > new.integer(0) ? 1 : 0
+                        }
+                    }
+            switch order {
+            case -1: before.withRow { delete($0, columns) }
+            case 1: now.withRow { insert($0, columns) }
+            default: before.withRow { old in now.withRow { new in compare(old, new, columns) } }
+            }
+            if order <= 0 { isBefore = try before.next() }
+            if order >= 0 { isNow = try now.next() }
+            rows &+= 1
+            if rows & 0xfff == 0 { try monitor.checkCancellation() }
+        }
+    }
+
+    mutating func insert(_ row: borrowing StoreRow, _ columns: RowColumns) {
+        guard let entity = columns.sideEntity(row, side) else { return }
+        let key = row.integer(0)
+        changes.inserted[RowKey(root: columns.root, key: key)] = entity
+        for (column, meaning) in columns.meanings[entity] ?? [] {
+            guard case .link(let relation, _) = meaning, !row.isNull(column) else { continue }
+            note(link(relation, key, row.integer(column)), of: relation, isAdded: true)
+        }
+    }
+
+    mutating func delete(_ row: borrowing StoreRow, _ columns: RowColumns) {
+        guard let entity = columns.baseEntity(row, base) else { return }
+        let key = row.integer(0)
+        changes.deleted[RowKey(root: columns.root, key: key)] = entity
+        for (column, meaning) in columns.meanings[entity] ?? [] {
+            guard case .link(let relation, _) = meaning, !row.isNull(column) else { continue }
+            note(link(relation, key, row.integer(column)), of: relation, isAdded: false)
+        }
+    }
+
+    mutating func compare(_ old: borrowing StoreRow, _ new: borrowing StoreRow, _ columns: RowColumns) {
+        guard let entity = columns.sideEntity(new, side), columns.baseEntity(old, base) == entity else {
+            // A row that became one of another entity is another object under the same key.
+            delete(old, columns)
+            insert(new, columns)
+            return
+        }
+        let key = new.integer(0)
+        var changed: Set<String> = []
+        var isTouched = !new.holds(2, sameAs: old, 2)
+        for (column, meaning) in columns.meanings[entity] ?? [] {
+            switch meaning {
+            case .attribute(let name):
+                if !new.holds(column, sameAs: old, column) { changed.insert(name) }
+            case .link(let relation, let isPlaced):
+                if !new.holds(column, sameAs: old, column) {
+                    isTouched = true
+                    if !old.isNull(column) {
+                        note(link(relation, key, old.integer(column)), of: relation, isAdded: false)
+                    }
+                    if !new.isNull(column) {
+                        note(link(relation, key, new.integer(column)), of: relation, isAdded: true)
+                    }
+                } else if isPlaced, !new.isNull(column), !new.holds(column + 1, sameAs: old, column + 1),
+                    case .column(_, _, _, let holder) = relation.storage
+                {
+                    isTouched = true
+                    changes.reordered.insert(LinkSlot(relation, holder.other, new.integer(column)))
+                }
+            }
+        }
+        guard isTouched || !changed.isEmpty else { return }
+        let row = RowKey(root: columns.root, key: key)
+        changes.updated[row] = changed
+        changes.kinds[row] = entity
+    }
+
+    private func link(_ relation: LinkRelation, _ key: Int64, _ partner: Int64) -> Link {
+        if case .column(_, _, _, .second) = relation.storage {
+            return Link(relation, first: partner, second: key)
+        }
+        return Link(relation, first: key, second: partner)
+    }
+
+    mutating func note(_ link: Link, of relation: LinkRelation, isAdded: Bool) {
+        if isAdded { changes.linksAdded.insert(link) } else { changes.linksRemoved.insert(link) }
+        for end in LinkRelation.Position.allCases where relation[end].isOrdered && !relation.isSymmetric {
+            changes.reordered.insert(LinkSlot(relation, end, link.key(end)))
+        }
+    }
+
+    // MARK: Join tables
+
+    /// The pairs of a join table in order: first, second, and their places in the orders of both ends.
+    func pairs(_ relation: LinkRelation, _ side: MergeSide) throws -> StoreCursor? {
+        guard case .join(let table, let first, let second) = relation.storage else { return nil }
+        let columns = [first.column, second.column].map(SQLName.quoted)
+        let places = [first.orderColumn, second.orderColumn].map { $0.map(SQLName.quoted) ?? "NULL" }
+        let sql =
+            relation.isSymmetric
+            ? "SELECT DISTINCT min(\(columns[0]), \(columns[1])) AS a, max(\(columns[0]), \(columns[1])) AS b, NULL, NULL "
+                + "FROM \(SQLName.quoted(table)) ORDER BY a, b"
+            : "SELECT \((columns + places).joined(separator: ", ")) FROM \(SQLName.quoted(table)) "
+                + "ORDER BY \(columns[0]), \(columns[1])"
+        return try side.connection.cursor(sql)
+    }
+
+    mutating func add(_ row: borrowing StoreRow, _ relation: LinkRelation, isAdded: Bool = true) {
+        guard !row.isNull(0), !row.isNull(1) else { return }
+        note(Link(relation, first: row.integer(0), second: row.integer(1)), of: relation, isAdded: isAdded)
+    }
+
+    private mutating func scan(_ relation: LinkRelation, _ former: LinkRelation) throws {
+        guard let before = try pairs(former, base), let now = try pairs(relation, side) else { return }
+        var (isBefore, isNow) = (try before.next(), try now.next())
+        while isBefore || isNow {
+            let order: Int =
+                !isNow
+                ? -1
+                : !isBefore
+                    ? 1
+                    : before.withRow { old in
+                        now.withRow { new in
+                            let (a, b) = ((old.integer(0), old.integer(1)), (new.integer(0), new.integer(1)))
+                            return a < b ? -1 : a == b ? 0 : 1
+                        }
+                    }
+            switch order {
+            case -1: before.withRow { add($0, relation, isAdded: false) }
+            case 1: now.withRow { add($0, relation) }
+            default:
+                before.withRow { old in
+                    now.withRow { new in
+                        let link = Link(relation, first: new.integer(0), second: new.integer(1))
+                        for (column, end) in [(2, LinkRelation.Position.first), (3, .second)]
+                        where !new.holds(column, sameAs: old, column) {
+                            changes.reordered.insert(LinkSlot(relation, end, link.key(end)))
+                        }
+                    }
+                }
+            }
+            if order <= 0 { isBefore = try before.next() }
+            if order >= 0 { isNow = try now.next() }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+import StoreFormat
+import StoreWriting
+
+/// Writes what a plan says, inside the save of a writer.
+struct MergeExecution {
+    let plan: MergePlan
+    let sides: MergeSides
+    let writer: RowWriter
+
+    /// The order matters: keys are taken before objects, unique values let go before they are taken, and what goes parts
+    /// from what stays before delete rules could take it along.
+    func write() throws {
+        for (root, greatest) in plan.greatestKeys.sorted(by: { $0.key < $1.key }) {
+            try writer.allocateKeys(for: root, upTo: greatest)
+        }
+        writer.announce(plan.restorations.map { ObjectKey(entity: $0.value, primaryKey: $0.key.key) })
+        try letGoOfUniqueValues()
+        try delete()
+        for insertion in plan.insertions {
+            try insert(insertion.entity, from: insertion.source, as: insertion.target, version: 1)
+        }
+        for row in SideChanges.sorted(plan.restorations.keys) {
+            guard let entity = plan.restorations[row] else { continue }
+            try insert(entity, from: row, as: row, version: try nextVersion(of: row))
+        }
+        for update in plan.updates {
+            let values = try values(update.names, of: update.entity, update.source)
+            try writer.update(ObjectKey(entity: update.entity, primaryKey: update.target.key), values)
+        }
+        try connect()
+        try arrange()
+        try list()
+        let old = sides.old
+        try writer.raiseHistoryNumbers(
+            transaction: try old.greatestHistoryNumber(of: "TRANSACTION"),
+            change: try old.greatestHistoryNumber(of: "CHANGE")
+        )
+    }
+
+    /// Hands over the rows that lost a decision, whole, as they are before anything is written.
+    func park(_ body: (ParkedRow) throws -> Void) throws {
+        let order: (MergePlan.Parking, MergePlan.Parking) -> Bool = {
+            ($0.entity, $0.row.key, $0.side.rawValue, $0.reason.rawValue)
+                < ($1.entity, $1.row.key, $1.side.rawValue, $1.reason.rawValue)
+        }
+        for parking in plan.parked.sorted(by: order) {
+            let side = parking.side == .old ? sides.old : sides.shared
+            // A decision about a place names the entity that declares it.
+            guard let entity = try side.entity(of: parking.row) else { continue }
+            let names = entity.attributes.map(\.description.name)
+            let stored = try side.stored(names, of: entity.name, parking.row.key) ?? [:]
+            var values: [String: ParkedRow.Value] = [:]
+            for attribute in entity.attributes {
+                let name = attribute.description.name
+                values[name] = ParkedRow.Value(try side.plain(stored[name] ?? .null, of: attribute.description))
+            }
+            var partners: [String: [Int64]] = [:]
+            for relation in side.relations {
+                for end in LinkRelation.Position.allCases
+                where side.layout.model.isEntity(entity.name, kindOf: relation[end].entity) {
+                    guard let name = relation[end].name else { continue }
+                    partners[name] = try side.partners(relation, at: end, of: parking.row.key)
+                }
+            }
+            try body(
+                ParkedRow(
+                    side: parking.side,
+                    entity: entity.name,
+                    primaryKey: parking.row.key,
+                    reason: parking.reason,
+                    values: values,
+                    partners: partners
+                )
+            )
+        }
+    }
+
+    // MARK: Rows
+
+    private func letGoOfUniqueValues() throws {
+        let model = sides.shared.layout.model
+        for update in plan.updates {
+            let unique = Set(model.lineage(of: update.entity).flatMap(\.uniquenessConstraints).flatMap { $0 })
+            for name in update.names.intersection(unique).sorted(by: ManagedObjectModel.inByteOrder) {
+                _ = try writer.park(name, of: ObjectKey(entity: update.entity, primaryKey: update.target.key))
+            }
+        }
+    }
+
+    private func delete() throws {
+        let rows = SideChanges.sorted(plan.deletions.keys)
+        let keys = rows.compactMap { row in
+            plan.deletions[row].map { ObjectKey(entity: $0, primaryKey: row.key) }
+        }
+        let isDoomed = Set(keys)
+        for key in keys {
+            for relationship in try writer.entity(key.entity).relationships {
+                let description = relationship.description
+                guard description.deleteRule == .cascade || description.deleteRule == .deny else { continue }
+                for partner in try writer.destinations(of: key, description.name) where !isDoomed.contains(partner) {
+                    try writer.disconnect(key, description.name, from: partner)
+                }
+            }
+        }
+        try writer.delete(keys)
+    }
+
+    private func insert(_ entity: String, from source: RowKey, as target: RowKey, version: Int64) throws {
+        let names = try writer.insertedAttributes(of: entity)
+        try writer.insert(
+            ObjectKey(entity: entity, primaryKey: target.key),
+            try values(Set(names), of: entity, source),
+            version: version
+        )
+    }
+
+    /// The version of an object that comes back: none that anybody knew it by.
+    private func nextVersion(of row: RowKey) throws -> Int64 {
+        guard let table = sides.old.table(of: row.root) else { return 1 }
+        let known = try [sides.old, sides.base]
+            .compactMap {
+                try $0?.connection.value(
+                    "SELECT Z_OPT FROM \(SQLName.quoted(table)) WHERE Z_PK = ?",
+                    [.integer(row.key)]
+                )?
+                .integer
+            }
+        let last = known.max() ?? 0
+        return last < Int64.max - 1 ? last + 2 : 1
+    }
+
+    /// The old side's values of attributes, large ones as their bytes.
+    private func values(_ names: Set<String>, of entity: String, _ source: RowKey) throws -> [String: SQLValue] {
+        guard let place = sides.old.layout.entities[entity],
+            let stored = try sides.old.stored(names, of: entity, source.key)
+        else {
+            throw StoreError(
+                .changedMeanwhile,
+                path: sides.old.connection.location.path,
+                "an object of \(entity) is gone since the merge was planned"
+            )
+        }
+        var result: [String: SQLValue] = [:]
+        for (name, value) in stored {
+            guard let attribute = place.attribute(name)?.description, !attribute.isDerived else { continue }
+            result[name] = try sides.old.plain(value, of: attribute)
+        }
+        return result
+    }
+
+    // MARK: Relationships
+
+    private func connect() throws {
+        for link in SideChanges.sorted(plan.linksToRemove) {
+            guard let (owner, name, member) = try ends(of: link) else { continue }
+            try writer.disconnect(owner, name, from: member)
+        }
+        for link in SideChanges.sorted(plan.linksToAdd) {
+            guard let (owner, name, member) = try ends(of: link) else { continue }
+            try writer.connect(owner, name, to: member)
+        }
+    }
+
+    /// The objects of a pair; nil where one of them is not there, as behind a key that always led nowhere.
+    private func ends(of link: Link) throws -> (ObjectKey, String, ObjectKey)? {
+        let relation = sides.shared.relations[link.relation]
+        guard let name = relation.first.name, let owner = try writer.object(relation.first.entity, link.first),
+            let member = try writer.object(relation.second.entity, link.second)
+        else { return nil }
+        return (owner, name, member)
+    }
+
+    private func arrange() throws {
+        for arrangement in plan.arrangements {
+            let slot = arrangement.slot
+            let relation = sides.shared.relations[slot.relation]
+            guard let name = relation[slot.end].name, let owner = try writer.object(relation[slot.end].entity, slot.key)
+            else { continue }
+            let members = try writer.destinations(of: owner, name)
+            let keys = members.map(\.primaryKey)
+            let order = OrderedMerge.order(
+                Set(keys),
+                base: arrangement.base,
+                local: arrangement.old,
+                store: arrangement.shared,
+                prefersLocal: arrangement.prefersOld
+            )
+            // What neither side lists came back by itself, and stays at the end.
+            let all = order + keys.filter { !order.contains($0) }
+            guard all != keys else { continue }
+            let objects = Dictionary(zip(keys, members), uniquingKeysWith: { first, _ in first })
+            try writer.arrange(owner, name, in: all.compactMap { objects[$0] })
+        }
+    }
+
+    // MARK: History
+
+    private func list() throws {
+        guard writer.tracksHistory else { return }
+        for listing in plan.listings {
+            guard let entity = sides.shared.layout.entities[listing.entity] else { continue }
+            let key = ObjectKey(entity: entity.name, primaryKey: listing.row.key)
+            switch listing.kind {
+            case .insert: writer.list(key, as: .insert)
+            case .update:
+                let names = listing.attributes.union(entity.relationships.map(\.description.name))
+                let slots = Set(names.map(HistorySlots.Slot.property)).union([.oneToMany, .manyToMany])
+                writer.list(key, as: .update, changing: slots)
+            case .delete:
+                let kept = try sides.base?.stored(entity.tombstoneAttributes, of: entity.name, listing.row.key)
+                let tombstone = entity.tombstoneAttributes.map { kept?[$0] ?? .null }
+                writer.list(key, as: .delete, tombstone: tombstone)
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import StoreFormat
+
+extension MergePlanner {
+    /// Decides about objects that one side deleted and the other did not.
+    ///
+    /// An edit survives, and with it what the edited object cannot be without and what its deletion took along. What a side
+    /// led anew to or from an object counts as an edit; that it lost members does not.
+    mutating func decideDeletions() throws {
+        guard let base = sides.base else { return }
+        let deletedByOld = old.deleted.filter { shared.deleted[$0.key] == nil }
+        let deletedByShared = shared.deleted.filter { old.deleted[$0.key] == nil && shared.inserted[$0.key] == nil }
+        kept = try survivors(of: deletedByOld, deletedBy: .old, on: sides.shared, shared, base)
+        let restored = try survivors(of: deletedByShared, deletedBy: .shared, on: sides.old, old, base)
+        plan.deletions = deletedByOld.filter { !kept.contains($0.key) }
+        plan.restorations = deletedByShared.filter { restored.contains($0.key) }
+    }
+
+    /// The rows that stay although `deleter` deleted them; `side` is the one that still has them.
+    private mutating func survivors(
+        of deleted: [RowKey: String],
+        deletedBy deleter: MergePlan.Side,
+        on side: MergeSide,
+        _ changes: SideChanges,
+        _ base: MergeSide
+    ) throws -> Set<RowKey> {
+        var led: Set<RowKey> = []
+        var required: Set<RowKey> = []
+        for link in changes.linksAdded {
+            let relation = relation(link)
+            for end in LinkRelation.Position.allCases {
+                led.insert(row(link, end))
+                if relation[end].isRequired, deleted[row(link, end)] == nil { required.insert(row(link, end.other)) }
+            }
+        }
+        var survivors: Set<RowKey> = []
+        var pending: [(row: RowKey, entity: String)] = []
+        for row in SideChanges.sorted(deleted.keys) {
+            guard let entity = deleted[row] else { continue }
+            let isEdited = changes.updated[row]?.isEmpty == false || led.contains(row)
+            guard isEdited else { continue }
+            let survives: Bool
+            switch policy(for: entity) {
+            case .error:
+                unsettled += 1
+                survives = false
+            case .rollback: survives = deleter == .old
+            case .overwrite: survives = deleter == .shared
+            case .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump: survives = true
+            }
+            let keeper: MergePlan.Side = deleter == .old ? .shared : .old
+            let stays = survives || required.contains(row)
+            plan.conflicts.append(
+                StoreMergeConflict(
+                    entity: entity,
+                    primaryKey: row.key,
+                    property: nil,
+                    reason: .editedAndDeleted,
+                    base: .present,
+                    old: deleter == .old ? .deleted : .present,
+                    shared: deleter == .old ? .present : .deleted,
+                    taken: stays ? keeper : deleter
+                )
+            )
+            if stays {
+                survivors.insert(row)
+                pending.append((row, entity))
+            } else {
+                park(keeper, row, entity, .editedAndDeleted)
+            }
+        }
+        while let (row, entity) = pending.popLast() {
+            for relation in side.relations {
+                for end in LinkRelation.Position.allCases
+                where relation[end].root == row.root && side.layout.model.isEntity(entity, kindOf: relation[end].entity) {
+                    var companions: [Int64] = []
+                    if relation[end].cascades {
+                        companions += try base.partners(base.relations[relation.index], at: end, of: row.key)
+                    }
+                    if relation[end].isRequired { companions += try side.partners(relation, at: end, of: row.key) }
+                    for key in companions {
+                        let companion = RowKey(root: relation[end.other].root, key: key)
+                        guard let entity = deleted[companion], survivors.insert(companion).inserted else { continue }
+                        pending.append((companion, entity))
+                    }
+                }
+            }
+        }
+        return survivors
+    }
+}

@@ -1,0 +1,91 @@
+import StoreFormat
+
+extension MergePlanner {
+    /// Finds the key in the shared store of every object that the old side inserted.
+    ///
+    /// It keeps its own only where the shared store never gave it out: a key of a deleted object may still be known to others.
+    mutating func mapKeys() throws {
+        var greatest: [String: (shared: Int64, next: Int64)] = [:]
+        for root in sides.shared.roots {
+            let shared = try sides.shared.greatestKey(of: root)
+            greatest[root] = (shared, max(shared, try sides.old.greatestKey(of: root)))
+        }
+        for source in SideChanges.sorted(old.inserted.keys) {
+            guard let entity = old.inserted[source] else { continue }
+            if let same = try sameObject(as: source, of: entity) {
+                joined.insert(same)
+                plan.remapping.map(source, of: entity, to: same.key, .sameObject)
+                continue
+            }
+            guard var known = greatest[source.root] else { continue }
+            var target = source
+            if source.key <= known.shared {
+                guard known.next < Int64.max else {
+                    throw StoreError(.damaged, path: sides.shared.connection.location.path, "the keys are used up")
+                }
+                known.next += 1
+                greatest[source.root] = known
+                target = RowKey(root: source.root, key: known.next)
+                plan.remapping.map(source, of: entity, to: target.key, .newKey)
+            }
+            arriving.insert(target)
+            plan.insertions.append(MergePlan.Insertion(source: source, target: target, entity: entity))
+        }
+        plan.greatestKeys = greatest.mapValues(\.next)
+    }
+
+    /// The groups of attributes by which objects of an entity are the same.
+    func identities(of entity: String) -> [[String]] {
+        let model = sides.shared.layout.model
+        let lineage = model.lineage(of: entity)
+        let attributes = Set(model.attributes(of: entity).map(\.name))
+        return lineage.flatMap { $0.uniquenessConstraints + (settings.identities[$0.name].map { [$0] } ?? []) }
+            .filter { !$0.isEmpty && attributes.isSuperset(of: $0) }
+    }
+
+    /// The uniqueness constraints of an entity that are made of attributes alone.
+    func constraints(of entity: String) -> [[String]] {
+        let model = sides.shared.layout.model
+        let attributes = Set(model.attributes(of: entity).map(\.name))
+        return model.lineage(of: entity).flatMap(\.uniquenessConstraints)
+            .filter { !$0.isEmpty && attributes.isSuperset(of: $0) }
+    }
+
+    private func sameObject(as source: RowKey, of entity: String) throws -> RowKey? {
+        for names in identities(of: entity) {
+            guard let values = try sides.old.stored(names, of: entity, source.key) else { continue }
+            for holder in try holders(of: values, in: entity)
+            where !joined.contains(holder.row) && holder.entity == entity { return holder.row }
+        }
+        return nil
+    }
+
+    /// The objects of the shared store that have these values and will still have them after the merge.
+    func holders(of values: [String: SQLValue], in entity: String) throws -> [(row: RowKey, entity: String)] {
+        guard let place = sides.shared.layout.entities[entity], !values.isEmpty, !values.values.contains(.null) else {
+            return []
+        }
+        let names = values.keys.sorted()
+        let columns = names.compactMap { place.attribute($0)?.column }.map(SQLName.quoted)
+        guard columns.count == names.count else { return [] }
+        let condition = columns.map { $0 + " = ?" }.joined(separator: " AND ")
+        var found: [(row: RowKey, entity: String)] = []
+        try sides.shared.connection.forEachRow(
+            "SELECT Z_PK, Z_ENT FROM \(SQLName.quoted(place.table)) WHERE \(condition) ORDER BY Z_PK",
+            names.compactMap { values[$0] },
+            keepingStatement: true
+        ) { row in
+            guard let entity = sides.shared.layout.entity(ofRowNumbered: row.integer(1), inTable: place.table) else {
+                return
+            }
+            let key = RowKey(root: place.root, key: row.integer(0))
+            guard plan.deletions[key] == nil else { return }
+            // The old side let go of the values, and the shared one did not touch them.
+            let isLetGo =
+                old.updated[key]?.isDisjoint(with: names) == false
+                && shared.updated[key]?.isDisjoint(with: names) != false && shared.inserted[key] == nil
+            if !isLetGo { found.append((key, entity.name)) }
+        }
+        return found
+    }
+}

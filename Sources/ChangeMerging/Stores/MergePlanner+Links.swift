@@ -1,0 +1,153 @@
+import StoreFormat
+
+/// What one side made of the places that have at most one partner.
+private struct SlotChanges {
+    /// The new partner's pair; nil where the place was emptied.
+    private(set) var links: [LinkSlot: Link?] = [:]
+
+    init(_ planner: MergePlanner, added: Set<Link>, removed: Set<Link>) {
+        for link in removed {
+            for slot in planner.singleSlots(of: link) { links[slot] = .some(nil) }
+        }
+        for link in added {
+            for slot in planner.singleSlots(of: link) { links[slot] = .some(link) }
+        }
+    }
+}
+
+extension MergePlanner {
+    /// The ends of a pair at which there can be no other one.
+    func singleSlots(of link: Link) -> [LinkSlot] {
+        let relation = relation(link)
+        return LinkRelation.Position.allCases.filter { relation[$0].isSingle }
+            .map { LinkSlot(relation, $0, link.key($0)) }
+    }
+
+    /// Decides which pairs of objects are connected and parted.
+    mutating func mergeLinks() throws {
+        // What merely follows from a deletion contests nothing.
+        let (goneFromOld, goneFromShared) = (Set(old.deleted.keys), Set(shared.deleted.keys))
+        let sharedRemoved = shared.linksRemoved.filter { !leads(to: goneFromShared, $0) }
+        // What follows from a deletion that does not happen does not happen either.
+        let oldRemoved = old.linksRemoved.filter { !leads(to: kept, $0) && shared.linksRemoved.contains($0) == false }
+        let mapped = Dictionary(
+            SideChanges.sorted(old.linksAdded).map { (plan.remapping.link($0, of: relation($0)), $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        let oldSlots = SlotChanges(
+            self,
+            added: Set(mapped.keys),
+            removed: old.linksRemoved.filter { !leads(to: goneFromOld, $0) }
+        )
+        let sharedSlots = SlotChanges(self, added: shared.linksAdded, removed: sharedRemoved)
+
+        plan.linksToRemove = oldRemoved.filter { isAlive(row($0, .first)) && isAlive(row($0, .second)) }
+        var lost: Set<Link> = []
+        for (slot, given) in oldSlots.links.sorted(by: { Self.precedes($0.key, $1.key) }) {
+            let theirs: Link?
+            if let present = sharedSlots.links[slot] {
+                theirs = present
+            } else if let present = try partnerOfJoined(slot) {
+                theirs = present
+            } else {
+                continue
+            }
+            guard given != theirs else { continue }
+            settle(slot, given, theirs, &lost)
+        }
+        for link in SideChanges.sorted(mapped.keys)
+        where !lost.contains(link) && !shared.linksAdded.contains(link) {
+            guard isAlive(row(link, .first)), isAlive(row(link, .second)) else {
+                reportMissingPartner(link)
+                continue
+            }
+            plan.linksToAdd.insert(link)
+        }
+        for (row, entity) in plan.restorations {
+            for link in try sides.old.links(of: row, kindOf: entity) where !old.linksAdded.contains(link) {
+                guard isAlive(self.row(link, .first)), isAlive(self.row(link, .second)),
+                    singleSlots(of: link).allSatisfy({ sharedSlots.links[$0] == nil && oldSlots.links[$0] == nil })
+                else { continue }
+                plan.linksToAdd.insert(link)
+            }
+        }
+    }
+
+    private static func precedes(_ one: LinkSlot, _ other: LinkSlot) -> Bool {
+        (one.relation, one.key, one.end == .first ? 0 : 1) < (other.relation, other.key, other.end == .first ? 0 : 1)
+    }
+
+    private func leads(to rows: Set<RowKey>, _ link: Link) -> Bool {
+        !rows.isEmpty && (rows.contains(row(link, .first)) || rows.contains(row(link, .second)))
+    }
+
+    /// The pair that an object of both sides has in the shared store already.
+    private func partnerOfJoined(_ slot: LinkSlot) throws -> Link? {
+        let relation = sides.shared.relations[slot.relation]
+        guard joined.contains(RowKey(root: relation[slot.end].root, key: slot.key)),
+            let partner = try sides.shared.partners(relation, at: slot.end, of: slot.key).first
+        else { return nil }
+        return slot.end == .first
+            ? Link(relation, first: slot.key, second: partner) : Link(relation, first: partner, second: slot.key)
+    }
+
+    /// Settles a place to which both sides gave another partner, or that one of them emptied.
+    private mutating func settle(_ slot: LinkSlot, _ given: Link?, _ theirs: Link?, _ lost: inout Set<Link>) {
+        let relation = sides.shared.relations[slot.relation]
+        let row = RowKey(root: relation[slot.end].root, key: slot.key)
+        guard isAlive(row) else { return }
+        let entity = relation[slot.end].entity
+        let policy = policy(for: entity)
+        if policy == .error { unsettled += 1 }
+        let takesOld = policy == .mergeByPropertyObjectTrump || policy == .overwrite
+        if takesOld {
+            // Its partner may be gone, and then nothing takes its place.
+            if let theirs, given.map({ isAlive(self.row($0, .first)) && isAlive(self.row($0, .second)) }) ?? true {
+                plan.linksToRemove.insert(theirs)
+            }
+        } else if let given {
+            lost.insert(given)
+        }
+        func partner(_ link: Link?) -> StoreMergeConflict.State {
+            .partner(link.map { $0.key(slot.end) == slot.key ? $0.key(slot.end.other) : $0.key(slot.end) })
+        }
+        plan.conflicts.append(
+            StoreMergeConflict(
+                entity: entity,
+                primaryKey: slot.key,
+                property: relation[slot.end].name,
+                reason: .bothChanged,
+                base: nil,
+                old: partner(given),
+                shared: partner(theirs),
+                taken: takesOld ? .old : .shared
+            )
+        )
+        guard !arriving.contains(row) else { return }
+        park(takesOld ? .shared : .old, takesOld ? row : source(of: row), entity, .bothChanged)
+    }
+
+    /// The row of the old store that became one of the shared store.
+    private func source(of row: RowKey) -> RowKey {
+        guard joined.contains(row) else { return row }
+        return plan.remapping.targets.first { $0.key.root == row.root && $0.value.key == row.key }?.key ?? row
+    }
+
+    private mutating func reportMissingPartner(_ link: Link) {
+        let relation = relation(link)
+        let end: LinkRelation.Position = isAlive(row(link, .first)) ? .first : .second
+        guard isAlive(row(link, end)) else { return }
+        plan.conflicts.append(
+            StoreMergeConflict(
+                entity: relation[end].entity,
+                primaryKey: link.key(end),
+                property: relation[end].name,
+                reason: .partnerGone,
+                base: nil,
+                old: .partner(link.key(end.other)),
+                shared: .partner(nil),
+                taken: .shared
+            )
+        )
+    }
+}

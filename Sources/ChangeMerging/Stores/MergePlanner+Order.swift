@@ -1,0 +1,81 @@
+import StoreFormat
+
+extension MergePlanner {
+    /// Notes what each side knows of the orders that the merge may change.
+    mutating func arrange() throws {
+        var slots: Set<LinkSlot> = []
+        for slot in old.reordered {
+            let relation = sides.shared.relations[slot.relation]
+            let owner = plan.remapping.row(RowKey(root: relation[slot.end].root, key: slot.key))
+            slots.insert(LinkSlot(relation, slot.end, owner.key))
+        }
+        for link in plan.linksToAdd {
+            let relation = relation(link)
+            for end in LinkRelation.Position.allCases where relation[end].isOrdered && !relation.isSymmetric {
+                slots.insert(LinkSlot(relation, end, link.key(end)))
+            }
+        }
+        let sources = Dictionary(
+            plan.remapping.targets.map { (RowKey(root: $0.key.root, key: $0.value.key), $0.key) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        let replaced = Set(plan.remapping.targets.keys)
+        for slot in slots.sorted(by: { ($0.relation, $0.key) < ($1.relation, $1.key) }) {
+            let relation = sides.shared.relations[slot.relation]
+            let owner = RowKey(root: relation[slot.end].root, key: slot.key)
+            guard relation[slot.end].isOrdered, isAlive(owner) else { continue }
+            // A key that means another object on the old side has no order there.
+            let source = sources[owner] ?? (replaced.contains(owner) ? nil : owner)
+            let members = try source.map { try sides.old.partners(relationOfOld(relation), at: slot.end, of: $0.key) } ?? []
+            let other = relation[slot.end.other].root
+            let list = members.map { plan.remapping.row(RowKey(root: other, key: $0)).key }
+            let isNew = arriving.contains(owner) || joined.contains(owner)
+            plan.arrangements.append(
+                MergePlan.Arrangement(
+                    slot: slot,
+                    base: isNew
+                        ? [] : try sides.base.map { try $0.partners($0.relations[slot.relation], at: slot.end, of: owner.key) }
+                            ?? [],
+                    old: list,
+                    shared: arriving.contains(owner)
+                        ? [] : try sides.shared.partners(relation, at: slot.end, of: owner.key),
+                    prefersOld: [.mergeByPropertyObjectTrump, .overwrite].contains(policy(for: relation[slot.end].entity))
+                )
+            )
+        }
+    }
+
+    private func relationOfOld(_ relation: LinkRelation) -> LinkRelation { sides.old.relations[relation.index] }
+
+    /// Lists every object that either side changed since the base: a consumer may have read the history of either.
+    mutating func listForHistory() {
+        guard sides.base != nil else { return }
+        var listings: [MergePlan.Listing] = []
+        func list(_ row: RowKey, _ entity: String, _ kind: HistoryChange.Kind, _ attributes: Set<String> = []) {
+            listings.append(MergePlan.Listing(row: row, entity: entity, kind: kind, attributes: attributes))
+        }
+        for row in SideChanges.sorted(shared.inserted.keys) where isAlive(row) {
+            if let entity = shared.inserted[row] { list(row, entity, .insert) }
+        }
+        for row in SideChanges.sorted(shared.deleted.keys) where !isAlive(row) {
+            if let entity = shared.deleted[row] { list(row, entity, .delete) }
+        }
+        for (changes, isOld) in [(shared, false), (old, true)] {
+            for row in SideChanges.sorted(changes.updated.keys) where isAlive(row) && !(isOld && arriving.contains(row)) {
+                if let entity = changes.kinds[row] { list(row, entity, .update, changes.updated[row] ?? []) }
+            }
+        }
+        for row in SideChanges.sorted(kept) {
+            if let entity = old.deleted[row] { list(row, entity, .update) }
+        }
+        for source in SideChanges.sorted(plan.remapping.targets.keys) {
+            guard let target = plan.remapping.targets[source] else { continue }
+            if target.reason == .sameObject { list(plan.remapping.row(source), target.entity, .update) }
+            // Nobody has the old key any more.
+            if !isAlive(source) || (shared.inserted[source] == nil && !arriving.contains(source)) {
+                list(source, target.entity, .delete)
+            }
+        }
+        plan.listings = listings
+    }
+}

@@ -1,0 +1,150 @@
+package import SafeFiles
+package import StoreFormat
+
+/// One of the stores of a merge, as it is read; the caller holds its read transaction.
+package final class MergeSide {
+    package let connection: StoreConnection
+    package let layout: StoreLayout
+    package let metadata: StoreMetadata
+    package let numbers: EntityNumbers
+    package let schema: StoreSchema
+    package let relations: [LinkRelation]
+    /// The folder of the large values that lie in files of their own.
+    package let externalData: Directory?
+    package let history: PersistentHistory?
+
+    /// Throws where the store is none of Core Data's, or holds no model to read it by.
+    package init(_ connection: StoreConnection, externalData: Directory?, model: ManagedObjectModel? = nil) throws {
+        guard let metadata = try StoreMetadata(reading: connection),
+            let numbers = try EntityNumbers(reading: connection),
+            let layout = try StoreLayout(reading: connection, model: model)
+        else {
+            throw StoreError(
+                .incompatible,
+                path: connection.location.path,
+                "the store holds no model, and is not merged object by object"
+            )
+        }
+        self.connection = connection
+        self.layout = layout
+        self.metadata = metadata
+        self.numbers = numbers
+        self.externalData = externalData
+        schema = try StoreSchema(reading: connection)
+        relations = LinkRelation.all(in: layout)
+        history = numbers.number(of: "TRANSACTION") == nil ? nil : PersistentHistory(schema: schema)
+    }
+
+    /// The names of the roots that have a table, in byte order.
+    package var roots: [String] {
+        Set(layout.entities.values.map(\.root)).sorted(by: ManagedObjectModel.inByteOrder)
+    }
+
+    /// The table of a root; nil where the store has none.
+    package func table(of root: String) -> String? { layout.entities[root]?.table }
+
+    /// The greatest key that a root ever gave out, as far as the store knows.
+    package func greatestKey(of root: String) throws -> Int64 {
+        guard let table = table(of: root) else { return 0 }
+        let present = try connection.value("SELECT max(Z_PK) FROM \(SQLName.quoted(table))")?.integer ?? 0
+        let recorded = numbers.number(of: root).flatMap(numbers.entry)?.max ?? 0
+        return max(present, recorded)
+    }
+
+    /// The greatest number that history gave to its transactions or changes.
+    package func greatestHistoryNumber(of name: String) throws -> Int64 {
+        guard history != nil else { return 0 }
+        let recorded = numbers.number(of: name).flatMap(numbers.entry)?.max ?? 0
+        let present = try connection.value("SELECT max(Z_PK) FROM \(SQLName.quoted("A" + name))")?.integer ?? 0
+        return max(recorded, present)
+    }
+
+    /// The concrete entity of a row; nil where there is no such row.
+    package func entity(of row: RowKey) throws -> StoreLayout.Entity? {
+        guard let table = table(of: row.root) else { return nil }
+        let number = try connection.value(
+            "SELECT ifnull(Z_ENT, 0) FROM \(SQLName.quoted(table)) WHERE Z_PK = ?",
+            [.integer(row.key)]
+        )
+        return number?.integer.flatMap { layout.entity(ofRowNumbered: $0, inTable: table) }
+    }
+
+    /// Reads attributes of an object as its columns hold them; nil where there is no such row.
+    package func stored(_ names: some Sequence<String>, of entity: String, _ key: Int64) throws -> [String: SQLValue]? {
+        guard let entity = layout.entities[entity] else { return nil }
+        let attributes = names.compactMap { entity.attribute($0) }
+        let list = (["Z_PK"] + attributes.map { SQLName.quoted($0.column) }).joined(separator: ", ")
+        var result: [String: SQLValue]?
+        try connection.forEachRow(
+            "SELECT \(list) FROM \(SQLName.quoted(entity.table)) WHERE Z_PK = ?",
+            [.integer(key)],
+            keepingStatement: true
+        ) { row in
+            var values: [String: SQLValue] = [:]
+            for (index, attribute) in attributes.enumerated() {
+                values[attribute.description.name] = row.value(index + 1)
+            }
+            result = values
+        }
+        return result
+    }
+
+    /// What a column holds as a writer is to be given it: large values as their bytes, wherever they lie.
+    package func plain(_ value: SQLValue, of attribute: AttributeDescription) throws -> SQLValue {
+        guard attribute.allowsExternalBinaryDataStorage, case .blob(let bytes) = value else { return value }
+        if bytes.first == 1 { return .blob(Array(bytes.dropFirst())) }
+        guard let reference = AttributeValue(value, of: attribute), case .externalData(let file) = reference,
+            let externalData
+        else { throw missingFile }
+        do {
+            return .blob(try externalData.contents(of: file.fileName, limit: 1 << 30))
+        } catch {
+            throw missingFile
+        }
+    }
+
+    private var missingFile: StoreError {
+        StoreError(.damaged, path: connection.location.path, "the file of a large value cannot be read")
+    }
+
+    /// The partners of an object, in the order that the relation keeps at this end, else by their keys.
+    package func partners(_ relation: LinkRelation, at end: LinkRelation.Position, of key: Int64) throws -> [Int64] {
+        var found: [Int64] = []
+        let sql: String
+        switch relation.storage {
+        case .column(let column, let table, let order, let holder):
+            let (table, column) = (SQLName.quoted(table), SQLName.quoted(column))
+            if relation.isSymmetric || holder == end {
+                sql = "SELECT \(column) FROM \(table) WHERE Z_PK = ? AND \(column) IS NOT NULL"
+            } else {
+                let place = order.map { SQLName.quoted($0) + ", " } ?? ""
+                sql = "SELECT Z_PK FROM \(table) WHERE \(column) = ? ORDER BY \(place)Z_PK"
+            }
+            try connection.forEachRow(sql, [.integer(key)], keepingStatement: true) { found.append($0.integer(0)) }
+        case .join(let table, let first, let second):
+            let (owner, other) = end == .first ? (first, second) : (second, first)
+            let pairs = StoreLayout.JoinTable.pairs(table, owner, other) { "\($0) = ?1" }
+            sql = "SELECT member FROM (\(pairs)) GROUP BY member ORDER BY min(place), member"
+            try connection.forEachRow(sql, [.integer(key)], keepingStatement: true) { found.append($0.integer(0)) }
+        }
+        return found
+    }
+
+    /// All pairs that an object is part of.
+    package func links(of row: RowKey, kindOf entity: String) throws -> [Link] {
+        var found: [Link] = []
+        for relation in relations {
+            for end in LinkRelation.Position.allCases
+            where relation[end].root == row.root && layout.model.isEntity(entity, kindOf: relation[end].entity) {
+                for partner in try partners(relation, at: end, of: row.key) {
+                    found.append(
+                        end == .first
+                            ? Link(relation, first: row.key, second: partner)
+                            : Link(relation, first: partner, second: row.key)
+                    )
+                }
+            }
+        }
+        return found
+    }
+}

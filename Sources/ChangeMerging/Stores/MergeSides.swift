@@ -1,0 +1,15 @@
+/// The stores of a merge: what both came from, and the two that went on from there.
+package struct MergeSides {
+    /// Nil where nobody kept it: then objects are the same by identity only.
+    package let base: MergeSide?
+    /// The side whose changes are brought over; it is only read.
+    package let old: MergeSide
+    /// The side that takes them, and whose keys stay.
+    package let shared: MergeSide
+
+    package init(base: MergeSide?, old: MergeSide, shared: MergeSide) {
+        self.base = base
+        self.old = old
+        self.shared = shared
+    }
+}

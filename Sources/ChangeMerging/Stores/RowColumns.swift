@@ -1,0 +1,87 @@
+import StoreFormat
+
+/// The columns of one root's table that say something about its objects, and what each of them says.
+///
+/// Both sides give them in the same order, wherever each of them keeps them. The first three are key, entity and version.
+struct RowColumns {
+    enum Meaning: Hashable {
+        case attribute(String)
+        /// The key of a partner, with the place in its ordered relationship in the next column, if there is one.
+        case link(LinkRelation, isPlaced: Bool)
+    }
+
+    static let fixed = 3
+
+    let root: String
+    /// What the columns of an entity mean, by their positions.
+    let meanings: [String: [(column: Int, meaning: Meaning)]]
+    private let baseColumns: [String]
+    private let sideColumns: [String]
+    private let baseTable: String
+    private let sideTable: String
+
+    /// Nil where one of the two has no table for the root.
+    init?(_ root: String, base: MergeSide, side: MergeSide) {
+        guard let baseTable = base.table(of: root), let sideTable = side.table(of: root) else { return nil }
+        self.root = root
+        self.baseTable = baseTable
+        self.sideTable = sideTable
+        var positions: [String: Int] = [:]
+        var (baseColumns, sideColumns): ([String], [String]) = ([], [])
+        var meanings: [String: [(column: Int, meaning: Meaning)]] = [:]
+        /// The position of a property's columns, which entities of one line share.
+        func position(_ name: String, _ inBase: [String?], _ inSide: [String?]) -> Int {
+            if let known = positions[name] { return known }
+            let position = Self.fixed + baseColumns.count
+            positions[name] = position
+            baseColumns += inBase.map { $0.map(SQLName.quoted) ?? "NULL" }
+            sideColumns += inSide.map { $0.map(SQLName.quoted) ?? "NULL" }
+            return position
+        }
+        for entity in side.layout.entities.values.filter({ $0.root == root }).sorted(by: { $0.number < $1.number }) {
+            let former = base.layout.entities[entity.name]
+            var found: [(column: Int, meaning: Meaning)] = []
+            for attribute in entity.attributes where !attribute.description.isDerived {
+                let name = attribute.description.name
+                let column = position(
+                    attribute.declaredBy + "." + name,
+                    [former?.attribute(name)?.column],
+                    [attribute.column]
+                )
+                found.append((column, .attribute(name)))
+            }
+            let lineage = Set(side.layout.model.lineage(of: entity.name).map(\.name))
+            for (relation, before) in zip(side.relations, base.relations) {
+                guard case .column(let now, _, let order, let holder) = relation.storage,
+                    case .column(let then, _, let formerOrder, _) = before.storage,
+                    lineage.contains(relation[holder].entity)
+                else { continue }
+                let column = position("link \(relation.index)", [then, formerOrder], [now, order])
+                found.append((column, .link(relation, isPlaced: order != nil)))
+            }
+            meanings[entity.name] = found
+        }
+        self.meanings = meanings
+        self.baseColumns = baseColumns
+        self.sideColumns = sideColumns
+    }
+
+    /// All rows in the order of their keys.
+    var baseScan: String { Self.query(baseTable, baseColumns) + " ORDER BY Z_PK" }
+    var sideScan: String { Self.query(sideTable, sideColumns) + " ORDER BY Z_PK" }
+    /// The row of one key.
+    var baseRow: String { Self.query(baseTable, baseColumns) + " WHERE Z_PK = ?" }
+    var sideRow: String { Self.query(sideTable, sideColumns) + " WHERE Z_PK = ?" }
+
+    func baseEntity(_ row: borrowing StoreRow, _ base: MergeSide) -> String? {
+        base.layout.entity(ofRowNumbered: row.integer(1), inTable: baseTable)?.name
+    }
+
+    func sideEntity(_ row: borrowing StoreRow, _ side: MergeSide) -> String? {
+        side.layout.entity(ofRowNumbered: row.integer(1), inTable: sideTable)?.name
+    }
+
+    private static func query(_ table: String, _ columns: [String]) -> String {
+        "SELECT " + (["Z_PK", "Z_ENT", "Z_OPT"] + columns).joined(separator: ", ") + " FROM " + SQLName.quoted(table)
+    }
+}

@@ -1,0 +1,35 @@
+package import StoreFormat
+
+/// What one side did since the base, by keys alone: values are read again when somebody asks for them.
+package struct SideChanges: Hashable, Sendable {
+    /// The concrete entities of objects that only this side has.
+    package var inserted: [RowKey: String] = [:]
+    /// The concrete entities of objects that only the base has.
+    package var deleted: [RowKey: String] = [:]
+    /// The attributes that changed of objects that both have; empty where the row was only touched.
+    package var updated: [RowKey: Set<String>] = [:]
+    /// The concrete entities of updated objects.
+    package var kinds: [RowKey: String] = [:]
+    package var linksAdded: Set<Link> = []
+    package var linksRemoved: Set<Link> = []
+    /// Objects whose ordered relationship changed its members or their order.
+    package var reordered: Set<LinkSlot> = []
+
+    package init() {}
+
+    package var isEmpty: Bool {
+        inserted.isEmpty && deleted.isEmpty && updated.isEmpty && linksAdded.isEmpty && linksRemoved.isEmpty
+            && reordered.isEmpty
+    }
+
+    /// The keys of a group, in an order that does not depend on chance.
+    package static func sorted(_ keys: some Sequence<RowKey>) -> [RowKey] {
+        keys.sorted {
+            $0.root == $1.root ? $0.key < $1.key : ManagedObjectModel.inByteOrder($0.root, $1.root)
+        }
+    }
+
+    package static func sorted(_ links: some Sequence<Link>) -> [Link] {
+        links.sorted { ($0.relation, $0.first, $0.second) < ($1.relation, $1.first, $1.second) }
+    }
+}

@@ -1,0 +1,132 @@
+import ChangeMerging
+import SafeFiles
+import StoreFormat
+import StoreWriting
+
+/// A base and two copies of it that went their own ways, in a folder that goes away with the test.
+final class MergeTriple {
+    let folder: TemporaryDirectory
+    let model: ManagedObjectModel
+    private(set) var stores: [String: MergeStore] = [:]
+
+    /// Builds the base; `prepare` gives it its first objects.
+    init(_ model: ManagedObjectModel, tracksHistory: Bool = true, _ prepare: (MergeStore) throws -> Void) throws {
+        folder = try TemporaryDirectory(prefix: "merge-tests")
+        self.model = model
+        var options = StoreBuilder.Options()
+        options.tracksHistory = tracksHistory
+        let builder = try StoreBuilder(model, uuid: "2E3E5F3E-1DB3-4B0E-8A6B-0F0A3D0C9A11", options: options)
+        let location = StoreLocation(folder: folder.directory.path, name: "base.sqlite")
+        let connection = try builder.build(at: location, in: folder.directory)
+        try connection.close()
+        let base = try MergeStore(location, in: folder.directory, model)
+        try prepare(base)
+        try base.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        stores["base"] = base
+        for name in ["old", "shared"] {
+            let file = try folder.directory.createFile(name + ".sqlite", mode: 0o644)
+            try folder.directory.contents(of: "base.sqlite", limit: 1 << 28).withUnsafeBytes { try file.write($0, at: 0) }
+            try file.close()
+            let location = StoreLocation(folder: folder.directory.path, name: name + ".sqlite")
+            stores[name] = try MergeStore(location, in: folder.directory, model)
+            guard let files = try ExternalData.open(of: base.location, in: folder.directory) else { continue }
+            let writer = ExternalDataWriter(location, in: folder.directory, identifiers: SeededIdentifiers(seed: name))
+            for file in try files.entries() { try writer.write(files.contents(of: file, limit: 1 << 28), as: file) }
+        }
+    }
+
+    deinit {
+        stores = [:]
+        folder.remove()
+    }
+
+    func store(_ name: String) throws -> MergeStore {
+        guard let store = stores[name] else { throw StoreError(.notFound, path: name, "no such store") }
+        return store
+    }
+
+    func sides() throws -> MergeSides {
+        MergeSides(base: try store("base").side(), old: try store("old").side(), shared: try store("shared").side())
+    }
+
+    /// Plans and carries out a merge of the old store into the shared one.
+    @discardableResult
+    func merge(
+        _ settings: MergeSettings = MergeSettings(),
+        epoch: String = "1",
+        park: (ParkedRow) throws -> Void = { _ in }
+    ) throws -> (plan: MergePlan, outcome: StoreMerge.Outcome) {
+        let merge = StoreMerge(try sides(), settings: settings)
+        let plan = try merge.plan()
+        let outcome = try merge.carryOut(
+            plan,
+            through: store("shared").writer,
+            epoch: epoch,
+            origin: HistoryWriter.Origin(author: "merge", timestamp: 10),
+            deadline: Deadline(after: .seconds(60)),
+            park: park
+        )
+        return (plan, outcome)
+    }
+}
+
+/// An open store of a merge test.
+final class MergeStore {
+    let connection: StoreConnection
+    let writer: RowWriter
+    let model: ManagedObjectModel
+    private let folder: Directory
+    let location: StoreLocation
+
+    init(_ location: StoreLocation, in folder: Directory, _ model: ManagedObjectModel) throws {
+        self.location = location
+        self.folder = folder
+        self.model = model
+        connection = try StoreConnection(location, access: .liveWriting)
+        try connection.execute("PRAGMA synchronous=OFF")
+        guard let layout = try StoreLayout(reading: connection, model: model) else {
+            throw StoreError(.failed, path: location.path, "no layout")
+        }
+        writer = try RowWriter(
+            connection,
+            layout: layout,
+            external: ExternalDataWriter(location, in: folder, identifiers: SeededIdentifiers(seed: location.name))
+        )
+    }
+
+    func side() throws -> MergeSide {
+        try MergeSide(connection, externalData: ExternalData.open(of: location, in: folder), model: model)
+    }
+
+    func save(_ body: (RowWriter) throws -> Void) throws {
+        _ = try writer.save(
+            from: HistoryWriter.Origin(author: location.name, timestamp: 1),
+            deadline: Deadline(after: .seconds(60))
+        ) { try body(writer) }
+    }
+
+    @discardableResult
+    func insert(_ entity: String, _ values: [String: SQLValue] = [:]) throws -> ObjectKey {
+        var key = ObjectKey(entity: entity, primaryKey: 0)
+        try save {
+            key = ObjectKey(entity: entity, primaryKey: try $0.allocateKeys(for: entity, count: 1))
+            try $0.insert(key, values)
+        }
+        return key
+    }
+
+    /// All objects, in the order of their entities and keys.
+    func objects() throws -> [ObjectKey] {
+        var found: [ObjectKey] = []
+        for entity in writer.layout.entities.values.sorted(by: { $0.number < $1.number }) {
+            try connection.forEachRow(
+                "SELECT Z_PK FROM \(SQLName.quoted(entity.table)) WHERE Z_ENT = \(entity.number) ORDER BY Z_PK"
+            ) { found.append(ObjectKey(entity: entity.name, primaryKey: $0.integer(0))) }
+        }
+        return found
+    }
+
+    func value(_ attribute: String, of key: ObjectKey) throws -> SQLValue? {
+        try side().stored([attribute], of: key.entity, key.primaryKey)?[attribute]
+    }
+}

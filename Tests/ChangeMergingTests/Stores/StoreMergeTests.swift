@@ -1,0 +1,242 @@
+import ChangeMerging
+import SafeFiles
+import StoreFormat
+import StoreWriting
+import Testing
+
+@Suite("Merging two stores")
+struct StoreMergeTests {
+    private static let model = ManagedObjectModel(entities: [
+        EntityDescription(
+            name: "Category",
+            attributes: [
+                AttributeDescription(name: "title", type: .string), AttributeDescription(name: "color", type: .integer16),
+            ],
+            relationships: [
+                RelationshipDescription(
+                    name: "habits",
+                    destination: "Habit",
+                    inverse: "category",
+                    maxCount: 0,
+                    isOrdered: true,
+                    deleteRule: .cascade
+                )
+            ]
+        ),
+        EntityDescription(
+            name: "Habit",
+            attributes: [
+                AttributeDescription(name: "name", type: .string), AttributeDescription(name: "goal", type: .integer64),
+                AttributeDescription(
+                    name: "code",
+                    type: .string,
+                    preservesValueInHistoryOnDeletion: true
+                ),
+            ],
+            relationships: [RelationshipDescription(name: "category", destination: "Category", inverse: "habits")],
+            uniquenessConstraints: [["code"]]
+        ),
+    ])
+
+    /// A base with one category and three habits in it.
+    private static func triple() throws -> MergeTriple {
+        try MergeTriple(model) { store in
+            let category = try store.insert("Category", ["title": .text("health"), "color": .integer(1)])
+            for number in 1...3 {
+                let habit = try store.insert("Habit", ["name": .text("habit \(number)"), "code": .text("c\(number)")])
+                try store.save { try $0.connect(category, "habits", to: habit) }
+            }
+        }
+    }
+
+    private static let category = ObjectKey(entity: "Category", primaryKey: 1)
+    private static func habit(_ number: Int64) -> ObjectKey { ObjectKey(entity: "Habit", primaryKey: number) }
+
+    @Test("Two objects that got the same key on both sides are two, and what led to the old one follows it")
+    func sameKey() throws {
+        let triple = try Self.triple()
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        let late = try old.insert("Category", ["title": .text("late")])
+        let member = try old.insert("Habit", ["name": .text("late habit"), "code": .text("late")])
+        try old.save { try $0.connect(late, "habits", to: member) }
+        let other = try shared.insert("Category", ["title": .text("other")])
+        #expect(late == other)
+        let (plan, _) = try triple.merge()
+        let target = try #require(plan.remapping.targets[RowKey(root: "Category", key: late.primaryKey)])
+        #expect(target.reason == .newKey && target.key == 3)
+        let moved = ObjectKey(entity: "Category", primaryKey: target.key)
+        #expect(try shared.value("title", of: moved) == .text("late"))
+        #expect(try shared.value("title", of: other) == .text("other"))
+        #expect(try shared.writer.destinations(of: moved, "habits").map(\.primaryKey) == [4])
+        #expect(plan.remapping.uris(storeUUID: "U").map(\.new.description) == ["x-coredata://U/Category/p3"])
+    }
+
+    @Test("The same unique value inserted on both sides is one object")
+    func doubleInsertion() throws {
+        let triple = try Self.triple()
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        try old.insert("Habit", ["code": .text("new"), "goal": .integer(5), "name": .text("old name")])
+        try shared.insert("Habit", ["code": .text("other")])
+        let same = try shared.insert("Habit", ["code": .text("new"), "name": .text("shared name")])
+        let (plan, _) = try triple.merge()
+        #expect(plan.insertions == [] && plan.conflicts.map(\.property) == ["name"])
+        #expect(try shared.value("name", of: same) == .text("shared name"))
+        #expect(try shared.value("goal", of: same) == .integer(5))
+    }
+
+    @Test("An identity given for the merge joins objects, too")
+    func identity() throws {
+        let triple = try Self.triple()
+        try triple.store("old").insert("Category", ["title": .text("sport")])
+        try triple.store("shared").insert("Category", ["title": .text("work")])
+        try triple.store("shared").insert("Category", ["title": .text("sport")])
+        var settings = MergeSettings()
+        settings.identities = ["Category": ["title"]]
+        let (plan, _) = try triple.merge(settings)
+        #expect(plan.remapping.targets.values.map(\.key) == [3] && plan.insertions == [])
+    }
+
+    @Test("Different attributes of one object are both kept; of the same one the policy decides, and the loser is parked")
+    func attributes() throws {
+        for policy in [MergePolicy.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump] {
+            let triple = try Self.triple()
+            let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+            try old.save { try $0.update(Self.habit(1), ["goal": .integer(7), "name": .text("old")]) }
+            try shared.save { try $0.update(Self.habit(1), ["code": .text("x"), "name": .text("shared")]) }
+            var settings = MergeSettings()
+            settings.policy = policy
+            var parked: [ParkedRow] = []
+            try triple.merge(settings) { parked.append($0) }
+            let takesOld = policy == .mergeByPropertyObjectTrump
+            #expect(try shared.value("goal", of: Self.habit(1)) == .integer(7))
+            #expect(try shared.value("code", of: Self.habit(1)) == .text("x"))
+            #expect(try shared.value("name", of: Self.habit(1)) == .text(takesOld ? "old" : "shared"))
+            #expect(parked.map(\.side) == [takesOld ? .shared : .old])
+            #expect(parked.first?.values["name"] == .text(takesOld ? "shared" : "old"))
+            #expect(parked.first?.partners["category"] == [1])
+        }
+    }
+
+    @Test("Under the policy error conflicts refuse the merge")
+    func refusal() throws {
+        let triple = try Self.triple()
+        try triple.store("old").save { try $0.update(Self.habit(1), ["name": .text("old")]) }
+        try triple.store("shared").save { try $0.update(Self.habit(1), ["name": .text("shared")]) }
+        var settings = MergeSettings()
+        settings.policy = .error
+        let plan = try StoreMerge(triple.sides(), settings: settings).plan()
+        #expect(plan.refusals == [.conflicts(1)])
+        #expect(throws: StoreError.self) { try triple.merge(settings) }
+    }
+
+    @Test("An edited object survives its deletion on the other side, with what the deletion took along", arguments: [true, false])
+    func editedAndDeleted(_ oldDeletes: Bool) throws {
+        let triple = try Self.triple()
+        let shared = try triple.store("shared")
+        try triple.store(oldDeletes ? "old" : "shared").save { try $0.delete(Self.category) }
+        try triple.store(oldDeletes ? "shared" : "old").save { try $0.update(Self.category, ["color": .integer(9)]) }
+        let (plan, _) = try triple.merge()
+        #expect(plan.conflicts.map(\.reason) == [.editedAndDeleted])
+        #expect(try shared.value("color", of: Self.category) == .integer(9))
+        #expect(try shared.writer.destinations(of: Self.category, "habits") == [1, 2, 3].map(Self.habit))
+        // Whoever knew the object does not take it for the one he knew.
+        if !oldDeletes { #expect(try shared.writer.version(of: Self.category) ?? 0 > 4) }
+    }
+
+    @Test("What only one side deleted goes, with its delete rules, and history keeps its tombstones")
+    func deletion() throws {
+        let triple = try Self.triple()
+        let shared = try triple.store("shared")
+        try triple.store("old").save { try $0.delete(Self.category) }
+        try triple.merge()
+        #expect(try shared.objects() == [])
+        let kept = "SELECT group_concat(ZTOMBSTONE0) FROM (SELECT ZTOMBSTONE0 FROM ACHANGE WHERE ZTOMBSTONE0 NOT NULL ORDER BY 1)"
+        #expect(try shared.connection.value(kept) == .text("c1,c2,c3"))
+    }
+
+    @Test("A unique value that one object left to another on the old side goes over on the shared one, too")
+    func uniqueValueLeft() throws {
+        let triple = try Self.triple()
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        try old.save { try $0.update(Self.habit(1), ["code": .text("c9")]) }
+        try old.save { try $0.update(Self.habit(2), ["code": .text("c1")]) }
+        try old.save { try $0.update(Self.habit(1), ["code": .text("c2")]) }
+        let (plan, _) = try triple.merge()
+        #expect(plan.conflicts == [])
+        #expect(try shared.value("code", of: Self.habit(1)) == .text("c2"))
+        #expect(try shared.value("code", of: Self.habit(2)) == .text("c1"))
+    }
+
+    @Test("A unique value that another object took meanwhile stays with it, and the old row is parked")
+    func uniqueValueTaken() throws {
+        let triple = try Self.triple()
+        let shared = try triple.store("shared")
+        try triple.store("old").save { try $0.update(Self.habit(1), ["code": .text("wanted"), "goal": .integer(3)]) }
+        try shared.save { try $0.update(Self.habit(2), ["code": .text("wanted")]) }
+        var parked: [ParkedRow] = []
+        let (plan, _) = try triple.merge { parked.append($0) }
+        #expect(plan.conflicts.map(\.reason) == [.uniqueValues])
+        #expect(try shared.value("code", of: Self.habit(1)) == .text("c1"))
+        #expect(try shared.value("goal", of: Self.habit(1)) == .integer(3))
+        #expect(parked.map(\.primaryKey) == [1])
+    }
+
+    @Test("An order that only the old side changed is taken over")
+    func order() throws {
+        let triple = try Self.triple()
+        let shared = try triple.store("shared")
+        try triple.store("old").save { try $0.arrange(Self.category, "habits", in: [3, 1, 2].map(Self.habit)) }
+        let added = try shared.insert("Habit", ["code": .text("c4")])
+        try shared.save { try $0.connect(Self.category, "habits", to: added) }
+        try triple.merge()
+        #expect(try shared.writer.destinations(of: Self.category, "habits") == [3, 4, 1, 2].map(Self.habit))
+    }
+
+    @Test("A merge is one transaction above both histories, and lists what either side changed")
+    func history() throws {
+        let triple = try Self.triple()
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        for number in 0..<9 { try old.save { try $0.update(Self.habit(1), ["goal": .integer(Int64(number))]) } }
+        try shared.save { try $0.update(Self.habit(2), ["goal": .integer(1)]) }
+        let last = try old.connection.value("SELECT max(Z_PK) FROM ATRANSACTION")?.integer ?? 0
+        guard case .merged(let result) = try triple.merge().outcome else {
+            Issue.record("nothing was merged")
+            return
+        }
+        #expect(result.transaction == last + 1)
+        let listed = "SELECT group_concat(ZENTITYPK) FROM (SELECT ZENTITYPK FROM ACHANGE WHERE ZTRANSACTIONID = ? ORDER BY 1)"
+        #expect(try shared.connection.value(listed, [.integer(last + 1)]) == .text("1,2"))
+    }
+
+    @Test("Nothing is merged from a store that did nothing")
+    func idle() throws {
+        let triple = try Self.triple()
+        try triple.store("shared").save { try $0.delete(Self.habit(1)) }
+        let count = try triple.store("shared").connection.value("PRAGMA data_version")
+        let (plan, outcome) = try triple.merge()
+        #expect(plan.isIdle)
+        guard case .nothingToDo = outcome else {
+            Issue.record("something was merged")
+            return
+        }
+        #expect(try triple.store("shared").connection.value("PRAGMA data_version") == count)
+    }
+
+    @Test("A plan is not carried out on a store that went on")
+    func changedMeanwhile() throws {
+        let triple = try Self.triple()
+        try triple.store("old").save { try $0.delete(Self.habit(1)) }
+        let merge = StoreMerge(try triple.sides())
+        let plan = try merge.plan()
+        try triple.store("shared").save { try $0.update(Self.habit(1), ["goal": .integer(1)]) }
+        #expect {
+            _ = try merge.carryOut(
+                plan,
+                through: triple.store("shared").writer,
+                epoch: "1",
+                origin: HistoryWriter.Origin(timestamp: 1),
+                deadline: Deadline(after: .seconds(60))
+            )
+        } throws: { ($0 as? StoreError)?.code == .changedMeanwhile }
+    }
+}
