@@ -1,4 +1,4 @@
-package import StoreFormat
+import StoreFormat
 
 extension ChangeCollector {
     /// The number after which the side's history tells what it did since the base; nil where it cannot tell.
@@ -43,7 +43,7 @@ extension ChangeCollector {
     }
 
     private mutating func read(_ key: Int64, _ columns: RowColumns) throws {
-        let (base, side) = (base, side)
+        let (base, side) = (self.base, self.side)
         let argument: [SQLValue] = [.integer(key)]
         var (isBefore, isNow) = (false, false)
         try base.connection.forEachRow(columns.baseRow, argument, keepingStatement: true) { old in

@@ -44,13 +44,14 @@ package struct KeyRemapping: Hashable, Sendable {
     package func uris(storeUUID: String) -> [(old: ObjectURI, new: ObjectURI, reason: Reason)] {
         SideChanges.sorted(targets.keys)
             .compactMap { row in
-                targets[row].map { target in
-                    (
-                        ObjectURI(storeUUID: storeUUID, entity: target.entity, primaryKey: row.key),
-                        ObjectURI(storeUUID: storeUUID, entity: target.entity, primaryKey: target.key),
-                        target.reason
-                    )
-                }
+                targets[row]
+                    .map { target in
+                        (
+                            ObjectURI(storeUUID: storeUUID, entity: target.entity, primaryKey: row.key),
+                            ObjectURI(storeUUID: storeUUID, entity: target.entity, primaryKey: target.key),
+                            target.reason
+                        )
+                    }
             }
     }
 }

@@ -69,9 +69,10 @@ package struct LinkRelation: Hashable, Sendable {
         let inverse = description.inverse.flatMap { destination.relationship($0) }
         let isLeading =
             inverse.map { inverse in
-                [entity.name, description.name].lexicographicallyPrecedes(
-                    [inverse.declaredBy, inverse.description.name]
-                ) || (inverse.declaredBy == entity.name && inverse.description.name == description.name)
+                [entity.name, description.name]
+                    .lexicographicallyPrecedes(
+                        [inverse.declaredBy, inverse.description.name]
+                    ) || (inverse.declaredBy == entity.name && inverse.description.name == description.name)
             } ?? true
         let own = end(relationship, entity)
         let other =

@@ -119,11 +119,12 @@ struct MergeExecution {
         guard let table = sides.old.table(of: row.root) else { return 1 }
         let known = try [sides.old, sides.base]
             .compactMap {
-                try $0?.connection.value(
-                    "SELECT Z_OPT FROM \(SQLName.quoted(table)) WHERE Z_PK = ?",
-                    [.integer(row.key)]
-                )?
-                .integer
+                try $0?.connection
+                    .value(
+                        "SELECT Z_OPT FROM \(SQLName.quoted(table)) WHERE Z_PK = ?",
+                        [.integer(row.key)]
+                    )?
+                    .integer
             }
         let last = known.max() ?? 0
         return last < Int64.max - 1 ? last + 2 : 1

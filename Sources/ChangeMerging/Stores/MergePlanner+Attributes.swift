@@ -80,7 +80,8 @@ extension MergePlanner {
     }
 
     /// Plans that these attributes take the old side's values, but for unique ones that another object has.
-    private mutating func take(_ names: Set<String>, from source: RowKey, into target: RowKey, _ entity: String) throws {
+    private mutating func take(_ names: Set<String>, from source: RowKey, into target: RowKey, _ entity: String) throws
+    {
         var names = names
         for constraint in constraints(of: entity) where !names.isDisjoint(with: constraint) {
             let given = try sides.old.stored(names.intersection(constraint), of: entity, source.key) ?? [:]

@@ -71,7 +71,8 @@ extension MergePlanner {
         while let (row, entity) = pending.popLast() {
             for relation in side.relations {
                 for end in LinkRelation.Position.allCases
-                where relation[end].root == row.root && side.layout.model.isEntity(entity, kindOf: relation[end].entity) {
+                where relation[end].root == row.root && side.layout.model.isEntity(entity, kindOf: relation[end].entity)
+                {
                     var companions: [Int64] = []
                     if relation[end].cascades {
                         companions += try base.partners(base.relations[relation.index], at: end, of: row.key)

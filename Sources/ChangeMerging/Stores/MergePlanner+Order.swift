@@ -26,20 +26,26 @@ extension MergePlanner {
             guard relation[slot.end].isOrdered, isAlive(owner) else { continue }
             // A key that means another object on the old side has no order there.
             let source = sources[owner] ?? (replaced.contains(owner) ? nil : owner)
-            let members = try source.map { try sides.old.partners(relationOfOld(relation), at: slot.end, of: $0.key) } ?? []
+            let members =
+                try source.map { try sides.old.partners(relationOfOld(relation), at: slot.end, of: $0.key) } ?? []
             let other = relation[slot.end.other].root
             let list = members.map { plan.remapping.row(RowKey(root: other, key: $0)).key }
             let isNew = arriving.contains(owner) || joined.contains(owner)
+            var (former, present): ([Int64], [Int64]) = ([], [])
+            if !isNew, let base = sides.base {
+                former = try base.partners(base.relations[slot.relation], at: slot.end, of: owner.key)
+            }
+            if !arriving.contains(owner) {
+                present = try sides.shared.partners(relation, at: slot.end, of: owner.key)
+            }
             plan.arrangements.append(
                 MergePlan.Arrangement(
                     slot: slot,
-                    base: isNew
-                        ? [] : try sides.base.map { try $0.partners($0.relations[slot.relation], at: slot.end, of: owner.key) }
-                            ?? [],
+                    base: former,
                     old: list,
-                    shared: arriving.contains(owner)
-                        ? [] : try sides.shared.partners(relation, at: slot.end, of: owner.key),
-                    prefersOld: [.mergeByPropertyObjectTrump, .overwrite].contains(policy(for: relation[slot.end].entity))
+                    shared: present,
+                    prefersOld: [.mergeByPropertyObjectTrump, .overwrite]
+                        .contains(policy(for: relation[slot.end].entity))
                 )
             )
         }
@@ -61,7 +67,8 @@ extension MergePlanner {
             if let entity = shared.deleted[row] { list(row, entity, .delete) }
         }
         for (changes, isOld) in [(shared, false), (old, true)] {
-            for row in SideChanges.sorted(changes.updated.keys) where isAlive(row) && !(isOld && arriving.contains(row)) {
+            for row in SideChanges.sorted(changes.updated.keys) where isAlive(row) && !(isOld && arriving.contains(row))
+            {
                 if let entity = changes.kinds[row] { list(row, entity, .update, changes.updated[row] ?? []) }
             }
         }

@@ -23,8 +23,10 @@ package enum MergeRefusal: Hashable, Sendable, CustomStringConvertible {
         case .needsBase: "both stores go back to the same one: a merge needs the base, or an identity for each entity"
         case .modelsDiffer(let entity): "the entity \(entity) is not the same in the two models"
         case .cloudMirrorInBothPlaces: "both stores were mirrored to the cloud since the base"
-        case .cloudRecordNeedsAnotherKey(let entity): "an object of \(entity) that the cloud knows would need another key"
-        case .namedOutsideTheModel(let table, let other): "\(other), which is not of the model, names the table \(table)"
+        case .cloudRecordNeedsAnotherKey(let entity):
+            "an object of \(entity) that the cloud knows would need another key"
+        case .namedOutsideTheModel(let table, let other):
+            "\(other), which is not of the model, names the table \(table)"
         case .conflicts(let count): "there are \(count) conflicts, and the policy settles none"
         }
     }

@@ -47,16 +47,19 @@ package final class MergeSide {
     package func greatestKey(of root: String) throws -> Int64 {
         guard let table = table(of: root) else { return 0 }
         let present = try connection.value("SELECT max(Z_PK) FROM \(SQLName.quoted(table))")?.integer ?? 0
-        let recorded = numbers.number(of: root).flatMap(numbers.entry)?.max ?? 0
-        return max(present, recorded)
+        return max(present, try recordedKey(of: root))
     }
 
     /// The greatest number that history gave to its transactions or changes.
     package func greatestHistoryNumber(of name: String) throws -> Int64 {
         guard history != nil else { return 0 }
-        let recorded = numbers.number(of: name).flatMap(numbers.entry)?.max ?? 0
         let present = try connection.value("SELECT max(Z_PK) FROM \(SQLName.quoted("A" + name))")?.integer ?? 0
-        return max(recorded, present)
+        return max(present, try recordedKey(of: name))
+    }
+
+    /// Read anew each time: the numbers that were read with the layout may be those of an earlier state.
+    private func recordedKey(of name: String) throws -> Int64 {
+        try connection.value("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = ?", [.text(name)])?.integer ?? 0
     }
 
     /// The concrete entity of a row; nil where there is no such row.

@@ -1,4 +1,4 @@
-package import StoreFormat
+import StoreFormat
 
 /// What one side did since the base, by keys alone: values are read again when somebody asks for them.
 package struct SideChanges: Hashable, Sendable {

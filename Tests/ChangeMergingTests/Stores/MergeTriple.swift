@@ -25,7 +25,8 @@ final class MergeTriple {
         stores["base"] = base
         for name in ["old", "shared"] {
             let file = try folder.directory.createFile(name + ".sqlite", mode: 0o644)
-            try folder.directory.contents(of: "base.sqlite", limit: 1 << 28).withUnsafeBytes { try file.write($0, at: 0) }
+            try folder.directory.contents(of: "base.sqlite", limit: 1 << 28)
+                .withUnsafeBytes { try file.write($0, at: 0) }
             try file.close()
             let location = StoreLocation(folder: folder.directory.path, name: name + ".sqlite")
             stores[name] = try MergeStore(location, in: folder.directory, model)

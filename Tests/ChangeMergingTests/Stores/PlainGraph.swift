@@ -1,3 +1,4 @@
+import ChangeMerging
 import StoreFormat
 import StoreWriting
 
@@ -72,7 +73,10 @@ struct PlainGraph: Equatable {
             for attribute in store.model.attributes(of: key.entity) {
                 values[attribute.name] = try values[attribute.name].map { try side.plain($0, of: attribute) }
             }
-            objects[Key(root: Self.root(key.entity), number: key.primaryKey)] = Object(entity: key.entity, values: values)
+            objects[Key(root: Self.root(key.entity), number: key.primaryKey)] = Object(
+                entity: key.entity,
+                values: values
+            )
             for (index, relation) in Self.relations.enumerated()
             where relation.owner == key.entity || (relation.owner == "Person" && key.entity == "Child") {
                 for member in try store.writer.destinations(of: key, relation.name) {
@@ -129,7 +133,8 @@ extension PlainGraph {
         // Keys.
         var next = greatest.mapValues { max($0.shared, $0.old) }
         var renamed: [Key: Key] = [:]
-        let arrived = old.objects.keys.filter { base.objects[$0] == nil }.sorted { ($0.root, $0.number) < ($1.root, $1.number) }
+        let arrived = old.objects.keys.filter { base.objects[$0] == nil }
+            .sorted { ($0.root, $0.number) < ($1.root, $1.number) }
         for key in arrived where key.number <= greatest[key.root]?.shared ?? 0 {
             next[key.root, default: 0] += 1
             renamed[key] = Key(root: key.root, number: next[key.root] ?? 0)
@@ -201,7 +206,8 @@ extension PlainGraph {
     private static func survivors(of deleted: Set<Key>, in side: PlainGraph, _ base: PlainGraph) -> Set<Key> {
         let new = side.pairs.subtracting(base.pairs)
         var result = deleted.filter { key in
-            side.objects[key]?.values != base.objects[key]?.values || new.contains { $0.owner == key || $0.member == key }
+            side.objects[key]?.values != base.objects[key]?.values
+                || new.contains { $0.owner == key || $0.member == key }
         }
         while true {
             let more = base.pairs.filter { relations[$0.relation].memberTakesOwner && result.contains($0.member) }
