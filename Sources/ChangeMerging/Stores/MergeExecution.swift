@@ -109,7 +109,7 @@ struct MergeExecution {
         let names = try writer.insertedAttributes(of: entity)
         try writer.insert(
             ObjectKey(entity: entity, primaryKey: target.key),
-            try values(Set(names), of: entity, source),
+            try values(Set(names).subtracting(plan.omitted[target] ?? []), of: entity, source),
             version: version
         )
     }

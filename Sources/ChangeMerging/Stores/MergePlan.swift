@@ -53,6 +53,8 @@ package struct MergePlan: Sendable {
     package internal(set) var insertions: [Insertion] = []
     /// Objects that only the shared side deleted, and that come back under their own keys.
     package internal(set) var restorations: [RowKey: String] = [:]
+    /// Attributes that a row to be inserted or restored goes without, since another object has its unique values.
+    package internal(set) var omitted: [RowKey: Set<String>] = [:]
     package internal(set) var deletions: [RowKey: String] = [:]
     package internal(set) var updates: [Update] = []
     package internal(set) var linksToRemove: Set<Link> = []

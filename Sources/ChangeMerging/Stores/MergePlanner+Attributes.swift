@@ -79,6 +79,53 @@ extension MergePlanner {
         if loses { park(takesOld ? .shared : .old, takesOld ? target : source, entity, .bothChanged) }
     }
 
+    /// Leaves unique values that another object has out of objects that arrive or come back, and parks these.
+    ///
+    /// An object that cannot be without such a value does not come at all.
+    mutating func omitTakenValues() throws {
+        for insertion in plan.insertions {
+            try omitTakenValues(of: insertion.entity, from: insertion.source, as: insertion.target)
+        }
+        for row in SideChanges.sorted(plan.restorations.keys) {
+            if let entity = plan.restorations[row] { try omitTakenValues(of: entity, from: row, as: row) }
+        }
+        // What cannot be without its values is parked, and does not come.
+        for (row, names) in plan.omitted {
+            let entity = plan.restorations[row] ?? plan.insertions.first { $0.target == row }?.entity
+            let attributes = entity.flatMap { sides.shared.layout.entities[$0]?.attributes } ?? []
+            guard attributes.contains(where: { names.contains($0.description.name) && !$0.description.isOptional })
+            else {
+                continue
+            }
+            plan.omitted[row] = nil
+            plan.restorations[row] = nil
+            plan.insertions.removeAll { $0.target == row }
+            arriving.remove(row)
+            absent.insert(row)
+        }
+    }
+
+    private mutating func omitTakenValues(of entity: String, from source: RowKey, as target: RowKey) throws {
+        for constraint in constraints(of: entity) {
+            let values = try sides.old.stored(constraint, of: entity, source.key) ?? [:]
+            guard try !holders(of: values, in: entity).isEmpty else { continue }
+            plan.conflicts.append(
+                StoreMergeConflict(
+                    entity: entity,
+                    primaryKey: target.key,
+                    property: constraint.first,
+                    reason: .uniqueValues,
+                    base: nil,
+                    old: .value(constraint.first.flatMap { values[$0] } ?? .null),
+                    shared: .value(.null),
+                    taken: .shared
+                )
+            )
+            park(.old, source, entity, .uniqueValues)
+            plan.omitted[target, default: []].formUnion(constraint)
+        }
+    }
+
     /// Plans that these attributes take the old side's values, but for unique ones that another object has.
     private mutating func take(_ names: Set<String>, from source: RowKey, into target: RowKey, _ entity: String) throws
     {
@@ -103,6 +150,7 @@ extension MergePlanner {
                 )
             }
             park(.old, source, entity, .uniqueValues)
+            holdingOn.insert(target)
             names.subtract(constraint)
         }
         guard !names.isEmpty else { return }

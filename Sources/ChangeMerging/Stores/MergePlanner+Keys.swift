@@ -84,6 +84,7 @@ extension MergePlanner {
             let isLetGo =
                 old.updated[key]?.isDisjoint(with: names) == false
                 && shared.updated[key]?.isDisjoint(with: names) != false && shared.inserted[key] == nil
+                && !holdingOn.contains(key)
             if !isLetGo { found.append((key, entity.name)) }
         }
         return found

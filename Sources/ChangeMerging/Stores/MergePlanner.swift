@@ -14,6 +14,10 @@ struct MergePlanner {
     var joined: Set<RowKey> = []
     /// Rows that the merge inserts.
     var arriving: Set<RowKey> = []
+    /// Objects that do not take the unique values that the old side gave them, and so keep their own.
+    var holdingOn: Set<RowKey> = []
+    /// Rows that would have been inserted, had their unique values been free.
+    var absent: Set<RowKey> = []
     /// Conflicts under the policy `error`.
     var unsettled = 0
 
@@ -35,14 +39,30 @@ struct MergePlanner {
         try refuseCloudMirrors()
         guard plan.refusals.isEmpty else { return plan }
         try decideDeletions()
-        try mapKeys()
+        try decideValues()
         try refuseMovingKeys()
-        try mergeAttributes()
         try mergeLinks()
         try arrange()
         listForHistory()
         if unsettled > 0 { plan.refusals.append(.conflicts(unsettled)) }
         return plan
+    }
+
+    /// Finds keys and values; begins anew where an object that was to let go of unique values has to keep them.
+    private mutating func decideValues() throws {
+        let (decided, undecided) = (plan, unsettled)
+        var count: Int
+        repeat {
+            count = holdingOn.count
+            (plan, unsettled) = (decided, undecided)
+            joined = []
+            arriving = []
+            absent = []
+            try mapKeys()
+            try mergeAttributes()
+            try omitTakenValues()
+            try monitor.checkCancellation()
+        } while holdingOn.count > count
     }
 
     private mutating func collect() throws {
@@ -84,7 +104,7 @@ struct MergePlanner {
     /// True for a row of the shared store that is there after the merge, as far as the changes tell.
     func isAlive(_ row: RowKey) -> Bool {
         if arriving.contains(row) || plan.restorations[row] != nil { return true }
-        if plan.deletions[row] != nil { return false }
+        if plan.deletions[row] != nil || absent.contains(row) { return false }
         return shared.deleted[row] == nil || shared.inserted[row] != nil
     }
 

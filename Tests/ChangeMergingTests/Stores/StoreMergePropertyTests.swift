@@ -1,5 +1,4 @@
 import ChangeMerging
-import Glibc
 import StoreFormat
 import StoreWriting
 import Testing
@@ -64,14 +63,7 @@ struct StoreMergePropertyTests {
         EntityDescription(name: "Mark", attributes: [AttributeDescription(name: "day", type: .date)]),
     ])
 
-    /// Sixty triples, or as many as `STORE_MERGE_TRIPLES` says, counted from `STORE_MERGE_SEED`.
-    private static let seeds: Range<UInt64> = {
-        func number(_ name: String) -> UInt64? { getenv(name).flatMap { UInt64(String(cString: $0)) } }
-        let first = number("STORE_MERGE_SEED") ?? 0
-        return first..<first + (number("STORE_MERGE_TRIPLES") ?? 60)
-    }()
-
-    @Test("The merged store holds what a plain merge in memory says", arguments: Self.seeds)
+    @Test("The merged store holds what a plain merge in memory says", arguments: RandomTriples.seeds)
     func random(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let triple = try MergeTriple(Self.model) { store in
@@ -99,8 +91,9 @@ struct StoreMergePropertyTests {
             prefersOld: prefersOld,
             greatest: greatest
         )
+        let orders = try ["base", "old", "shared"].map { try Self.orders(triple.store($0)) }
         let (plan, outcome) = try triple.merge(settings)
-        print("PLAN \(seed) \(plan)")
+        try Self.checkOrders(orders, Self.orders(shared), prefersOld: prefersOld, seed)
         let found = try PlainGraph(shared)
         #expect(found.objects == expected.objects, "objects, seed \(seed): \(plan)")
         #expect(
@@ -111,6 +104,45 @@ struct StoreMergePropertyTests {
         guard case .nothingToDo = try triple.merge(settings).outcome else {
             Issue.record("the second merge did something, seed \(seed)")
             return
+        }
+    }
+
+    private struct Owner: Hashable {
+        let key: ObjectKey
+        let name: String
+    }
+
+    /// The members of every ordered relationship.
+    private static func orders(_ store: MergeStore) throws -> [Owner: [Int64]] {
+        var result: [Owner: [Int64]] = [:]
+        for key in try store.objects() {
+            for relationship in model.relationships(of: key.entity) where relationship.isOrdered {
+                result[Owner(key: key, name: relationship.name)] =
+                    try store.writer.destinations(of: key, relationship.name).map(\.primaryKey)
+            }
+        }
+        return result
+    }
+
+    /// Members that all three had stand as the side has them that moved them, or the preferred one where both did.
+    private static func checkOrders(
+        _ before: [[Owner: [Int64]]],
+        _ merged: [Owner: [Int64]],
+        prefersOld: Bool,
+        _ seed: UInt64
+    ) {
+        for (owner, base) in before[0] {
+            guard let old = before[1][owner], let shared = before[2][owner], let now = merged[owner] else { continue }
+            let known = Set(base).intersection(old).intersection(shared)
+            let lists = [base, old, shared].map { $0.filter(known.contains) }
+            let oldMoved = lists[1] != lists[0]
+            let sharedMoved = lists[2] != lists[0]
+            let expected = oldMoved && (!sharedMoved || prefersOld) ? lists[1] : lists[2]
+            let remaining = Set(now)
+            #expect(
+                now.filter(known.contains) == expected.filter(remaining.contains),
+                "the order of \(owner), seed \(seed)"
+            )
         }
     }
 
