@@ -67,8 +67,10 @@ extension MergePlanner {
             )
         }
         var loses = !contested.isEmpty
+        var taken: Set<String> = []
         switch merge.outcome(by: policy) {
         case .write(let values, _):
+            taken = Set(values.keys)
             // An object that overwrites the other brings its untouched values back, which the other side changed.
             if policy == .overwrite { loses = true }
             try take(Set(values.keys), from: source, into: target, entity)
@@ -76,6 +78,9 @@ extension MergePlanner {
         case .keep: if policy == .rollback { loses = true }
         case .delete, .restore: break
         }
+        // Whoever is not given the old side's values does not let go of its own.
+        let unique = Set(constraints(of: entity).flatMap { $0 })
+        if old.updated[source]?.intersection(unique).isSubset(of: taken) == false { holdingOn.insert(target) }
         if loses { park(takesOld ? .shared : .old, takesOld ? target : source, entity, .bothChanged) }
     }
 

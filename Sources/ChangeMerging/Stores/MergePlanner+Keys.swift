@@ -55,7 +55,12 @@ extension MergePlanner {
         for names in identities(of: entity) {
             guard let values = try sides.old.stored(names, of: entity, source.key) else { continue }
             for holder in try holders(of: values, in: entity)
-            where !joined.contains(holder.row) && holder.entity == entity { return holder.row }
+            where !joined.contains(holder.row) && holder.entity == entity {
+                // An object that both sides had from the beginning is another one: the old side has both.
+                let isOnlyShared =
+                    sides.base == nil || shared.inserted[holder.row] != nil || old.deleted[holder.row] != nil
+                if isOnlyShared { return holder.row }
+            }
         }
         return nil
     }
