@@ -210,7 +210,10 @@ let package = Package(
             "StoreWritingTests",
             ["TestSupport", "StoreVerification", "StoreWriting", "StoreFormat", "SafeFiles", .systemPackage]
         ),
-        .tests("ChangeMergingTests", ["ChangeMerging", "StoreWriting", "StoreFormat", "SafeFiles"]),
+        .tests(
+            "ChangeMergingTests",
+            ["ChangeMerging", "StoreVerification", "StoreWriting", "StoreFormat", "SafeFiles"]
+        ),
         .tests(
             "ChangeRelayTests",
             ["relay-peer", "store-writer", "TestSupport", "ChangeRelay", "StoreWriting", "StoreFormat", "SafeFiles"]

@@ -28,8 +28,10 @@ final class MergeStore {
     }
 
     func side() throws -> MergeSide {
-        try MergeSide(connection, externalData: ExternalData.open(of: location, in: folder), model: model)
+        try MergeSide(connection, externalData: externalData(), model: model)
     }
+
+    func externalData() throws -> Directory? { try ExternalData.open(of: location, in: folder) }
 
     func save(_ body: (RowWriter) throws -> Void) throws {
         _ = try writer.save(

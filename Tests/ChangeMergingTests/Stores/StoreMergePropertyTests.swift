@@ -1,5 +1,6 @@
 import ChangeMerging
 import StoreFormat
+import StoreVerification
 import StoreWriting
 import Testing
 
@@ -179,6 +180,14 @@ struct StoreMergePropertyTests {
             let last = try store.connection.value("SELECT max(Z_PK) FROM \(SQLName.quoted(table))")?.integer ?? 0
             #expect(root.max >= last, "\(root.name), seed \(seed)")
         }
+        let findings = try StoreVerifier()
+            .findings(
+                in: store.connection,
+                location: store.location,
+                externalData: store.externalData(),
+                level: .coredata
+            )
+        #expect(findings == [], "seed \(seed)")
         var listed: Set<RowKey> = []
         let history = try #require(PersistentHistory(schema: StoreSchema(reading: store.connection)))
         try history.forEachChange(reading: store.connection, ofTransaction: number) { change in
