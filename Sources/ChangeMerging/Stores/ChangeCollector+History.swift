@@ -3,15 +3,15 @@ import StoreFormat
 extension ChangeCollector {
     /// The number after which the side's history tells what it did since the base; nil where it cannot tell.
     ///
-    /// It can when both keep history, the side has all that came after the base's last transaction, and that one is known.
+    /// It can when both keep history, and the side has all that came after the last transaction that the base knew.
     package static func historyStart(from base: MergeSide, to side: MergeSide) throws -> Int64? {
-        guard let baseHistory = base.history, let sideHistory = side.history else { return nil }
-        let (before, now) = (
-            try baseHistory.summary(reading: base.connection), try sideHistory.summary(reading: side.connection)
-        )
-        guard let last = before.last, let first = now.first, let latest = now.last, first <= last, latest >= last else {
-            return nil
-        }
+        guard base.history != nil, side.history != nil else { return nil }
+        let last = try base.greatestHistoryNumber(of: "TRANSACTION")
+        let latest = try side.greatestHistoryNumber(of: "TRANSACTION")
+        guard latest >= last else { return nil }
+        let first = try side.connection.value("SELECT min(Z_PK) FROM ATRANSACTION")?.integer
+        // History is pruned from its beginning; whatever was numbered and is not there was.
+        guard latest == last || (first.map { $0 <= last + 1 } ?? false) else { return nil }
         return last
     }
 

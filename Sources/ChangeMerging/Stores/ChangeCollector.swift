@@ -8,6 +8,8 @@ package struct ChangeCollector {
     let side: MergeSide
     let monitor: WorkMonitor
     var changes = SideChanges()
+    /// True when the side has an object at a version before the base's.
+    private(set) var hasOlderVersions = false
 
     package init(from base: MergeSide, to side: MergeSide, monitor: WorkMonitor = .silent) {
         self.base = base
@@ -104,6 +106,8 @@ package struct ChangeCollector {
         let key = new.integer(0)
         var changed: Set<String> = []
         var isTouched = !new.holds(2, sameAs: old, 2)
+        // The greatest version is followed by the first.
+        if new.integer(2) < old.integer(2), old.integer(2) < Int64.max { hasOlderVersions = true }
         for (column, meaning) in columns.meanings[entity] ?? [] {
             switch meaning {
             case .attribute(let name):

@@ -23,6 +23,11 @@ package struct LinkRelation: Hashable, Sendable {
         package let isOrdered: Bool
         package let isRequired: Bool
         package let cascades: Bool
+
+        func isSame(as other: End) -> Bool {
+            (entity, root, name) == (other.entity, other.root, other.name)
+                && (isSingle, isOrdered) == (other.isSingle, other.isOrdered)
+        }
     }
 
     /// Where the pairs are.
@@ -42,8 +47,13 @@ package struct LinkRelation: Hashable, Sendable {
 
     package subscript(_ position: Position) -> End { position == .first ? first : second }
 
-    /// True when both are the same relation of one model, wherever each store keeps it.
-    package func isSame(as other: LinkRelation) -> Bool { first == other.first && second == other.second }
+    /// True when both are the same relation, wherever each store keeps it; rules may differ.
+    package func isSame(as other: LinkRelation) -> Bool {
+        first.isSame(as: other.first) && second.isSame(as: other.second)
+    }
+
+    /// The same at another position.
+    func at(_ index: Int) -> LinkRelation { LinkRelation(index: index, first: first, second: second, storage: storage) }
 
     /// All relations of a store, in an order that follows from the model alone.
     package static func all(in layout: StoreLayout) -> [LinkRelation] {

@@ -49,13 +49,13 @@ struct MergeExecution {
             guard let entity = try side.entity(of: parking.row) else { continue }
             let names = entity.attributes.map(\.description.name)
             let stored = try side.stored(names, of: entity.name, parking.row.key) ?? [:]
-            var values: [String: ParkedRow.Value] = [:]
+            var values: [String: StoredValue] = [:]
             for attribute in entity.attributes {
                 let name = attribute.description.name
-                values[name] = ParkedRow.Value(try side.plain(stored[name] ?? .null, of: attribute.description))
+                values[name] = StoredValue(try side.plain(stored[name] ?? .null, of: attribute.description))
             }
             var partners: [String: [Int64]] = [:]
-            for relation in side.relations {
+            for relation in side.ownRelations {
                 for end in LinkRelation.Position.allCases
                 where side.layout.model.isEntity(entity.name, kindOf: relation[end].entity) {
                     guard let name = relation[end].name else { continue }
@@ -66,7 +66,7 @@ struct MergeExecution {
                 ParkedRow(
                     side: parking.side,
                     entity: entity.name,
-                    primaryKey: parking.row.key,
+                    key: [.integer(parking.row.key)],
                     reason: parking.reason,
                     values: values,
                     partners: partners
@@ -107,11 +107,17 @@ struct MergeExecution {
 
     private func insert(_ entity: String, from source: RowKey, as target: RowKey, version: Int64) throws {
         let names = try writer.insertedAttributes(of: entity)
-        try writer.insert(
-            ObjectKey(entity: entity, primaryKey: target.key),
-            try values(Set(names).subtracting(plan.omitted[target] ?? []), of: entity, source),
-            version: version
-        )
+        var values = try values(Set(names).subtracting(plan.omitted[target] ?? []), of: entity, source)
+        // What the old side's model has no word of is what a new object would be given.
+        for attribute in sides.shared.layout.entities[entity]?.attributes ?? []
+        where attribute.description.defaultValue != nil
+            && sides.old.layout.entities[entity]?
+                .attribute(attribute.description.name) == nil
+            && !attribute.description.isDerived
+        {
+            values[attribute.description.name] = attribute.description.initialValue.plainlyStored
+        }
+        try writer.insert(ObjectKey(entity: entity, primaryKey: target.key), values, version: version)
     }
 
     /// The version of an object that comes back: none that anybody knew it by.

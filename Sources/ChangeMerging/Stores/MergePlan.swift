@@ -2,10 +2,6 @@ package import StoreFormat
 
 /// What a merge will do to the shared store: keys and names only, so that it can be printed, counted and refused.
 package struct MergePlan: Sendable {
-    package enum Side: String, Hashable, Sendable, Codable {
-        case old, shared
-    }
-
     /// An object of the old store, and the row that it becomes.
     package struct Insertion: Hashable, Sendable {
         package let source: RowKey
@@ -32,7 +28,7 @@ package struct MergePlan: Sendable {
 
     /// A row that lost a decision, and is written down as it is.
     package struct Parking: Hashable, Sendable {
-        package let side: Side
+        package let side: MergeDirection
         package let row: RowKey
         package let entity: String
         package let reason: StoreMergeConflict.Reason
@@ -65,8 +61,7 @@ package struct MergePlan: Sendable {
     package internal(set) var listings: [Listing] = []
     /// True when the old side did nothing since the base: there is nothing to merge.
     package internal(set) var isIdle = false
-    /// The state of the shared store that was planned for.
-    package internal(set) var commitCount: CommitCount?
+    package internal(set) var notes: [MergeNote] = []
 
     package init() {}
 

@@ -4,9 +4,11 @@ extension MergePlanner {
     /// Decides, attribute by attribute, what the shared store takes of objects that both sides have.
     mutating func mergeAttributes() throws {
         for row in SideChanges.sorted(old.updated.keys) {
-            guard let names = old.updated[row], !names.isEmpty, let entity = old.kinds[row],
+            guard var names = old.updated[row], !names.isEmpty, let entity = old.kinds[row],
                 shared.deleted[row] == nil
             else { continue }
+            parkLackingAttributes(&names, of: row, entity)
+            guard !names.isEmpty else { continue }
             let theirs = shared.updated[row] ?? []
             if theirs.isEmpty {
                 try take(names, from: row, into: row, entity)
@@ -50,38 +52,60 @@ extension MergePlanner {
             store: .changed(there.filter { $0.value != base[$0.key] })
         )
         let policy = policy(for: entity)
-        let takesOld = policy == .mergeByPropertyObjectTrump || policy == .overwrite
         let contested = merge.contestedProperties
+        var losers: Set<MergeDirection> = []
+        var taken: Set<String> = []
         for name in contested {
+            let takesOld = takesOld(name, of: entity, from: source, into: target)
+            losers.insert(takesOld ? .shared : .old)
+            if takesOld { taken.insert(name) }
             plan.conflicts.append(
                 StoreMergeConflict(
                     entity: entity,
                     primaryKey: target.key,
                     property: name,
                     reason: .bothChanged,
-                    base: base[name].map { .value($0) },
-                    old: .value(here[name] ?? .null),
-                    shared: .value(there[name] ?? .null),
+                    base: base[name].map(StoreMergeConflict.State.init),
+                    old: .init(here[name] ?? .null),
+                    shared: .init(there[name] ?? .null),
                     taken: takesOld ? .old : .shared
                 )
             )
         }
-        var loses = !contested.isEmpty
-        var taken: Set<String> = []
-        switch merge.outcome(by: policy) {
+        switch merge.outcome(by: policy.rule) {
         case .write(let values, _):
-            taken = Set(values.keys)
+            taken.formUnion(values.keys)
             // An object that overwrites the other brings its untouched values back, which the other side changed.
-            if policy == .overwrite { loses = true }
-            try take(Set(values.keys), from: source, into: target, entity)
-        case .fail: unsettled += 1
-        case .keep: if policy == .rollback { loses = true }
+            if policy == .overwrite, values.keys.contains(where: { there[$0] != base[$0] }) { losers.insert(.shared) }
+        case .fail:
+            unsettled += 1
+            // Whatever both sides touched is a conflict then, though they may have changed different properties.
+            if contested.isEmpty { reportBothTouched(target, entity) }
+        case .keep:
+            let isLost = here.contains { $0.value != base[$0.key] && $0.value != there[$0.key] }
+            if policy == .rollback, isLost { losers.insert(.old) }
         case .delete, .restore: break
         }
+        if !taken.isEmpty { try take(taken, from: source, into: target, entity) }
         // Whoever is not given the old side's values does not let go of its own.
         let unique = Set(constraints(of: entity).flatMap { $0 })
         if old.updated[source]?.intersection(unique).isSubset(of: taken) == false { holdingOn.insert(target) }
-        if loses { park(takesOld ? .shared : .old, takesOld ? target : source, entity, .bothChanged) }
+        for side in losers { park(side, side == .shared ? target : source, entity, .bothChanged) }
+    }
+
+    private mutating func reportBothTouched(_ row: RowKey, _ entity: String) {
+        plan.conflicts.append(
+            StoreMergeConflict(
+                entity: entity,
+                primaryKey: row.key,
+                property: nil,
+                reason: .bothChanged,
+                base: .present,
+                old: .present,
+                shared: .present,
+                taken: .shared
+            )
+        )
     }
 
     /// Leaves unique values that another object has out of objects that arrive or come back, and parks these.
@@ -94,9 +118,14 @@ extension MergePlanner {
         for row in SideChanges.sorted(plan.restorations.keys) {
             if let entity = plan.restorations[row] { try omitTakenValues(of: entity, from: row, as: row) }
         }
+        guard !plan.omitted.isEmpty else { return }
+        let entities = Dictionary(
+            plan.insertions.map { ($0.target, $0.entity) },
+            uniquingKeysWith: { first, _ in first }
+        )
         // What cannot be without its values is parked, and does not come.
         for (row, names) in plan.omitted {
-            let entity = plan.restorations[row] ?? plan.insertions.first { $0.target == row }?.entity
+            let entity = plan.restorations[row] ?? entities[row]
             let attributes = entity.flatMap { sides.shared.layout.entities[$0]?.attributes } ?? []
             guard attributes.contains(where: { names.contains($0.description.name) && !$0.description.isOptional })
             else {
@@ -104,10 +133,10 @@ extension MergePlanner {
             }
             plan.omitted[row] = nil
             plan.restorations[row] = nil
-            plan.insertions.removeAll { $0.target == row }
             arriving.remove(row)
             absent.insert(row)
         }
+        if !absent.isEmpty { plan.insertions.removeAll { absent.contains($0.target) } }
     }
 
     private mutating func omitTakenValues(of entity: String, from source: RowKey, as target: RowKey) throws {
@@ -121,7 +150,7 @@ extension MergePlanner {
                     property: constraint.first,
                     reason: .uniqueValues,
                     base: nil,
-                    old: .value(constraint.first.flatMap { values[$0] } ?? .null),
+                    old: .init(constraint.first.flatMap { values[$0] } ?? .null),
                     shared: .value(.null),
                     taken: .shared
                 )
@@ -148,8 +177,8 @@ extension MergePlanner {
                         property: name,
                         reason: .uniqueValues,
                         base: nil,
-                        old: .value(given[name] ?? .null),
-                        shared: .value(present[name] ?? .null),
+                        old: .init(given[name] ?? .null),
+                        shared: .init(present[name] ?? .null),
                         taken: .shared
                     )
                 )

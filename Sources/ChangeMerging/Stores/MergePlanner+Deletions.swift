@@ -18,7 +18,7 @@ extension MergePlanner {
     /// The rows that stay although `deleter` deleted them; `side` is the one that still has them.
     private mutating func survivors(
         of deleted: [RowKey: String],
-        deletedBy deleter: MergePlan.Side,
+        deletedBy deleter: MergeDirection,
         on side: MergeSide,
         _ changes: SideChanges,
         _ base: MergeSide
@@ -45,9 +45,9 @@ extension MergePlanner {
                 survives = false
             case .rollback: survives = deleter == .old
             case .overwrite: survives = deleter == .shared
-            case .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump: survives = true
+            case .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .newest: survives = true
             }
-            let keeper: MergePlan.Side = deleter == .old ? .shared : .old
+            let keeper: MergeDirection = deleter == .old ? .shared : .old
             let stays = survives || required.contains(row)
             plan.conflicts.append(
                 StoreMergeConflict(
@@ -62,6 +62,7 @@ extension MergePlanner {
                 )
             )
             if stays {
+                note(.editSurvivedDeletion, entity)
                 survivors.insert(row)
                 pending.append((row, entity))
             } else {

@@ -1,5 +1,11 @@
 import StoreFormat
 
+/// The values by which objects of an entity are the same.
+struct Identification: Hashable {
+    let entity: String
+    let values: [String: SQLValue]
+}
+
 extension MergePlanner {
     /// Finds the key in the shared store of every object that the old side inserted.
     ///
@@ -28,6 +34,7 @@ extension MergePlanner {
                 target = RowKey(root: source.root, key: known.next)
                 plan.remapping.map(source, of: entity, to: target.key, .newKey)
             }
+            if var names = lacking[entity] { parkLackingAttributes(&names, of: source, entity) }
             arriving.insert(target)
             plan.insertions.append(MergePlan.Insertion(source: source, target: target, entity: entity))
         }
@@ -51,15 +58,46 @@ extension MergePlanner {
             .filter { !$0.isEmpty && attributes.isSuperset(of: $0) }
     }
 
+    /// Finds what objects that the old side inserted may turn out to be: those that only the shared side has.
+    ///
+    /// An object that both sides had from the beginning is another one: the old side has both.
+    mutating func identify() throws {
+        identified = [:]
+        let inserted = Set(old.inserted.values)
+        guard inserted.contains(where: { !identities(of: $0).isEmpty }) else { return }
+        let kept = old.deleted.filter { self.kept.contains($0.key) }
+        for (row, entity) in shared.inserted.merging(kept, uniquingKeysWith: { inserted, _ in inserted })
+        where inserted.contains(entity) {
+            for names in identities(of: entity) {
+                guard let identification = try identification(of: row, entity, names, on: sides.shared) else {
+                    continue
+                }
+                identified[identification, default: []].append(row)
+            }
+        }
+        identified = identified.mapValues { SideChanges.sorted($0) }
+    }
+
+    /// Nil where one of the values is missing: nothing is the same for having nothing.
+    private func identification(
+        of row: RowKey,
+        _ entity: String,
+        _ names: [String],
+        on side: MergeSide
+    ) throws -> Identification? {
+        guard let values = try side.stored(names, of: entity, row.key), values.count == names.count,
+            !values.values.contains(.null)
+        else { return nil }
+        return Identification(entity: entity, values: values)
+    }
+
     private func sameObject(as source: RowKey, of entity: String) throws -> RowKey? {
+        guard !identified.isEmpty else { return nil }
         for names in identities(of: entity) {
-            guard let values = try sides.old.stored(names, of: entity, source.key) else { continue }
-            for holder in try holders(of: values, in: entity)
-            where !joined.contains(holder.row) && holder.entity == entity {
-                // An object that both sides had from the beginning is another one: the old side has both.
-                let isOnlyShared =
-                    sides.base == nil || shared.inserted[holder.row] != nil || old.deleted[holder.row] != nil
-                if isOnlyShared { return holder.row }
+            guard let identification = try identification(of: source, entity, names, on: sides.old) else { continue }
+            if let row = identified[identification]?.first(where: { !joined.contains($0) && plan.deletions[$0] == nil })
+            {
+                return row
             }
         }
         return nil

@@ -15,6 +15,14 @@ private struct SlotChanges {
     }
 }
 
+/// A place to which both sides gave another partner.
+private struct Contest {
+    let slot: LinkSlot
+    let given: Link?
+    let theirs: Link?
+    var takesOld: Bool
+}
+
 extension MergePlanner {
     /// The ends of a pair at which there can be no other one.
     func singleSlots(of link: Link) -> [LinkSlot] {
@@ -42,7 +50,7 @@ extension MergePlanner {
         let sharedSlots = SlotChanges(self, added: shared.linksAdded, removed: sharedRemoved)
 
         plan.linksToRemove = oldRemoved.filter { isAlive(row($0, .first)) && isAlive(row($0, .second)) }
-        var lost: Set<Link> = []
+        var contests: [Contest] = []
         for (slot, given) in oldSlots.links.sorted(by: { Self.precedes($0.key, $1.key) }) {
             let theirs: Link?
             if let present = sharedSlots.links[slot] {
@@ -52,8 +60,17 @@ extension MergePlanner {
             } else {
                 continue
             }
-            guard given != theirs else { continue }
-            settle(slot, given, theirs, &lost)
+            let row = self.row(of: slot)
+            guard given != theirs, isAlive(row) else { continue }
+            let end = sides.shared.relations[slot.relation][slot.end]
+            let takesOld = takesOld(end.name, of: end.entity, from: plan.remapping.source(of: row) ?? row, into: row)
+            contests.append(Contest(slot: slot, given: given, theirs: theirs, takesOld: takesOld))
+        }
+        // A pair has two ends, and comes only where it is taken at both.
+        let lost = Set(contests.compactMap { $0.takesOld ? nil : $0.given })
+        for var contest in contests {
+            if let given = contest.given, lost.contains(given) { contest.takesOld = false }
+            settle(contest)
         }
         for link in SideChanges.sorted(mapped.keys)
         where !lost.contains(link) && !shared.linksAdded.contains(link) {
@@ -91,46 +108,40 @@ extension MergePlanner {
             ? Link(relation, first: slot.key, second: partner) : Link(relation, first: partner, second: slot.key)
     }
 
+    private func row(of slot: LinkSlot) -> RowKey {
+        RowKey(root: sides.shared.relations[slot.relation][slot.end].root, key: slot.key)
+    }
+
     /// Settles a place to which both sides gave another partner, or that one of them emptied.
-    private mutating func settle(_ slot: LinkSlot, _ given: Link?, _ theirs: Link?, _ lost: inout Set<Link>) {
-        let relation = sides.shared.relations[slot.relation]
-        let row = RowKey(root: relation[slot.end].root, key: slot.key)
-        guard isAlive(row) else { return }
-        let entity = relation[slot.end].entity
-        let policy = policy(for: entity)
-        if policy == .error { unsettled += 1 }
-        let takesOld = policy == .mergeByPropertyObjectTrump || policy == .overwrite
-        if takesOld {
+    private mutating func settle(_ contest: Contest) {
+        let slot = contest.slot
+        let end = sides.shared.relations[slot.relation][slot.end]
+        let row = row(of: slot)
+        if policy(for: end.entity) == .error { unsettled += 1 }
+        if contest.takesOld, let theirs = contest.theirs,
             // Its partner may be gone, and then nothing takes its place.
-            if let theirs, given.map({ isAlive(self.row($0, .first)) && isAlive(self.row($0, .second)) }) ?? true {
-                plan.linksToRemove.insert(theirs)
-            }
-        } else if let given {
-            lost.insert(given)
+            contest.given.map({ isAlive(self.row($0, .first)) && isAlive(self.row($0, .second)) }) ?? true
+        {
+            plan.linksToRemove.insert(theirs)
         }
         func partner(_ link: Link?) -> StoreMergeConflict.State {
             .partner(link.map { $0.key(slot.end) == slot.key ? $0.key(slot.end.other) : $0.key(slot.end) })
         }
         plan.conflicts.append(
             StoreMergeConflict(
-                entity: entity,
+                entity: end.entity,
                 primaryKey: slot.key,
-                property: relation[slot.end].name,
+                property: end.name,
                 reason: .bothChanged,
                 base: nil,
-                old: partner(given),
-                shared: partner(theirs),
-                taken: takesOld ? .old : .shared
+                old: partner(contest.given),
+                shared: partner(contest.theirs),
+                taken: contest.takesOld ? .old : .shared
             )
         )
         guard !arriving.contains(row) else { return }
-        park(takesOld ? .shared : .old, takesOld ? row : source(of: row), entity, .bothChanged)
-    }
-
-    /// The row of the old store that became one of the shared store.
-    private func source(of row: RowKey) -> RowKey {
-        guard joined.contains(row) else { return row }
-        return plan.remapping.targets.first { $0.key.root == row.root && $0.value.key == row.key }?.key ?? row
+        let loser = contest.takesOld ? row : plan.remapping.source(of: row) ?? row
+        park(contest.takesOld ? .shared : .old, loser, end.entity, .bothChanged)
     }
 
     private mutating func reportMissingPartner(_ link: Link) {

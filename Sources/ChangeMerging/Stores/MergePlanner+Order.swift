@@ -15,17 +15,12 @@ extension MergePlanner {
                 slots.insert(LinkSlot(relation, end, link.key(end)))
             }
         }
-        let sources = Dictionary(
-            plan.remapping.targets.map { (RowKey(root: $0.key.root, key: $0.value.key), $0.key) },
-            uniquingKeysWith: { first, _ in first }
-        )
-        let replaced = Set(plan.remapping.targets.keys)
         for slot in slots.sorted(by: { ($0.relation, $0.key) < ($1.relation, $1.key) }) {
             let relation = sides.shared.relations[slot.relation]
             let owner = RowKey(root: relation[slot.end].root, key: slot.key)
             guard relation[slot.end].isOrdered, isAlive(owner) else { continue }
             // A key that means another object on the old side has no order there.
-            let source = sources[owner] ?? (replaced.contains(owner) ? nil : owner)
+            let source = plan.remapping.source(of: owner)
             let members =
                 try source.map { try sides.old.partners(relationOfOld(relation), at: slot.end, of: $0.key) } ?? []
             let other = relation[slot.end.other].root
@@ -44,10 +39,22 @@ extension MergePlanner {
                     base: former,
                     old: list,
                     shared: present,
-                    prefersOld: [.mergeByPropertyObjectTrump, .overwrite]
-                        .contains(policy(for: relation[slot.end].entity))
+                    prefersOld: prefersOldOrder(relation[slot.end], source ?? owner, owner)
                 )
             )
+        }
+    }
+
+    /// Nobody is told where the times of orders are not known: it is no conflict that anything was moved on both sides.
+    private func prefersOldOrder(_ end: LinkRelation.End, _ source: RowKey, _ owner: RowKey) -> Bool {
+        switch policy(for: end.entity) {
+        case .error, .mergeByPropertyStoreTrump, .rollback: return false
+        case .mergeByPropertyObjectTrump, .overwrite: return true
+        case .newest:
+            guard let name = end.name, let here = oldTimes.time(of: name, in: source),
+                let there = sharedTimes.time(of: name, in: owner)
+            else { return false }
+            return here > there
         }
     }
 

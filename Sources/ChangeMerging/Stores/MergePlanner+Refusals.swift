@@ -4,20 +4,15 @@ extension MergePlanner {
     mutating func refuseUnrelatedStores() throws {
         let (old, shared) = (sides.old, sides.shared)
         guard let base = sides.base else {
-            // Copies of one store whose common past is lost: the same key may or may not be the same object.
+            let met = try sides.shared.layout.entities.keys.filter { name in
+                try sides.shared.holdsObjects(of: name) && sides.old.holdsObjects(of: name)
+            }
+            let lacking = met.filter { identities(of: $0).isEmpty }
             if old.metadata.uuid == shared.metadata.uuid {
-                let lacking = try old.layout.entities.values.filter { entity in
-                    guard !entity.isAbstract, identities(of: entity.name).isEmpty else { return false }
-                    return try [old, shared]
-                        .allSatisfy {
-                            try $0.connection.value(
-                                "SELECT 1 FROM \(SQLName.quoted($0.layout.entities[entity.name]?.table ?? entity.table)) "
-                                    + "WHERE Z_ENT = ? LIMIT 1",
-                                [.integer($0.layout.entities[entity.name]?.number ?? 0)]
-                            ) != nil
-                        }
-                }
+                // Copies of one store whose common past is lost: the same key may or may not be the same object.
                 if !lacking.isEmpty { plan.refusals.append(.needsBase) }
+            } else if !met.isEmpty, lacking.count == met.count {
+                plan.refusals.append(.unrelated)
             }
             return
         }
@@ -25,27 +20,100 @@ extension MergePlanner {
             plan.refusals.append(.unrelated)
             return
         }
-        for side in [old, shared] where base.history != nil {
-            if try side.greatestHistoryNumber(of: "TRANSACTION") < base.greatestHistoryNumber(of: "TRANSACTION") {
-                plan.refusals.append(.baseIsNewer)
-                return
+        for (side, direction) in [(old, MergeDirection.old), (shared, .shared)] {
+            if try isBehind(base, side) {
+                plan.refusals.append(.baseIsNewer(direction))
+            } else if try !sharesLastTransaction(base, side) {
+                plan.refusals.append(.notTheBase(direction))
             }
         }
     }
 
-    mutating func refuseDifferentModels() throws {
-        let all = [sides.base, sides.old, sides.shared].compactMap { $0 }
-        let relations = sides.shared.relations
-        let isAligned = all.allSatisfy { side in
-            side.relations.count == relations.count && zip(side.relations, relations).allSatisfy { $0.isSame(as: $1) }
+    /// True when the side has given out fewer keys or transactions than the base had.
+    private func isBehind(_ base: MergeSide, _ side: MergeSide) throws -> Bool {
+        if base.history != nil,
+            try side.greatestHistoryNumber(of: "TRANSACTION") < base.greatestHistoryNumber(of: "TRANSACTION")
+        {
+            return true
         }
+        return try base.roots.contains { root in
+            guard side.layout.entities[root] != nil else { return false }
+            return try side.recordedGreatestKey(of: root) < base.recordedGreatestKey(of: root)
+        }
+    }
+
+    /// False when the side knows the base's last transaction under the same number as another one.
+    private func sharesLastTransaction(_ base: MergeSide, _ side: MergeSide) throws -> Bool {
+        guard base.history != nil, side.history != nil else { return true }
+        let last = "SELECT Z_PK, ZTIMESTAMP FROM ATRANSACTION ORDER BY Z_PK DESC LIMIT 1"
+        var isShared = true
+        try base.connection.forEachRow(last) { transaction in
+            let number = transaction.value(0)
+            let there = try side.connection.value("SELECT ZTIMESTAMP FROM ATRANSACTION WHERE Z_PK = ?", [number])
+            if let there, there != transaction.value(1) { isShared = false }
+        }
+        return isShared
+    }
+
+    /// Matches entities by name: what one side's model lacks is left where it is; what is told in two ways is refused.
+    mutating func refuseDifferentModels() throws {
         let changed = Set(old.inserted.values).union(old.kinds.values).union(old.deleted.values)
             .union(shared.kinds.values)
         for entity in changed.sorted(by: ManagedObjectModel.inByteOrder) {
-            let hashes = Set(all.map { $0.metadata.entityVersionHashes[entity] })
-            let isSame = hashes.count == 1 && all.allSatisfy { $0.layout.entities[entity] != nil }
-            if !isSame || !isAligned { plan.refusals.append(.modelsDiffer(entity: entity)) }
+            let hashes = Set(sides.all.map { $0.metadata.entityVersionHashes[entity] })
+            if hashes.count == 1, hashes != [nil], sides.all.allSatisfy({ $0.layout.entities[entity] != nil }) {
+                continue
+            }
+            refuseDifferences(of: entity)
         }
+    }
+
+    private mutating func refuseDifferences(of name: String) {
+        guard let present = sides.shared.layout.entities[name], let old = sides.old.layout.entities[name] else {
+            plan.refusals.append(.modelsDiffer(entity: name, property: nil))
+            return
+        }
+        let places = sides.all.compactMap { $0.layout.entities[name] }
+        let properties = Set(places.flatMap { $0.attributes.map(\.description.name) })
+        for property in properties.sorted(by: ManagedObjectModel.inByteOrder) {
+            let forms = places.compactMap { $0.attribute(property)?.description }
+            let isSame = forms.allSatisfy {
+                $0.type == forms[0].type && $0.isDerived == forms[0].isDerived
+                    && $0.allowsExternalBinaryDataStorage == forms[0].allowsExternalBinaryDataStorage
+            }
+            // A new object needs what the old side has no value for.
+            let isMissing =
+                present.attribute(property).map { !$0.description.isOptional && $0.description.defaultValue == nil }
+                == true && old.attribute(property) == nil
+            if !isSame || isMissing { plan.refusals.append(.modelsDiffer(entity: name, property: property)) }
+            if present.attribute(property) == nil, old.attribute(property)?.description.isDerived == false {
+                lacking[name, default: []].insert(property)
+            }
+        }
+        if Set(places.map(\.root)).count > 1 { plan.refusals.append(.modelsDiffer(entity: name, property: nil)) }
+        let relationships = Set(places.flatMap { $0.relationships.map(\.description.name) })
+        for relationship in relationships.sorted(by: ManagedObjectModel.inByteOrder) {
+            let forms = places.compactMap { $0.relationship(relationship)?.description }
+            let isSame = forms.allSatisfy {
+                ($0.destination, $0.inverse, $0.isToMany, $0.isOrdered)
+                    == (forms[0].destination, forms[0].inverse, forms[0].isToMany, forms[0].isOrdered)
+            }
+            let isMissing =
+                present.relationship(relationship).map { !$0.description.isOptional } == true
+                && old.relationship(relationship) == nil
+            if !isSame || isMissing { plan.refusals.append(.modelsDiffer(entity: name, property: relationship)) }
+            if present.relationship(relationship) == nil, old.relationship(relationship) != nil {
+                note(.propertyLacking, name, relationship)
+            }
+        }
+    }
+
+    /// Parks rows that lose a value since the shared side's model has no such property.
+    mutating func parkLackingAttributes(_ names: inout Set<String>, of row: RowKey, _ entity: String) {
+        guard let lacking = lacking[entity]?.intersection(names), !lacking.isEmpty else { return }
+        names.subtract(lacking)
+        for name in lacking.sorted(by: ManagedObjectModel.inByteOrder) { note(.propertyLacking, entity, name) }
+        park(.old, row, entity, .propertyLacking)
     }
 
     /// CloudKit's own tables are never merged: where both mirrors were at work, nobody knows what the cloud holds.

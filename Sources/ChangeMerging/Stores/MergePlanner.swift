@@ -12,6 +12,8 @@ struct MergePlanner {
     var kept: Set<RowKey> = []
     /// Rows of the shared store that an object inserted on the old side is the same as.
     var joined: Set<RowKey> = []
+    /// Rows of the shared store by the values that make objects the same, for those that may be the same as an inserted one.
+    var identified: [Identification: [RowKey]] = [:]
     /// Rows that the merge inserts.
     var arriving: Set<RowKey> = []
     /// Objects that do not take the unique values that the old side gave them, and so keep their own.
@@ -20,6 +22,11 @@ struct MergePlanner {
     var absent: Set<RowKey> = []
     /// Conflicts under the policy `error`.
     var unsettled = 0
+    /// When each side changed what, where the policy asks for it.
+    var oldTimes = ChangeTimes()
+    var sharedTimes = ChangeTimes()
+    /// Attributes that the old side has and the shared one has no place for, by entity.
+    var lacking: [String: Set<String>] = [:]
 
     init(_ sides: MergeSides, _ settings: MergeSettings, monitor: WorkMonitor) {
         self.sides = sides
@@ -28,9 +35,11 @@ struct MergePlanner {
     }
 
     mutating func makePlan() throws -> MergePlan {
+        try checkSettings()
         try refuseUnrelatedStores()
         guard plan.refusals.isEmpty else { return plan }
         try collect()
+        guard plan.refusals.isEmpty else { return plan }
         guard !old.isEmpty else {
             plan.isIdle = true
             return plan
@@ -39,6 +48,7 @@ struct MergePlanner {
         try refuseCloudMirrors()
         guard plan.refusals.isEmpty else { return plan }
         try decideDeletions()
+        try identify()
         try decideValues()
         try refuseMovingKeys()
         try mergeLinks()
@@ -73,27 +83,54 @@ struct MergePlanner {
         }
         var toOld = ChangeCollector(from: base, to: sides.old, monitor: monitor)
         var toShared = ChangeCollector(from: base, to: sides.shared, monitor: monitor)
-        if settings.collection == .automatic,
-            let oldStart = try ChangeCollector.historyStart(from: base, to: sides.old),
+        if let oldStart = try ChangeCollector.historyStart(from: base, to: sides.old),
             let sharedStart = try ChangeCollector.historyStart(from: base, to: sides.shared)
         {
-            old = try toOld.follow(historyAfter: oldStart)
-            shared = try toShared.follow(historyAfter: sharedStart)
-        } else {
-            old = try toOld.scan()
-            shared = try toShared.scan()
+            if settings.policy == .newest || settings.policies.values.contains(.newest) {
+                oldTimes = try ChangeTimes(of: sides.old, after: oldStart)
+                sharedTimes = try ChangeTimes(of: sides.shared, after: sharedStart)
+            }
+            if settings.source == .automatic {
+                old = try toOld.follow(historyAfter: oldStart)
+                shared = try toShared.follow(historyAfter: sharedStart)
+                refuseWrongBase(toOld, toShared)
+                return
+            }
+        }
+        old = try toOld.scan()
+        shared = try toShared.scan()
+        refuseWrongBase(toOld, toShared)
+    }
+
+    /// Versions only ever rise: a row that is older on a side than in the base never was the base's.
+    private mutating func refuseWrongBase(_ toOld: ChangeCollector, _ toShared: ChangeCollector) {
+        if toOld.hasOlderVersions { plan.refusals.append(.notTheBase(.old)) }
+        if toShared.hasOlderVersions { plan.refusals.append(.notTheBase(.shared)) }
+    }
+
+    /// Throws where the choices name what the store does not have: they would be passed over in silence.
+    private func checkSettings() throws {
+        let model = sides.shared.layout.model
+        let names = Set(settings.policies.keys).union(settings.identities.keys)
+        for name in names.sorted(by: ManagedObjectModel.inByteOrder) {
+            guard sides.shared.layout.entities[name] != nil else {
+                throw StoreError(
+                    .incompatible,
+                    path: sides.shared.connection.location.path,
+                    "the store has no entity \(name), which the choices for the merge name"
+                )
+            }
+            let attributes = Set(model.attributes(of: name).filter { !$0.isTransient }.map(\.name))
+            guard let unknown = settings.identities[name]?.first(where: { !attributes.contains($0) }) else { continue }
+            throw StoreError(
+                .incompatible,
+                path: sides.shared.connection.location.path,
+                "\(name) has no attribute \(unknown), by which its objects were to be the same"
+            )
         }
     }
 
     // MARK: What every step asks
-
-    /// The policy for an entity: its own, or that of the nearest entity that it inherits from.
-    func policy(for entity: String) -> MergePolicy {
-        for ancestor in sides.shared.layout.model.lineage(of: entity).reversed() {
-            if let policy = settings.entityPolicies[ancestor.name] { return policy }
-        }
-        return settings.policy
-    }
 
     func relation(_ link: Link) -> LinkRelation { sides.shared.relations[link.relation] }
 
@@ -108,7 +145,7 @@ struct MergePlanner {
         return shared.deleted[row] == nil || shared.inserted[row] != nil
     }
 
-    mutating func park(_ side: MergePlan.Side, _ row: RowKey, _ entity: String, _ reason: StoreMergeConflict.Reason) {
+    mutating func park(_ side: MergeDirection, _ row: RowKey, _ entity: String, _ reason: StoreMergeConflict.Reason) {
         plan.parked.insert(MergePlan.Parking(side: side, row: row, entity: entity, reason: reason))
     }
 }

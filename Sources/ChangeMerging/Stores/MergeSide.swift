@@ -8,7 +8,10 @@ package final class MergeSide {
     package let metadata: StoreMetadata
     package let numbers: EntityNumbers
     package let schema: StoreSchema
-    package let relations: [LinkRelation]
+    /// All relations of the store's own model.
+    package let ownRelations: [LinkRelation]
+    /// The relations that all stores of the merge have, in the same order in each of them.
+    package private(set) var relations: [LinkRelation]
     /// The folder of the large values that lie in files of their own.
     package let externalData: Directory?
     package let history: PersistentHistory?
@@ -31,8 +34,15 @@ package final class MergeSide {
         self.numbers = numbers
         self.externalData = externalData
         schema = try StoreSchema(reading: connection)
-        relations = LinkRelation.all(in: layout)
+        ownRelations = LinkRelation.all(in: layout)
+        relations = ownRelations
         history = numbers.number(of: "TRANSACTION") == nil ? nil : PersistentHistory(schema: schema)
+    }
+
+    /// Goes by those of its relations that others have, too, in their order.
+    func keepRelations(_ common: [LinkRelation]) {
+        relations = common.enumerated()
+            .compactMap { index, relation in ownRelations.first { $0.isSame(as: relation) }?.at(index) }
     }
 
     /// The names of the roots that have a table, in byte order.
@@ -43,12 +53,22 @@ package final class MergeSide {
     /// The table of a root; nil where the store has none.
     package func table(of root: String) -> String? { layout.entities[root]?.table }
 
+    /// True when there is an object of just this entity.
+    func holdsObjects(of name: String) throws -> Bool {
+        guard let entity = layout.entities[name], !entity.isAbstract else { return false }
+        let sql = "SELECT 1 FROM \(SQLName.quoted(entity.table)) WHERE Z_ENT = ? LIMIT 1"
+        return try connection.value(sql, [.integer(entity.number)]) != nil
+    }
+
     /// The greatest key that a root ever gave out, as far as the store knows.
     package func greatestKey(of root: String) throws -> Int64 {
         guard let table = table(of: root) else { return 0 }
         let present = try connection.value("SELECT max(Z_PK) FROM \(SQLName.quoted(table))")?.integer ?? 0
         return max(present, try recordedKey(of: root))
     }
+
+    /// The greatest key that a root gave out by the store's own books.
+    package func recordedGreatestKey(of root: String) throws -> Int64 { try recordedKey(of: root) }
 
     /// The greatest number that history gave to its transactions or changes.
     package func greatestHistoryNumber(of name: String) throws -> Int64 {

@@ -11,5 +11,12 @@ package struct MergeSides {
         self.base = base
         self.old = old
         self.shared = shared
+        let others = [base, old].compactMap { $0 }
+        let common = shared.ownRelations.filter { relation in
+            others.allSatisfy { $0.ownRelations.contains { $0.isSame(as: relation) } }
+        }
+        for side in others + [shared] { side.keepRelations(common) }
     }
+
+    package var all: [MergeSide] { [base, old, shared].compactMap { $0 } }
 }

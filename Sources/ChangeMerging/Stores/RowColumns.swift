@@ -43,6 +43,8 @@ struct RowColumns {
             var found: [(column: Int, meaning: Meaning)] = []
             for attribute in entity.attributes where !attribute.description.isDerived {
                 let name = attribute.description.name
+                // What only one of the two has a place for cannot have been changed since.
+                guard former?.attribute(name) != nil else { continue }
                 let column = position(
                     attribute.declaredBy + "." + name,
                     [former?.attribute(name)?.column],

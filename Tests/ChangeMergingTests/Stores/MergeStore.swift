@@ -10,6 +10,8 @@ final class MergeStore {
     let model: ManagedObjectModel
     private let folder: Directory
     let location: StoreLocation
+    /// The time of the last save; each one comes a second after the last.
+    var clock = 0.0
 
     init(_ location: StoreLocation, in folder: Directory, _ model: ManagedObjectModel) throws {
         self.location = location
@@ -31,11 +33,14 @@ final class MergeStore {
         try MergeSide(connection, externalData: externalData(), model: model)
     }
 
+    func place() throws -> MergePlace { MergePlace(connection, externalData: try externalData(), model: model) }
+
     func externalData() throws -> Directory? { try ExternalData.open(of: location, in: folder) }
 
     func save(_ body: (RowWriter) throws -> Void) throws {
+        clock += 1
         _ = try writer.save(
-            from: HistoryWriter.Origin(author: location.name, timestamp: 1),
+            from: HistoryWriter.Origin(author: location.name, timestamp: clock),
             deadline: Deadline(after: .seconds(60))
         ) { try body(writer) }
     }

@@ -29,7 +29,9 @@ final class MergeTriple {
                 .withUnsafeBytes { try file.write($0, at: 0) }
             try file.close()
             let location = StoreLocation(folder: folder.directory.path, name: name + ".sqlite")
-            stores[name] = try MergeStore(location, in: folder.directory, model)
+            let store = try MergeStore(location, in: folder.directory, model)
+            store.clock = name == "old" ? 1000 : 2000
+            stores[name] = store
             guard let files = try ExternalData.open(of: base.location, in: folder.directory) else { continue }
             let writer = ExternalDataWriter(location, in: folder.directory, identifiers: SeededIdentifiers(seed: name))
             for file in try files.entries() { try writer.write(files.contents(of: file, limit: 1 << 28), as: file) }
@@ -50,23 +52,29 @@ final class MergeTriple {
         MergeSides(base: try store("base").side(), old: try store("old").side(), shared: try store("shared").side())
     }
 
+    func plan(_ settings: MergeSettings = MergeSettings()) throws -> ManagedMerge {
+        let merger = StoreMerger(
+            base: try store("base").place(),
+            old: try store("old").place(),
+            shared: try store("shared").place(),
+            settings: settings
+        )
+        guard let plan = try merger.plan() as? ManagedMerge else {
+            throw StoreError(.failed, path: folder.directory.path, "the stores are not merged as Core Data's")
+        }
+        return plan
+    }
+
     /// Plans and carries out a merge of the old store into the shared one.
     @discardableResult
     func merge(
         _ settings: MergeSettings = MergeSettings(),
         epoch: String = "1",
-        park: (ParkedRow) throws -> Void = { _ in }
-    ) throws -> (plan: MergePlan, outcome: StoreMerge.Outcome) {
-        let merge = StoreMerge(try sides(), settings: settings)
-        let plan = try merge.plan()
-        let outcome = try merge.carryOut(
-            plan,
-            through: store("shared").writer,
-            epoch: epoch,
-            origin: HistoryWriter.Origin(author: "merge", timestamp: 10),
-            deadline: Deadline(after: .seconds(60)),
-            park: park
+        park: @escaping (ParkedRow) throws -> Void = { _ in }
+    ) throws -> (plan: MergePlan, result: MergeResult) {
+        let merge = try plan(settings)
+        return (
+            merge.plan, try merge.carryOut(MergeRun(epoch: epoch, deadline: Deadline(after: .seconds(60)), park: park))
         )
-        return (plan, outcome)
     }
 }

@@ -33,7 +33,7 @@ struct UniquenessPropertyTests {
         let texts = try Self.texts(old)
         let formerTexts = try Self.texts(triple.store("base"))
         let (oldBefore, sharedBefore) = (Set(texts), Set(try Self.texts(shared)))
-        var parked: Set<ParkedRow.Value> = []
+        var parked: Set<StoredValue> = []
         let (plan, _) = try triple.merge(settings) { row in if let text = row.values["text"] { parked.insert(text) } }
         let merged = Set(try Self.texts(shared))
         // Each change gave a text that nobody had before.

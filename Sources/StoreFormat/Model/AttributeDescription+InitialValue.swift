@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-package import StoreFormat
 
 extension AttributeDescription {
     /// What a new object holds: the model's default, in the attribute's type.

@@ -1,0 +1,33 @@
+package import SafeFiles
+package import StoreFormat
+
+/// One attempt to carry out a planned merge.
+package struct MergeRun {
+    /// The merge's own name: a store that saw a merge of this name last is not merged again.
+    package var epoch: String
+    /// Until when it waits for the write lock.
+    package var deadline: Deadline
+    /// The author of the transaction in the store's history.
+    package var author: String
+    /// Is given the rows that lost a decision, before the write lock is taken.
+    ///
+    /// What it keeps must be durable when it returns from the last. They may come again: a merge that fails after them with
+    /// `changedMeanwhile` is planned anew.
+    package var park: (ParkedRow) throws -> Void
+    /// Is called inside the transaction, before the first write.
+    package var record: ((StoreConnection) throws -> any MergeRecording)?
+
+    package init(
+        epoch: String,
+        deadline: Deadline,
+        author: String = "store-migrate",
+        park: @escaping (ParkedRow) throws -> Void = { _ in },
+        record: ((StoreConnection) throws -> any MergeRecording)? = nil
+    ) {
+        self.epoch = epoch
+        self.deadline = deadline
+        self.author = author
+        self.park = park
+        self.record = record
+    }
+}

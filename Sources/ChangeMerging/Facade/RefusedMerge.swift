@@ -1,0 +1,25 @@
+import StoreFormat
+
+/// A merge that is not to be.
+struct RefusedMerge: PlannedMerge {
+    let summary: MergeSummary
+    private let path: String
+
+    init(_ refusal: MergeRefusal, path: String) {
+        var summary = MergeSummary()
+        summary.refusals = [refusal]
+        self.summary = summary
+        self.path = path
+    }
+
+    func forEachRekeyedObject(_ body: (RekeyedObject) throws -> Void) {}
+
+    func carryOut(_ run: MergeRun) throws -> MergeResult { throw summary.refusal(path: path) }
+}
+
+extension MergeSummary {
+    /// What somebody is told who carries out a merge that was refused.
+    func refusal(path: String) -> StoreError {
+        StoreError(.incompatible, path: path, refusals.map(\.description).joined(separator: "; "))
+    }
+}

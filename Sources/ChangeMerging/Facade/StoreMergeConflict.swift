@@ -1,0 +1,94 @@
+package import StoreFormat
+
+/// One decision of a merge that took a side.
+public struct StoreMergeConflict: Hashable, Sendable, Codable {
+    public enum Reason: String, Hashable, Sendable, Codable {
+        /// Both sides gave the property another value.
+        case bothChanged
+        /// One side deleted the object, the other went on with it.
+        case editedAndDeleted
+        /// Another object of the shared store has the unique values.
+        case uniqueValues
+        /// The old side leads to an object that is gone.
+        case partnerGone
+        /// The shared side's model has no such property.
+        case propertyLacking
+        /// The shared store does not take the row: its table refuses the values.
+        case constraint
+    }
+
+    /// What one side has.
+    public enum State: Hashable, Sendable, Codable {
+        case value(StoredValue)
+        /// A value of so many bytes, too large to be told.
+        case large(Int)
+        /// The key of a relationship's partner; nil for none.
+        case partner(Int64?)
+        case deleted
+        case present
+
+        /// Long values are told by their size: a merge holds all of its conflicts in memory.
+        package init(_ value: SQLValue) {
+            switch value {
+            case .text(let text) where text.utf8.count > 1024: self = .large(text.utf8.count)
+            case .blob(let bytes) where bytes.count > 128: self = .large(bytes.count)
+            default: self = .value(StoredValue(value))
+            }
+        }
+    }
+
+    /// The entity, or the table in a store that is none of Core Data's.
+    public let entity: String
+    /// The object's key in the shared store: one number, or the values of a table's primary key.
+    public let key: [StoredValue]
+    /// Nil where it is about the object as a whole.
+    public let property: String?
+    public let reason: Reason
+    public let base: State?
+    public let old: State
+    public let shared: State
+    public let taken: MergeDirection
+
+    package init(
+        entity: String,
+        key: [StoredValue],
+        property: String?,
+        reason: Reason,
+        base: State?,
+        old: State,
+        shared: State,
+        taken: MergeDirection
+    ) {
+        self.entity = entity
+        self.key = key
+        self.property = property
+        self.reason = reason
+        self.base = base
+        self.old = old
+        self.shared = shared
+        self.taken = taken
+    }
+
+    /// The same for an object of a Core Data store.
+    package init(
+        entity: String,
+        primaryKey: Int64,
+        property: String?,
+        reason: Reason,
+        base: State?,
+        old: State,
+        shared: State,
+        taken: MergeDirection
+    ) {
+        self.init(
+            entity: entity,
+            key: [.integer(primaryKey)],
+            property: property,
+            reason: reason,
+            base: base,
+            old: old,
+            shared: shared,
+            taken: taken
+        )
+    }
+}

@@ -1,0 +1,61 @@
+package import StoreFormat
+
+/// Looks at stores that are to be merged, and plans how, by their kind.
+package struct StoreMerger {
+    /// The metadata key under which the shared store keeps the merge that it saw last.
+    package static let epochKey = "StoreMigrateMergeEpoch"
+
+    private let base: MergePlace?
+    private let old: MergePlace
+    private let shared: MergePlace
+    private let settings: MergeSettings
+    private let monitor: WorkMonitor
+
+    /// `base` is what both came from; nil where nobody kept it: then objects are the same by identity only.
+    package init(
+        base: MergePlace?,
+        old: MergePlace,
+        shared: MergePlace,
+        settings: MergeSettings = MergeSettings(),
+        monitor: WorkMonitor = .silent
+    ) {
+        self.base = base
+        self.old = old
+        self.shared = shared
+        self.settings = settings
+        self.monitor = monitor
+    }
+
+    /// Decides what is to be done; nothing is written, and nobody but a reader holds the shared store meanwhile.
+    package func plan() throws -> any PlannedMerge {
+        let connection = shared.connection
+        try connection.beginReading()
+        defer { connection.rollback() }
+        guard let commitCount = try connection.commitCount() else {
+            throw StoreError(.busy, path: connection.location.path, "the store's commits could not be counted")
+        }
+        let places = [base, old, shared].compactMap { $0 }
+        let areManaged = try places.map { try EntityNumbers(reading: $0.connection) != nil }
+        guard areManaged.contains(true) else {
+            throw StoreError(
+                .incompatible,
+                path: connection.location.path,
+                "merging stores that are none of Core Data's is not there yet"
+            )
+        }
+        guard !areManaged.contains(false) else { return RefusedMerge(.kindsDiffer, path: connection.location.path) }
+        let sides = try MergeSides(
+            base: base.map { try MergeSide($0.connection, externalData: $0.externalData, model: $0.model) },
+            old: MergeSide(old.connection, externalData: old.externalData, model: old.model),
+            shared: MergeSide(connection, externalData: shared.externalData, model: shared.model)
+        )
+        var planner = MergePlanner(sides, settings, monitor: monitor)
+        return ManagedMerge(try planner.makePlan(), of: sides, at: commitCount)
+    }
+
+    /// The merge that a store saw last; nil where it saw none.
+    package static func epoch(of connection: StoreConnection) throws -> String? {
+        guard case .string(let epoch)? = try StoreMetadata(reading: connection)?.values[epochKey] else { return nil }
+        return epoch
+    }
+}

@@ -1,0 +1,103 @@
+import FoundationEssentials
+import SafeFiles
+import StoreFormat
+import StoreWriting
+
+/// A planned merge of two Core Data stores.
+package final class ManagedMerge: PlannedMerge {
+    package let plan: MergePlan
+    package let summary: MergeSummary
+    private let sides: MergeSides
+    private let commitCount: CommitCount
+
+    init(_ plan: MergePlan, of sides: MergeSides, at commitCount: CommitCount) {
+        self.plan = plan
+        self.sides = sides
+        self.commitCount = commitCount
+        summary = MergeSummary(plan)
+    }
+
+    package func forEachRekeyedObject(_ body: (RekeyedObject) throws -> Void) throws {
+        try plan.remapping.forEachTarget { source, target in
+            try body(
+                RekeyedObject(
+                    entity: target.entity,
+                    old: ObjectURI(
+                        storeUUID: sides.old.metadata.uuid,
+                        entity: target.entity,
+                        primaryKey: source.key
+                    ),
+                    new: ObjectURI(
+                        storeUUID: sides.shared.metadata.uuid,
+                        entity: target.entity,
+                        primaryKey: target.key
+                    ),
+                    reason: target.reason
+                )
+            )
+        }
+    }
+
+    package func carryOut(_ run: MergeRun) throws -> MergeResult {
+        let connection = sides.shared.connection
+        guard plan.refusals.isEmpty else { throw summary.refusal(path: connection.location.path) }
+        if try StoreMerger.epoch(of: connection) == run.epoch { return MergeResult(.alreadyDone) }
+        guard !plan.isIdle else { return MergeResult(.nothingToDo) }
+        let writer = try writer()
+        let execution = MergeExecution(plan: plan, sides: sides, writer: writer)
+        try park(execution, run.park)
+        var recording: (any MergeRecording)?
+        let result = try writer.save(
+            from: try origin(run),
+            deadline: run.deadline,
+            {
+                try requireSameState()
+                recording = try run.record?(connection)
+                try execution.write()
+                try MetadataWriter.update([StoreMerger.epochKey: .string(run.epoch)], in: connection)
+            },
+            beforeCommit: { try recording?.finish() }
+        )
+        return MergeResult(.merged, historyTransaction: result.transaction)
+    }
+
+    private func writer() throws -> RowWriter {
+        let shared = sides.shared
+        let location = shared.connection.location
+        return try RowWriter(
+            shared.connection,
+            layout: shared.layout,
+            external: ExternalDataWriter(location, in: Directory.open(path: location.folder), identifiers: .random())
+        )
+    }
+
+    /// The rows are written down before anybody waits for them; that they are still the same is asked again under the lock.
+    private func park(_ execution: MergeExecution, _ body: (ParkedRow) throws -> Void) throws {
+        guard !plan.parked.isEmpty else { return }
+        try sides.shared.connection.beginReading()
+        defer { sides.shared.connection.rollback() }
+        try requireSameState()
+        try execution.park(body)
+    }
+
+    private func requireSameState() throws {
+        let connection = sides.shared.connection
+        guard try connection.commitCount() == commitCount else {
+            throw StoreError(
+                .changedMeanwhile,
+                path: connection.location.path,
+                "the store was changed after the merge was planned"
+            )
+        }
+    }
+
+    /// The merge comes after all that either side did, whatever the clock says.
+    private func origin(_ run: MergeRun) throws -> HistoryWriter.Origin {
+        var time = Date().timeIntervalSinceReferenceDate
+        for side in [sides.old, sides.shared] where side.history != nil {
+            let last = try side.connection.value("SELECT ZTIMESTAMP FROM ATRANSACTION ORDER BY Z_PK DESC LIMIT 1")
+            time = max(time, last?.number ?? time)
+        }
+        return HistoryWriter.Origin(author: run.author, timestamp: time)
+    }
+}

@@ -1,0 +1,30 @@
+extension MergeSummary {
+    /// What a plan comes to.
+    init(_ plan: MergePlan) {
+        self.init()
+        refusals = plan.refusals
+        inserted = plan.insertions.count
+        restored = plan.restorations.count
+        deleted = plan.deletions.count
+        connected = plan.linksToAdd.count
+        parted = plan.linksToRemove.count
+        reordered = plan.arrangements.count
+        joined = plan.remapping.joinedCount
+        rekeyed = plan.remapping.targets.count
+        parked = plan.parked.count
+        conflicts = plan.conflicts
+        isIdle = plan.isIdle
+        notes = plan.notes.sorted {
+            ($0.kind.rawValue, $0.entity, $0.property ?? "") < ($1.kind.rawValue, $1.entity, $1.property ?? "")
+        }
+        for insertion in plan.insertions { entities[insertion.entity, default: Counts()].inserted += 1 }
+        for entity in plan.restorations.values { entities[entity, default: Counts()].restored += 1 }
+        for entity in plan.deletions.values { entities[entity, default: Counts()].deleted += 1 }
+        // One object may be given values twice: as itself, and as the one that an inserted object turns out to be.
+        var updatedRows: Set<RowKey> = []
+        for update in plan.updates where updatedRows.insert(update.target).inserted {
+            entities[update.entity, default: Counts()].updated += 1
+        }
+        updated = updatedRows.count
+    }
+}

@@ -1,0 +1,214 @@
+import ChangeMerging
+import SafeFiles
+import StoreFormat
+import StoreWriting
+import Testing
+
+@Suite("What is not merged")
+struct MergeRefusalTests {
+    /// How stores come not to fit together, and what is said of them.
+    struct Case: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        var tracksHistory = true
+        var hasBase = true
+        var settings = MergeSettings()
+        let refusals: [MergeRefusal]
+        let prepare: @Sendable (MergeTriple) throws -> Void
+    }
+
+    private static func rename(_ store: MergeStore, _ uuid: String) throws {
+        try store.connection.execute("UPDATE Z_METADATA SET Z_UUID = '\(uuid)'")
+    }
+
+    private static func edit(_ store: MergeStore, _ number: Int64 = 1) throws {
+        try store.save { try $0.update(StoreMergeTests.habit(number), ["goal": .integer(number)]) }
+    }
+
+    /// Two objects of one key, of which the old side's has to take another.
+    private static func collide(_ triple: MergeTriple) throws {
+        for name in ["old", "shared"] { try triple.store(name).insert("Category", ["title": .text(name)]) }
+    }
+
+    private static func mirror(_ triple: MergeTriple, _ sql: String, in names: [String]) throws {
+        for name in ["base", "old", "shared"] {
+            try triple.store(name).connection
+                .execute(
+                    "CREATE TABLE ANSCKRECORDMETADATA (Z_PK INTEGER PRIMARY KEY, ZENTITYID INTEGER, ZENTITYPK INTEGER)"
+                )
+        }
+        for name in names { try triple.store(name).connection.execute(sql) }
+    }
+
+    static let cases: [Case] = [
+        Case(testDescription: "stores of different origin", refusals: [.unrelated]) {
+            try rename($0.store("old"), "0E3E5F3E-1DB3-4B0E-8A6B-0F0A3D0C9A11")
+            try edit($0.store("old"))
+        },
+        Case(testDescription: "a base of another origin", refusals: [.unrelated]) {
+            try rename($0.store("base"), "0E3E5F3E-1DB3-4B0E-8A6B-0F0A3D0C9A11")
+            try edit($0.store("old"))
+        },
+        Case(testDescription: "unrelated stores without a base", hasBase: false, refusals: [.unrelated]) {
+            try rename($0.store("old"), "0E3E5F3E-1DB3-4B0E-8A6B-0F0A3D0C9A11")
+            for name in ["old", "shared"] {
+                try $0.store(name).connection.execute("DELETE FROM ZHABIT")
+            }
+        },
+        Case(testDescription: "copies of one store without a base", hasBase: false, refusals: [.needsBase]) {
+            try edit($0.store("old"))
+        },
+        Case(
+            testDescription: "a base that is newer than both stores",
+            refusals: [.baseIsNewer(.old), .baseIsNewer(.shared)]
+        ) { try edit($0.store("base")) },
+        Case(
+            testDescription: "a base that is newer, without history",
+            tracksHistory: false,
+            refusals: [.baseIsNewer(.old)]
+        ) {
+            try $0.store("base").insert("Habit")
+            try $0.store("shared").insert("Habit")
+        },
+        Case(
+            testDescription: "a base that went its own way, without history",
+            tracksHistory: false,
+            refusals: [.notTheBase(.old), .notTheBase(.shared)]
+        ) { triple in
+            for _ in 0..<2 { try edit(triple.store("base")) }
+            try edit(triple.store("old"), 2)
+        },
+        Case(testDescription: "a base that went its own way", refusals: [.notTheBase(.old), .notTheBase(.shared)]) {
+            for name in ["base", "old", "shared"] { try edit($0.store(name)) }
+        },
+        Case(testDescription: "rows of the cloud's mirror on the old side", refusals: [.cloudMirrorInBothPlaces]) {
+            try mirror($0, "INSERT INTO ANSCKRECORDMETADATA VALUES (1, 1, 1)", in: ["old"])
+            try edit($0.store("old"))
+        },
+        Case(
+            testDescription: "an object of the mirror under a key that is taken",
+            refusals: [.cloudRecordNeedsAnotherKey(entity: "Category")]
+        ) {
+            try mirror(
+                $0,
+                "INSERT INTO ANSCKRECORDMETADATA VALUES (1, 1, 2)",
+                in: ["base", "old", "shared"]
+            )
+            try collide($0)
+        },
+        Case(
+            testDescription: "a foreign key from outside the model",
+            refusals: [.namedOutsideTheModel(table: "ZCATEGORY", by: "APPENDIX")]
+        ) {
+            try $0.store("old").connection
+                .execute(
+                    "CREATE TABLE APPENDIX (OWNER INTEGER REFERENCES ZCATEGORY (Z_PK))"
+                )
+            try collide($0)
+        },
+        Case(
+            testDescription: "a view from outside the model",
+            refusals: [.namedOutsideTheModel(table: "ZCATEGORY", by: "TITLES")]
+        ) {
+            try $0.store("old").connection.execute("CREATE VIEW TITLES AS SELECT Z_PK, ZTITLE FROM ZCATEGORY")
+            try collide($0)
+        },
+        Case(
+            testDescription: "a trigger on a table outside the model",
+            refusals: [.namedOutsideTheModel(table: "ZCATEGORY", by: "TIDY")]
+        ) {
+            try $0.store("old").connection
+                .execute(
+                    "CREATE TABLE APPENDIX (OWNER INTEGER); CREATE TRIGGER TIDY AFTER DELETE ON APPENDIX "
+                        + "BEGIN DELETE FROM ZCATEGORY WHERE Z_PK = OLD.OWNER; END"
+                )
+            try collide($0)
+        },
+        Case(
+            testDescription: "conflicts that nobody settles",
+            settings: MergeSettings(policy: .error),
+            refusals: [.conflicts(1)]
+        ) {
+            try edit($0.store("old"))
+            try $0.store("shared").save { try $0.update(StoreMergeTests.habit(1), ["goal": .integer(9)]) }
+        },
+    ]
+
+    @Test("Stores that do not fit together are refused, with the reason, before anything is written", arguments: cases)
+    func refusal(_ item: Case) throws {
+        let triple = try StoreMergeTests.triple(tracksHistory: item.tracksHistory)
+        try item.prepare(triple)
+        let shared = try triple.store("shared").connection
+        let before = try StoreDigest(of: shared, externalData: nil)
+        var places = try ["base", "old", "shared"].map { try triple.store($0).place() }
+        let base = places.removeFirst()
+        let merge = try StoreMerger(
+            base: item.hasBase ? base : nil,
+            old: places[0],
+            shared: places[1],
+            settings: item.settings
+        )
+        .plan()
+        #expect(merge.summary.refusals == item.refusals)
+        #expect { _ = try merge.carryOut(MergeRun(epoch: "1", deadline: Deadline(after: .seconds(60)))) } throws: {
+            ($0 as? StoreError)?.code == .incompatible
+        }
+        #expect(try StoreDigest(of: shared, externalData: nil) == before)
+    }
+
+    @Test("What names a table in which no key moves stands in nobody's way")
+    func namedTable() throws {
+        let triple = try StoreMergeTests.triple()
+        try triple.store("old").connection.execute("CREATE VIEW TITLES AS SELECT Z_PK, ZTITLE FROM ZCATEGORY")
+        try triple.store("old").insert("Category")
+        #expect(try triple.merge().result.outcome == .merged)
+    }
+
+    @Test("A mirror of the cloud that the old side left as it was stands in nobody's way, and is not written")
+    func idleMirror() throws {
+        let triple = try StoreMergeTests.triple()
+        try Self.mirror(
+            triple,
+            "INSERT INTO ANSCKRECORDMETADATA VALUES (1, 1, 1)",
+            in: ["base", "old", "shared"]
+        )
+        let shared = try triple.store("shared")
+        try shared.connection.execute("INSERT INTO ANSCKRECORDMETADATA VALUES (2, 2, 2)")
+        try Self.edit(triple.store("old"))
+        #expect(try triple.merge().result.outcome == .merged)
+        let rows = "SELECT group_concat(ZENTITYPK) FROM ANSCKRECORDMETADATA"
+        #expect(try shared.connection.value(rows) == .text("1,2"))
+    }
+
+    @Test("A store that is none of Core Data's is not merged with one that is")
+    func kinds() throws {
+        let triple = try StoreMergeTests.triple()
+        let file = try triple.folder.directory.createFile("plain.sqlite", mode: 0o644)
+        try file.close()
+        let location = StoreLocation(folder: triple.folder.directory.path, name: "plain.sqlite")
+        let plain = try StoreConnection(location, access: .liveWriting)
+        try plain.execute("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT)")
+        let merge = try StoreMerger(
+            base: nil,
+            old: MergePlace(plain),
+            shared: triple.store("shared").place()
+        )
+        .plan()
+        #expect(merge.summary.refusals == [.kindsDiffer])
+        #expect(throws: StoreError.self) {
+            _ = try merge.carryOut(MergeRun(epoch: "1", deadline: Deadline(after: .seconds(60))))
+        }
+    }
+
+    @Test(
+        "Choices that name what the store does not have are an error",
+        arguments: [
+            MergeSettings(policies: ["Habbit": .overwrite]), MergeSettings(identities: ["Habit": ["cood"]]),
+            MergeSettings(identities: ["Hobby": ["code"]]),
+        ]
+    )
+    func settings(_ settings: MergeSettings) throws {
+        let triple = try StoreMergeTests.triple()
+        try Self.edit(triple.store("old"))
+        #expect { _ = try triple.plan(settings) } throws: { ($0 as? StoreError)?.code == .incompatible }
+    }
+}
