@@ -64,31 +64,51 @@ struct PlainGraph: Equatable {
 
     init() {}
 
-    /// Reads all of a store.
+    /// Reads all of a store: one query for the rows of each table, one for the pairs of each relationship.
     init(_ store: MergeStore) throws {
         let side = try store.side()
-        for key in try store.objects() {
-            let names = store.model.attributes(of: key.entity).map(\.name)
-            var values = try side.stored(names, of: key.entity, key.primaryKey) ?? [:]
-            for attribute in store.model.attributes(of: key.entity) {
-                values[attribute.name] = try values[attribute.name].map { try side.plain($0, of: attribute) }
-            }
-            objects[Key(root: Self.root(key.entity), number: key.primaryKey)] = Object(
-                entity: key.entity,
-                values: values
-            )
-            for (index, relation) in Self.relations.enumerated()
-            where relation.owner == key.entity || (relation.owner == "Person" && key.entity == "Child") {
-                for member in try store.writer.destinations(of: key, relation.name) {
-                    pairs.insert(
-                        Self.pair(
-                            index,
-                            Key(root: Self.root(key.entity), number: key.primaryKey),
-                            Key(root: Self.root(member.entity), number: member.primaryKey)
-                        )
-                    )
+        let layout = store.writer.layout
+        for entity in layout.entities.values {
+            let attributes = entity.attributes
+            let columns = (["Z_PK"] + attributes.map { SQLName.quoted($0.column) }).joined(separator: ", ")
+            try store.connection.forEachRow(
+                "SELECT \(columns) FROM \(SQLName.quoted(entity.table)) WHERE Z_ENT = \(entity.number)"
+            ) { row in
+                var values: [String: SQLValue] = [:]
+                for (index, attribute) in attributes.enumerated() {
+                    values[attribute.description.name] = try side.plain(row.value(index + 1), of: attribute.description)
                 }
+                let key = Key(root: Self.root(entity.name), number: row.integer(0))
+                objects[key] = Object(entity: entity.name, values: values)
             }
+        }
+        for (index, relation) in Self.relations.enumerated() {
+            guard let place = layout.entities[relation.owner]?.relationship(relation.name) else { continue }
+            let (owner, member) = (Self.root(relation.owner), Self.root(relation.member))
+            try store.connection.forEachRow(Self.query(place, layout)) { row in
+                let pair = Self.pair(
+                    index,
+                    Key(root: owner, number: row.integer(0)),
+                    Key(root: member, number: row.integer(1))
+                )
+                pairs.insert(pair)
+            }
+        }
+    }
+
+    /// The owners and members of a relationship; members in their order.
+    static func query(_ place: StoreLayout.Relationship, _ layout: StoreLayout) -> String {
+        switch place.storage {
+        case .toOne(let key):
+            let table = SQLName.quoted(layout.entities[place.declaredBy]?.table ?? "")
+            return "SELECT Z_PK, \(key.column) FROM \(table) WHERE \(key.column) NOT NULL"
+        case .oneToMany(let table, let key):
+            let order = key.orderColumn.map { ", " + $0 } ?? ""
+            return
+                "SELECT \(key.column), Z_PK FROM \(table) WHERE \(key.column) NOT NULL ORDER BY \(key.column)\(order)"
+        case .manyToMany(let table, let owner, let other):
+            let order = owner.orderColumn.map { ", " + $0 } ?? ""
+            return "SELECT \(owner.column), \(other.column) FROM \(table) ORDER BY \(owner.column)\(order)"
         }
     }
 
@@ -111,10 +131,6 @@ extension PlainGraph {
         let relation = relations[pair.relation]
         return (relation.ownerIsSingle ? [Place(relation: pair.relation, isOwner: true, key: pair.owner)] : [])
             + (relation.memberIsSingle ? [Place(relation: pair.relation, isOwner: false, key: pair.member)] : [])
-    }
-
-    private func pair(at place: Place) -> Pair? {
-        pairs.first { $0.relation == place.relation && (place.isOwner ? $0.owner : $0.member) == place.key }
     }
 
     /// What the merged store must hold; `greatest` is the greatest key that the shared and the old store gave out, by root.
@@ -182,10 +198,13 @@ extension PlainGraph {
                 if stands { result.pairs.remove(theirs) }
             }
         }
+        var held: [Place: Pair] = [:]
+        for pair in result.pairs { for place in places(pair) { held[place] = pair } }
         for pair in given.subtracting(rejected).subtracting(shared.pairs)
         where result.objects[pair.owner] != nil && result.objects[pair.member] != nil {
             for place in places(pair) {
-                if let other = result.pair(at: place) { result.pairs.remove(other) }
+                if let other = held[place] { result.pairs.remove(other) }
+                held[place] = pair
             }
             result.pairs.insert(pair)
         }
