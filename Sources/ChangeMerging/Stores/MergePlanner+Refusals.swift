@@ -23,7 +23,10 @@ extension MergePlanner {
         for (side, direction) in [(old, MergeDirection.old), (shared, .shared)] {
             if try isBehind(base, side) {
                 plan.refusals.append(.baseIsNewer(direction))
-            } else if try !sharesLastTransaction(base, side) {
+            } else if try !sharesLastTransaction(base, side),
+                // After a merge the base is the old store as it was then, and the merge is numbered above both histories.
+                try direction == .old || StoreMerger.epoch(of: side.connection) == nil
+            {
                 plan.refusals.append(.notTheBase(direction))
             }
         }

@@ -158,17 +158,13 @@ struct MergePolicyTests {
             return
         }
         #expect(merge.summary.refusals.isEmpty && merge.summary.conflicts.count == cell.conflicts)
-        let parked = Rows()
+        let parked = ParkedRows()
         _ = try merge.carryOut(
             MergeRun(epoch: "1", deadline: Deadline(after: .seconds(60)), park: { parked.rows.append($0) })
         )
         let values = try shared.side().stored(["name", "goal"], of: "Habit", 1)
         #expect(values.map { Result(name: $0["name"] ?? .null, goal: $0["goal"] ?? .null) } == expected)
         #expect(parked.rows.map(\.side) == (cell.parked[policy].map { [$0] } ?? []))
-    }
-
-    private final class Rows {
-        var rows: [ParkedRow] = []
     }
 
     @Test("Each entity has its own policy, and subentities that of the entity they inherit from")

@@ -3,19 +3,7 @@ import StoreFormat
 import StoreWriting
 
 /// A store's objects in plain dictionaries, and a merge of three of them written without a look at the real one.
-struct PlainGraph: Equatable {
-    /// What the test's model says of a relationship and its inverse: the names of both ends, and which of them are single.
-    struct Relation {
-        let owner: String
-        let name: String
-        let member: String
-        let ownerIsSingle: Bool
-        let memberIsSingle: Bool
-        var isSymmetric = false
-        /// True when deleting the member, or the owner, takes the other along.
-        var memberTakesOwner = false
-    }
-
+struct PlainGraph {
     struct Key: Hashable {
         let root: String
         let number: Int64
@@ -35,58 +23,38 @@ struct PlainGraph: Equatable {
     var objects: [Key: Object] = [:]
     var pairs: Set<Pair> = []
 
-    static let relations: [Relation] = [
-        Relation(owner: "Person", name: "spouse", member: "Person", ownerIsSingle: true, memberIsSingle: true),
-        Relation(
-            owner: "Person",
-            name: "friends",
-            member: "Person",
-            ownerIsSingle: false,
-            memberIsSingle: false,
-            isSymmetric: true
-        ),
-        Relation(owner: "Person", name: "fancies", member: "Pet", ownerIsSingle: true, memberIsSingle: false),
-        Relation(
-            owner: "Pet",
-            name: "keeper",
-            member: "Person",
-            ownerIsSingle: true,
-            memberIsSingle: false,
-            memberTakesOwner: true
-        ),
-        Relation(owner: "Person", name: "clubs", member: "Club", ownerIsSingle: false, memberIsSingle: false),
-        Relation(owner: "Debt", name: "debtor", member: "Person", ownerIsSingle: true, memberIsSingle: false),
-        Relation(owner: "Person", name: "marks", member: "Mark", ownerIsSingle: false, memberIsSingle: true),
-        Relation(owner: "Child", name: "toy", member: "Pet", ownerIsSingle: true, memberIsSingle: true),
-    ]
+    /// The relationships of the stores' model.
+    let shape: PlainShape
 
-    static func root(_ entity: String) -> String { entity == "Child" ? "Person" : entity }
-
-    init() {}
+    init(_ shape: PlainShape) { self.shape = shape }
 
     /// Reads all of a store: one query for the rows of each table, one for the pairs of each relationship.
-    init(_ store: MergeStore) throws {
-        let side = try store.side()
-        let layout = store.writer.layout
+    init(_ store: MergeStore, _ shape: PlainShape = RandomGraph.shape) throws {
+        try self.init(store.connection, store.writer.layout, store.side(), shape)
+    }
+
+    init(_ connection: StoreConnection, _ layout: StoreLayout, _ side: MergeSide, _ shape: PlainShape) throws {
+        self.shape = shape
         for entity in layout.entities.values {
-            let attributes = entity.attributes
+            let attributes = entity.attributes.filter { !$0.description.isDerived }
             let columns = (["Z_PK"] + attributes.map { SQLName.quoted($0.column) }).joined(separator: ", ")
-            try store.connection.forEachRow(
+            try connection.forEachRow(
                 "SELECT \(columns) FROM \(SQLName.quoted(entity.table)) WHERE Z_ENT = \(entity.number)"
             ) { row in
                 var values: [String: SQLValue] = [:]
                 for (index, attribute) in attributes.enumerated() {
                     values[attribute.description.name] = try side.plain(row.value(index + 1), of: attribute.description)
                 }
-                let key = Key(root: Self.root(entity.name), number: row.integer(0))
+                let key = Key(root: entity.root, number: row.integer(0))
                 objects[key] = Object(entity: entity.name, values: values)
             }
         }
-        for (index, relation) in Self.relations.enumerated() {
-            guard let place = layout.entities[relation.owner]?.relationship(relation.name) else { continue }
-            let (owner, member) = (Self.root(relation.owner), Self.root(relation.member))
-            try store.connection.forEachRow(Self.query(place, layout)) { row in
-                let pair = Self.pair(
+        for (index, relation) in shape.relations.enumerated() {
+            guard let place = layout.entities[relation.owner]?.relationship(relation.name),
+                let owner = layout.entities[relation.owner]?.root, let member = layout.entities[relation.member]?.root
+            else { continue }
+            try connection.forEachRow(Self.query(place, layout)) { row in
+                let pair = shape.pair(
                     index,
                     Key(root: owner, number: row.integer(0)),
                     Key(root: member, number: row.integer(1))
@@ -111,12 +79,6 @@ struct PlainGraph: Equatable {
             return "SELECT \(owner.column), \(other.column) FROM \(table) ORDER BY \(owner.column)\(order)"
         }
     }
-
-    static func pair(_ relation: Int, _ owner: Key, _ member: Key) -> Pair {
-        relations[relation].isSymmetric && owner.number > member.number
-            ? Pair(relation: relation, owner: member, member: owner)
-            : Pair(relation: relation, owner: owner, member: member)
-    }
 }
 
 extension PlainGraph {
@@ -127,8 +89,8 @@ extension PlainGraph {
         let key: Key
     }
 
-    private static func places(_ pair: Pair) -> [Place] {
-        let relation = relations[pair.relation]
+    private func places(_ pair: Pair) -> [Place] {
+        let relation = shape.relations[pair.relation]
         return (relation.ownerIsSingle ? [Place(relation: pair.relation, isOwner: true, key: pair.owner)] : [])
             + (relation.memberIsSingle ? [Place(relation: pair.relation, isOwner: false, key: pair.member)] : [])
     }
@@ -141,6 +103,7 @@ extension PlainGraph {
         prefersOld: Bool,
         greatest: [String: (shared: Int64, old: Int64)]
     ) -> PlainGraph {
+        let shape = base.shape
         let goneFromOld = Set(base.objects.keys.filter { old.objects[$0] == nil })
         let goneFromShared = Set(base.objects.keys.filter { shared.objects[$0] == nil })
         let kept = survivors(of: goneFromOld.subtracting(goneFromShared), in: shared, base)
@@ -158,7 +121,7 @@ extension PlainGraph {
         func name(_ key: Key) -> Key { renamed[key] ?? key }
 
         // Objects and their values.
-        var result = PlainGraph()
+        var result = PlainGraph(shape)
         result.objects = shared.objects.filter { !goneFromOld.contains($0.key) || kept.contains($0.key) }
         for key in arrived { result.objects[name(key)] = old.objects[key] }
         for key in restored { result.objects[key] = old.objects[key] }
@@ -173,14 +136,18 @@ extension PlainGraph {
 
         // Pairs.
         func touches(_ pair: Pair, _ keys: Set<Key>) -> Bool { keys.contains(pair.owner) || keys.contains(pair.member) }
-        let given = Set(old.pairs.subtracting(base.pairs).map { pair(at: $0, name) })
+        let given = Set(
+            old.pairs.subtracting(base.pairs).map { shape.pair($0.relation, name($0.owner), name($0.member)) }
+        )
         let taken = base.pairs.subtracting(old.pairs)
         let sharedGiven = shared.pairs.subtracting(base.pairs)
         let sharedTaken = base.pairs.subtracting(shared.pairs)
         func changes(_ given: Set<Pair>, _ taken: Set<Pair>, _ gone: Set<Key>) -> [Place: Pair?] {
             var found: [Place: Pair?] = [:]
-            for pair in taken where !touches(pair, gone) { for place in places(pair) { found[place] = .some(nil) } }
-            for pair in given { for place in places(pair) { found[place] = .some(pair) } }
+            for pair in taken where !touches(pair, gone) {
+                for place in base.places(pair) { found[place] = .some(nil) }
+            }
+            for pair in given { for place in base.places(pair) { found[place] = .some(pair) } }
             return found
         }
         let oldPlaces = changes(given, taken, goneFromOld)
@@ -199,26 +166,22 @@ extension PlainGraph {
             }
         }
         var held: [Place: Pair] = [:]
-        for pair in result.pairs { for place in places(pair) { held[place] = pair } }
+        for pair in result.pairs { for place in base.places(pair) { held[place] = pair } }
         for pair in given.subtracting(rejected).subtracting(shared.pairs)
         where result.objects[pair.owner] != nil && result.objects[pair.member] != nil {
-            for place in places(pair) {
+            for place in base.places(pair) {
                 if let other = held[place] { result.pairs.remove(other) }
                 held[place] = pair
             }
             result.pairs.insert(pair)
         }
         for pair in old.pairs.intersection(base.pairs) where touches(pair, restored) {
-            guard places(pair).allSatisfy({ sharedPlaces[$0] == nil && oldPlaces[$0] == nil }) else { continue }
+            guard base.places(pair).allSatisfy({ sharedPlaces[$0] == nil && oldPlaces[$0] == nil }) else { continue }
             result.pairs.insert(pair)
         }
         let objects = result.objects
         result.pairs = result.pairs.filter { objects[$0.owner] != nil && objects[$0.member] != nil }
         return result
-    }
-
-    private static func pair(at old: Pair, _ name: (Key) -> Key) -> Pair {
-        pair(old.relation, name(old.owner), name(old.member))
     }
 
     /// Which deleted objects survive because the side that has them still went on with them.
@@ -229,11 +192,19 @@ extension PlainGraph {
                 || new.contains { $0.owner == key || $0.member == key }
         }
         while true {
-            let more = base.pairs.filter { relations[$0.relation].memberTakesOwner && result.contains($0.member) }
-                .map(\.owner)
-                .filter { deleted.contains($0) && !result.contains($0) }
-            if more.isEmpty { return result }
-            result.formUnion(more)
+            let more = base.pairs.flatMap { pair in
+                let relation = base.shape.relations[pair.relation]
+                return (relation.memberTakesOwner && result.contains(pair.member) ? [pair.owner] : [])
+                    + (relation.ownerTakesMember && result.contains(pair.owner) ? [pair.member] : [])
+            }
+            let needed = side.pairs.flatMap { pair in
+                let relation = base.shape.relations[pair.relation]
+                return (relation.ownerNeedsMember && result.contains(pair.owner) ? [pair.member] : [])
+                    + (relation.memberNeedsOwner && result.contains(pair.member) ? [pair.owner] : [])
+            }
+            let found = (more + needed).filter { deleted.contains($0) && !result.contains($0) }
+            if found.isEmpty { return result }
+            result.formUnion(found)
         }
     }
 }

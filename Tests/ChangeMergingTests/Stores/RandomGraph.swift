@@ -72,6 +72,60 @@ enum RandomGraph {
         ),
     ])
 
+    /// The same relationships once more, in plain words.
+    static let shape = PlainShape([
+        PlainShape.Relation(
+            owner: "Person",
+            name: "spouse",
+            member: "Person",
+            ownerIsSingle: true,
+            memberIsSingle: true
+        ),
+        PlainShape.Relation(
+            owner: "Person",
+            name: "friends",
+            member: "Person",
+            ownerIsSingle: false,
+            memberIsSingle: false,
+            isSymmetric: true
+        ),
+        PlainShape.Relation(
+            owner: "Person",
+            name: "fancies",
+            member: "Pet",
+            ownerIsSingle: true,
+            memberIsSingle: false
+        ),
+        PlainShape.Relation(
+            owner: "Pet",
+            name: "keeper",
+            member: "Person",
+            ownerIsSingle: true,
+            memberIsSingle: false,
+            memberTakesOwner: true
+        ),
+        PlainShape.Relation(
+            owner: "Person",
+            name: "clubs",
+            member: "Club",
+            ownerIsSingle: false,
+            memberIsSingle: false
+        ),
+        PlainShape.Relation(
+            owner: "Debt",
+            name: "debtor",
+            member: "Person",
+            ownerIsSingle: true,
+            memberIsSingle: false
+        ),
+        PlainShape.Relation(owner: "Person", name: "marks", member: "Mark", ownerIsSingle: false, memberIsSingle: true),
+        PlainShape.Relation(owner: "Child", name: "toy", member: "Pet", ownerIsSingle: true, memberIsSingle: true),
+    ])
+
+    static func hasInverse(_ name: String) -> Bool {
+        model.entities.values.flatMap(\.relationships).contains { $0.name == name && $0.inverse != nil }
+    }
+
     private static let entities = ["Person", "Child", "Pet", "Club", "Debt", "Mark"]
 
     /// Does random things to some of a store's objects, and keeps account of which there are.

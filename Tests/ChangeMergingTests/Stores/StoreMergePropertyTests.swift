@@ -51,10 +51,11 @@ struct StoreMergePropertyTests {
         for root in sides.shared.roots {
             greatest[root] = (try sides.shared.greatestKey(of: root), try sides.old.greatestKey(of: root))
         }
+        let former = [try PlainGraph(old), try PlainGraph(shared)]
         let expected = PlainGraph.merged(
             try PlainGraph(triple.store("base")),
-            try PlainGraph(old),
-            try PlainGraph(shared),
+            former[0],
+            former[1],
             prefersOld: prefersOld,
             greatest: greatest
         )
@@ -68,6 +69,10 @@ struct StoreMergePropertyTests {
             "seed \(seed): \(found.pairs.subtracting(expected.pairs)) instead of \(expected.pairs.subtracting(found.pairs))"
         )
         try checkBookkeeping(shared, plan, result, sides, seed)
+        if let number = result.historyTransaction {
+            let listed = try listed(shared, inTransaction: number, seed)
+            for side in former { checkConsumer(of: side, found, listed, seed) }
+        }
         let again = try triple.merge(settings).result.outcome
         #expect(again == (result.outcome == .merged ? .alreadyDone : .nothingToDo), "seed \(seed)")
     }
@@ -155,6 +160,14 @@ struct StoreMergePropertyTests {
                 level: .coredata
             )
         #expect(findings == [], "seed \(seed)")
+        let listed = try listed(store, inTransaction: number, seed)
+        let changed = Set(plan.listings.map(\.row)).union(plan.insertions.map(\.target)).union(plan.deletions.keys)
+            .union(plan.restorations.keys)
+        #expect(listed.isSuperset(of: changed), "not listed: \(changed.subtracting(listed)), seed \(seed)")
+    }
+
+    /// The objects that a transaction names.
+    private static func listed(_ store: MergeStore, inTransaction number: Int64, _ seed: UInt64) throws -> Set<RowKey> {
         var listed: Set<RowKey> = []
         let history = try #require(PersistentHistory(schema: StoreSchema(reading: store.connection)))
         try history.forEachChange(reading: store.connection, ofTransaction: number) { change in
@@ -163,8 +176,25 @@ struct StoreMergePropertyTests {
             #expect(listed.insert(RowKey(root: entity.root, key: key)).inserted, "listed twice, seed \(seed)")
             #expect(change.kind != .update || change.properties(in: store.writer.layout) != nil, "seed \(seed)")
         }
-        let changed = Set(plan.listings.map(\.row)).union(plan.insertions.map(\.target)).union(plan.deletions.keys)
-            .union(plan.restorations.keys)
-        #expect(listed.isSuperset(of: changed), "not listed: \(changed.subtracting(listed)), seed \(seed)")
+        return listed
+    }
+
+    /// Whoever had read one of the stores to its end is told of everything that is different in the merged one.
+    private static func checkConsumer(
+        of side: PlainGraph,
+        _ merged: PlainGraph,
+        _ listed: Set<RowKey>,
+        _ seed: UInt64
+    ) {
+        let keys = Set(side.objects.keys).union(merged.objects.keys)
+        var changed = keys.filter { side.objects[$0] != merged.objects[$0] }
+        for pair in side.pairs.symmetricDifference(merged.pairs) {
+            // A place at the end of a relationship without an inverse is nobody's property.
+            changed.insert(pair.owner)
+            if RandomGraph.hasInverse(side.shape.relations[pair.relation].name) { changed.insert(pair.member) }
+        }
+        for key in changed {
+            #expect(listed.contains(RowKey(root: key.root, key: key.number)), "\(key) is not told of, seed \(seed)")
+        }
     }
 }

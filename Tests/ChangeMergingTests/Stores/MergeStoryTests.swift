@@ -1,0 +1,207 @@
+import ChangeMerging
+import SafeFiles
+import StoreFormat
+import StoreWriting
+import Testing
+
+/// What went wrong elsewhere, and does not here.
+@Suite("Stories of merges that went wrong")
+struct MergeStoryTests {
+    @Test("Two places that were filled without a word between them become one store, by what identifies their objects")
+    func twoPlaces() throws {
+        let triple = try StoreMergeTests.triple()
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        try shared.connection.execute("UPDATE Z_METADATA SET Z_UUID = '0E3E5F3E-1DB3-4B0E-8A6B-0F0A3D0C9A11'")
+        let late = try old.insert("Habit", ["code": .text("old only"), "name": .text("late")])
+        try old.save { try $0.connect(StoreMergeTests.category, "habits", to: late) }
+        let other = try shared.insert("Habit", ["code": .text("shared only")])
+        try shared.save { try $0.update(StoreMergeTests.habit(1), ["goal": .integer(3)]) }
+        let merge = try StoreMerger(
+            base: nil,
+            old: old.place(),
+            shared: shared.place(),
+            settings: MergeSettings(identities: ["Category": ["title"]])
+        )
+        .plan()
+        #expect(merge.summary.refusals.isEmpty && merge.summary.joined == 4 && merge.summary.inserted == 1)
+        _ = try merge.carryOut(MergeRun(epoch: "1", deadline: Deadline(after: .seconds(60))))
+        var rekeyed: [RekeyedObject] = []
+        try merge.forEachRekeyedObject { rekeyed.append($0) }
+        let moved = try #require(rekeyed.first { $0.reason == .newKey })
+        #expect(moved.old.storeUUID != moved.new.storeUUID && moved.old.primaryKey == late.primaryKey)
+        let habits = try shared.writer.destinations(of: StoreMergeTests.category, "habits").map(\.primaryKey)
+        #expect(habits == [1, 2, 3, moved.new.primaryKey] && other.primaryKey == late.primaryKey)
+        #expect(try shared.value("goal", of: StoreMergeTests.habit(1)) == .integer(3))
+        #expect(try shared.objects().count == 6)
+    }
+
+    @Test("An old store that stayed as it was brings nothing back, however much the new one went on")
+    func staleStore() throws {
+        let triple = try StoreMergeTests.triple()
+        let shared = try triple.store("shared")
+        try shared.save {
+            try $0.update(StoreMergeTests.habit(1), ["name": .text("newer")])
+            try $0.delete(StoreMergeTests.habit(2))
+        }
+        let before = try StoreDigest(of: shared.connection, externalData: nil)
+        #expect(try triple.merge().result.outcome == .nothingToDo)
+        #expect(try StoreDigest(of: shared.connection, externalData: nil) == before)
+    }
+
+    @Test("What a writer saves who had the old store open since before the copy is found and merged")
+    func lateWriter() throws {
+        let triple = try StoreMergeTests.triple()
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        let writer = try MergeStore(old.location, in: triple.folder.directory, StoreMergeTests.model)
+        writer.clock = 5000
+        _ = try triple.plan()
+        let late = try writer.insert("Habit", ["code": .text("late"), "name": .text("late")])
+        #expect(try triple.merge().plan.insertions.count == 1)
+        #expect(try shared.value("name", of: late) == .text("late"))
+    }
+
+    @Test("One natural key on both sides is one object where an identity says so, and two where none does")
+    func naturalKey() throws {
+        for identities in [["Category": ["title"]], [:]] {
+            let triple = try StoreMergeTests.triple()
+            for name in ["old", "shared"] { try triple.store(name).insert("Category", ["title": .text("sport")]) }
+            try triple.merge(MergeSettings(identities: identities))
+            let count = try triple.store("shared").objects().count { $0.entity == "Category" }
+            #expect(count == (identities.isEmpty ? 3 : 2))
+        }
+    }
+
+    @Test("An object that one side deleted and made anew under the same values goes by its values")
+    func insertionAfterDeletion() throws {
+        let triple = try StoreMergeTests.triple()
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        try old.save { try $0.delete(StoreMergeTests.habit(1)) }
+        let anew = try old.insert("Habit", ["code": .text("c1"), "name": .text("anew")])
+        try shared.save { try $0.update(StoreMergeTests.habit(2), ["goal": .integer(2)]) }
+        let (plan, _) = try triple.merge()
+        #expect(plan.conflicts == [] && anew.primaryKey == 4)
+        #expect(try shared.value("code", of: anew) == .text("c1"))
+        #expect(try shared.value("name", of: StoreMergeTests.habit(1)) == nil)
+        #expect(try shared.value("goal", of: StoreMergeTests.habit(2)) == .integer(2))
+    }
+
+    @Test("Members that both sides added and one side deleted come out as a set")
+    func toMany() throws {
+        let triple = try StoreMergeTests.triple()
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        for store in [old, shared] {
+            let habit = try store.insert("Habit", ["code": .text(store.location.name)])
+            try store.save { try $0.connect(StoreMergeTests.category, "habits", to: habit) }
+        }
+        try old.save { try $0.delete(StoreMergeTests.habit(2)) }
+        try shared.save { try $0.disconnect(StoreMergeTests.category, "habits", from: StoreMergeTests.habit(3)) }
+        let (plan, _) = try triple.merge()
+        let members = try shared.writer.destinations(of: StoreMergeTests.category, "habits")
+        #expect(Set(members.map(\.primaryKey)) == [1, 4, 5] && plan.conflicts == [])
+        #expect(try shared.objects().contains(StoreMergeTests.habit(3)))
+    }
+
+    @Test("Nothing is merged twice: not under the same name, and not from a base that has it all")
+    func twice() throws {
+        let triple = try StoreMergeTests.triple()
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        try old.insert("Habit", ["code": .text("late")])
+        try shared.insert("Habit", ["code": .text("other")])
+        #expect(try triple.merge(epoch: "first").result.outcome == .merged)
+        let digest = try StoreDigest(of: shared.connection, externalData: nil)
+        #expect(try triple.merge(epoch: "first").result.outcome == .alreadyDone)
+        // After the merge the old store is the base of the next one.
+        let next = try StoreMerger(base: old.place(), old: old.place(), shared: shared.place()).plan()
+        let run = MergeRun(epoch: "second", deadline: Deadline(after: .seconds(60)))
+        #expect(try next.summary.isIdle && next.carryOut(run).outcome == .nothingToDo)
+        #expect(try StoreDigest(of: shared.connection, externalData: nil) == digest)
+        #expect(try StoreMerger.epoch(of: shared.connection) == "first")
+    }
+
+    @Test("A merge after a merge takes only what is new, and keys that were moved stay where they went")
+    func again() throws {
+        let triple = try StoreMergeTests.triple()
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        for store in [old, shared] { try store.insert("Category", ["title": .text(store.location.name)]) }
+        try triple.merge(epoch: "first")
+        #expect(try shared.objects().count { $0.entity == "Category" } == 3)
+        // The old store as it was merged.
+        try old.connection.execute("VACUUM INTO '\(triple.folder.directory.path)/next.sqlite'")
+        let base = try MergeStore(
+            StoreLocation(folder: triple.folder.directory.path, name: "next.sqlite"),
+            in: triple.folder.directory,
+            StoreMergeTests.model
+        )
+        try old.save { try $0.update(StoreMergeTests.habit(3), ["goal": .integer(3)]) }
+        let merge = try StoreMerger(base: base.place(), old: old.place(), shared: shared.place()).plan()
+        #expect(merge.summary.updated == 1 && merge.summary.inserted == 0 && merge.summary.deleted == 0)
+        #expect(
+            try merge.carryOut(MergeRun(epoch: "second", deadline: Deadline(after: .seconds(60)))).outcome == .merged
+        )
+        #expect(try shared.objects().count { $0.entity == "Category" } == 3)
+        #expect(try shared.value("goal", of: StoreMergeTests.habit(3)) == .integer(3))
+    }
+
+    @Test("The store stays the one it was: its identifier and the metadata of others are kept")
+    func identity() throws {
+        let triple = try StoreMergeTests.triple()
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        try MetadataWriter.update(["PFCloudKitMetadata": .string("zone")], in: shared.connection)
+        try old.insert("Habit", ["code": .text("late")])
+        let before = try #require(try StoreMetadata(reading: shared.connection))
+        try triple.merge(epoch: "e")
+        let after = try #require(try StoreMetadata(reading: shared.connection))
+        #expect(after.uuid == before.uuid)
+        var values = after.values
+        #expect(values.removeValue(forKey: StoreMerger.epochKey) == .string("e"))
+        #expect(values == before.values)
+    }
+
+    @Test("What is recorded begins before the first write and ends before the commit, and may still undo the merge")
+    func recording() throws {
+        let triple = try StoreMergeTests.triple()
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        try old.insert("Habit", ["code": .text("late")])
+        let before = try StoreDigest(of: shared.connection, externalData: nil)
+        for failure in [StoreError(.noSpace, path: "", "no room for the record"), nil] {
+            let recorder = Recorder(shared.connection, failure)
+            let run = MergeRun(
+                epoch: "1",
+                deadline: Deadline(after: .seconds(60)),
+                record: { _ in
+                    try recorder.begin()
+                    return recorder
+                }
+            )
+            let merge = try triple.plan()
+            if failure != nil {
+                #expect(throws: StoreError.self) { _ = try merge.carryOut(run) }
+                #expect(try StoreDigest(of: shared.connection, externalData: nil) == before)
+            } else {
+                #expect(try merge.carryOut(run).outcome == .merged)
+            }
+            #expect(recorder.counts == [3, 4] && recorder.epoch == "1")
+        }
+    }
+
+    /// Counts the habits when it begins and when it ends.
+    private final class Recorder: MergeRecording {
+        private let connection: StoreConnection
+        private let failure: StoreError?
+        private(set) var counts: [Int64] = []
+        private(set) var epoch: String?
+
+        init(_ connection: StoreConnection, _ failure: StoreError?) {
+            self.connection = connection
+            self.failure = failure
+        }
+
+        func begin() throws { counts.append(try connection.value("SELECT count(*) FROM ZHABIT")?.integer ?? 0) }
+
+        func finish() throws {
+            try begin()
+            epoch = try StoreMerger.epoch(of: connection)
+            if let failure { throw failure }
+        }
+    }
+}

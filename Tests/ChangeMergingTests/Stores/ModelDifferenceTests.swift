@@ -1,0 +1,145 @@
+import ChangeMerging
+import SafeFiles
+import StoreFormat
+import StoreWriting
+import Testing
+
+@Suite("Merging stores whose models differ")
+struct ModelDifferenceTests {
+    /// The model that the shared store was migrated to.
+    struct Migration: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        var goal: AttributeDescription? = AttributeDescription(name: "goal", type: .integer64)
+        var extra: AttributeDescription?
+        var hasCategory = true
+        var refusals: [MergeRefusal] = []
+
+        /// The entity that comes first gives all others new numbers.
+        var model: ManagedObjectModel {
+            let category = EntityDescription(
+                name: "Category",
+                attributes: [
+                    AttributeDescription(name: "title", type: .string),
+                    AttributeDescription(name: "color", type: .integer16),
+                ] + (extra.map { [$0] } ?? []),
+                relationships: StoreMergeTests.model.entities["Category"]?.relationships ?? []
+            )
+            let habit = EntityDescription(
+                name: "Habit",
+                attributes: (StoreMergeTests.model.entities["Habit"]?.attributes ?? []).filter { $0.name != "goal" }
+                    + (goal.map { [$0] } ?? []),
+                relationships: hasCategory ? StoreMergeTests.model.entities["Habit"]?.relationships ?? [] : [],
+                uniquenessConstraints: [["code"]]
+            )
+            return ManagedObjectModel(
+                entities: [EntityDescription(name: "Aardvark"), habit] + (hasCategory ? [category] : [])
+            )
+        }
+    }
+
+    /// Copies the objects of the base into a store of another model, as a migration does: keys and versions stay.
+    private static func migrate(_ triple: MergeTriple, to model: ManagedObjectModel) throws -> MergeStore {
+        let base = try triple.store("base")
+        let location = StoreLocation(folder: triple.folder.directory.path, name: "migrated.sqlite")
+        let builder = try StoreBuilder(model, uuid: "2E3E5F3E-1DB3-4B0E-8A6B-0F0A3D0C9A11")
+        try builder.build(at: location, in: triple.folder.directory).close()
+        let store = try MergeStore(location, in: triple.folder.directory, model)
+        try store.save { writer in
+            for key in try base.objects() where model.entities[key.entity] != nil {
+                try writer.allocateKeys(for: key.entity, upTo: key.primaryKey)
+                let names = model.attributes(of: key.entity).map(\.name)
+                var values = try base.side().stored(names, of: key.entity, key.primaryKey) ?? [:]
+                for attribute in model.attributes(of: key.entity) where !attribute.isOptional {
+                    values[attribute.name] = .text("none")
+                }
+                try writer.insert(key, values)
+            }
+            guard model.entities["Category"] != nil else { return }
+            for habit in try base.writer.destinations(of: StoreMergeTests.category, "habits") {
+                try writer.connect(StoreMergeTests.category, "habits", to: habit)
+            }
+        }
+        for table in ["ZHABIT"] + (model.entities["Category"] == nil ? [] : ["ZCATEGORY"]) {
+            try base.connection.forEachRow("SELECT Z_PK, Z_OPT FROM \(table)") {
+                try store.connection.run("UPDATE \(table) SET Z_OPT = ? WHERE Z_PK = ?", [$0.value(1), $0.value(0)])
+            }
+        }
+        return store
+    }
+
+    private static func plan(_ triple: MergeTriple, _ shared: MergeStore) throws -> any PlannedMerge {
+        try StoreMerger(
+            base: triple.store("base").place(),
+            old: triple.store("old").place(),
+            shared: shared.place()
+        )
+        .plan()
+    }
+
+    @Test("Entities are matched by their names, what the old side has no word of gets its default, and nothing is lost")
+    func lackingProperties() throws {
+        let triple = try StoreMergeTests.triple(tracksHistory: false)
+        let migration = Migration(
+            testDescription: "",
+            goal: nil,
+            extra: AttributeDescription(
+                name: "note",
+                type: .string,
+                isOptional: false,
+                defaultValue: .string("none")
+            )
+        )
+        let old = try triple.store("old")
+        let late = try old.insert("Category", ["title": .text("late")])
+        try old.save {
+            try $0.update(StoreMergeTests.habit(1), ["goal": .integer(7), "name": .text("old")])
+            try $0.update(StoreMergeTests.habit(2), ["goal": .integer(8)])
+            try $0.connect(late, "habits", to: StoreMergeTests.habit(3))
+        }
+        let shared = try Self.migrate(triple, to: migration.model)
+        let merge = try Self.plan(triple, shared)
+        #expect(merge.summary.refusals.isEmpty)
+        #expect(merge.summary.notes == [MergeNote(.propertyLacking, entity: "Habit", property: "goal", count: 2)])
+        let parked = ParkedRows()
+        _ = try merge.carryOut(
+            MergeRun(epoch: "1", deadline: Deadline(after: .seconds(60)), park: { parked.rows.append($0) })
+        )
+        #expect(try shared.value("name", of: StoreMergeTests.habit(1)) == .text("old"))
+        #expect(try shared.value("note", of: late) == .text("none"))
+        #expect(try shared.writer.destinations(of: late, "habits") == [StoreMergeTests.habit(3)])
+        #expect(try shared.objects().filter { $0.entity == "Category" } == [StoreMergeTests.category, late])
+        #expect(parked.rows.map { $0.values["goal"] } == [.integer(7), .integer(8)])
+    }
+
+    @Test(
+        "What is told in two ways is refused, but only where something changed",
+        arguments: [
+            Migration(
+                testDescription: "an attribute of another type",
+                goal: AttributeDescription(name: "goal", type: .string),
+                refusals: [.modelsDiffer(entity: "Habit", property: "goal")]
+            ),
+            Migration(
+                testDescription: "a value that must be there, and is not",
+                extra: AttributeDescription(name: "note", type: .string, isOptional: false),
+                refusals: [.modelsDiffer(entity: "Category", property: "note")]
+            ),
+            Migration(
+                testDescription: "an entity that is gone",
+                hasCategory: false,
+                refusals: [.modelsDiffer(entity: "Category", property: nil)]
+            ),
+        ]
+    )
+    func incompatible(_ migration: Migration) throws {
+        let triple = try StoreMergeTests.triple(tracksHistory: false)
+        let old = try triple.store("old")
+        let shared = try Self.migrate(triple, to: migration.model)
+        #expect(try Self.plan(triple, shared).summary.isIdle)
+        try old.insert("Category")
+        try old.save { try $0.update(StoreMergeTests.habit(1), ["name": .text("old")]) }
+        let summary = try Self.plan(triple, shared).summary
+        #expect(summary.refusals == migration.refusals)
+        #expect(summary.refusals.allSatisfy { $0.kind == .incompatible })
+    }
+}

@@ -1,0 +1,6 @@
+import ChangeMerging
+
+/// Collects the rows that a merge parks.
+final class ParkedRows {
+    var rows: [ParkedRow] = []
+}
