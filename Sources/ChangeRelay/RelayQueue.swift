@@ -206,8 +206,8 @@ public final class RelayQueue: Sendable {
                 [.integer(last), .real(tooOld)]
             )
         }
-        let (cut, isFull) = last.subtractingReportingOverflow(limits.mostNotices)
-        if !isFull, cut > 0 {
+        let (cut, overflows) = last.subtractingReportingOverflow(limits.mostNotices)
+        if !overflows, cut > 0 {
             try connection.run(
                 "UPDATE consumer SET needs_refresh = 1, position = ? WHERE position < ?",
                 [.integer(last), .integer(cut)]

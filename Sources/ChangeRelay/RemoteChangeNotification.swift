@@ -54,7 +54,7 @@ public final class RemoteChangeNotification: Sendable {
     }
 
     /// What changes when somebody else commits, to tell a commit from a mere post; nil when it cannot be told now.
-    public func storeVersion() -> StoreVersion? { (try? version()) ?? nil }
+    public func storeVersion() -> StoreVersion? { try? version() }
 
     /// Wakes every other process that listens; to be called after a save was committed.
     public func post() throws(RelayError) {

@@ -49,7 +49,7 @@ final class RemoteChangeWatch: Sendable {
         let (sight, version) = (try? file.look(), try? version())
         state.withLock { state in
             state.sight = sight ?? .nothing
-            state.version = version ?? nil
+            state.version = version
         }
     }
 
@@ -94,7 +94,7 @@ final class RemoteChangeWatch: Sendable {
     private func look() {
         // Whoever posts has committed before: in this order a post is never seen without its commit.
         let sight = try? file.look()
-        let version = (try? readVersion()) ?? nil
+        let version = try? readVersion()
         let (isNew, pause) = state.withLock { state -> (Bool, Duration?) in
             guard !state.isCancelled else { return (false, nil) }
             let now = ContinuousClock.now

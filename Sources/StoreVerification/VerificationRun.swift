@@ -25,6 +25,9 @@ struct VerificationRun {
         self.monitor = monitor
     }
 
+    /// Why levels of Core Data's stores say nothing about others.
+    static let plainStore = "this is a plain SQLite store, not one of Core Data's"
+
     func report(upTo level: VerificationLevel) throws -> VerificationReport {
         var levels: [VerificationReport.LevelResult] = []
         var findings: [Finding] = []
@@ -47,6 +50,9 @@ struct VerificationRun {
                 case .tried(let report):
                     probed = report
                     found = report.findings
+                case .inapplicable(let reason):
+                    levels.append(.init(level: next, status: .skipped, reason: reason, seconds: 0))
+                    continue
                 case .impossible(let reason):
                     levels.append(.init(level: next, status: .skipped, reason: reason, seconds: 0))
                     findings.append(.mergingNotTried(reason, at: location))
@@ -85,14 +91,13 @@ struct VerificationRun {
             return "the database is damaged"
         }
         switch level {
-        case .files, .sqlite: return nil
+        case .files, .sqlite, .merging: return nil
         case .coredata:
             let isCoreData = try CoreDataStore.isOne(view.connection)
-            return isCoreData ? nil : "this is a plain SQLite store, not one of Core Data's"
+            return isCoreData ? nil : Self.plainStore
         case .content:
             if case .none(let reason) = reference { return reason }
             return nil
-        case .merging: return try MergeProbe.reasonToSkip(view.connection)
         }
     }
 }

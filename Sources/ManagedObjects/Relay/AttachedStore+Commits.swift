@@ -36,11 +36,11 @@ extension AttachedStore {
             return watching.withLock { watching in
                 let open = watching ?? (try? StoreConnection(location, access: .liveReading, lockTimeout: lockTimeout))
                 watching = open
-                return (try? open?.value(sql)?.integer).flatMap { $0 }.map { StoreVersion($0) }
+                return (try? open?.value(sql)?.integer).map { StoreVersion($0) }
             }
         }
         let version = writing.withLockIfAvailable { state in try? openToWrite(&state).value(sql)?.integer }
-        return version.flatMap { $0 }.flatMap { $0 }.map { StoreVersion($0) }
+        return version.flatMap { $0 }.map { StoreVersion($0) }
     }
 
     /// How many transactions history has after one number and up to another.

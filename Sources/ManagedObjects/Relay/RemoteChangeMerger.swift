@@ -1,5 +1,5 @@
-internal import ChangeRelay
-internal import StoreFormat
+package import ChangeRelay
+package import StoreFormat
 
 /// Brings what others saved into the contexts of one coordinator, under the name of one consumer.
 actor RemoteChangeMerger {
@@ -157,7 +157,7 @@ actor RemoteChangeMerger {
 
 extension PersistentStoreCoordinator {
     /// The ids that a notice is about; addresses in other stores are passed over.
-    fileprivate func changes(_ sets: [ChangeNotice.Change: [ObjectURI]]) -> ObjectIDChanges {
+    package func changes(_ sets: [ChangeNotice.Change: [ObjectURI]]) -> ObjectIDChanges {
         func ids(_ change: ChangeNotice.Change) -> Set<ManagedObjectID> {
             Set((sets[change] ?? []).compactMap { managedObjectID(forURIRepresentation: $0.description) })
         }

@@ -32,6 +32,8 @@ public struct MergeProbe: Sendable {
     /// How a probe ended.
     package enum Outcome: Sendable {
         case tried(MergeProbeReport)
+        /// There is nothing to probe in a store of this kind.
+        case inapplicable(reason: String)
         /// Nothing could be tried, which says nothing about the store.
         case impossible(reason: String)
     }
@@ -57,15 +59,6 @@ public struct MergeProbe: Sendable {
         self.limits = limits
     }
 
-    /// Why there is nothing to probe in a store; nil when there is.
-    package static func reasonToSkip(_ connection: StoreConnection) throws -> String? {
-        guard try CoreDataStore.isOne(connection) else { return "this is a plain SQLite store, not one of Core Data's" }
-        guard try ManagedObjectModel(cachedIn: connection) != nil else {
-            return "the store keeps no copy of its model, so nothing can write to it safely"
-        }
-        return nil
-    }
-
     /// Probes with a sample of the store that `connection` reads; `location` names the store as people know it.
     ///
     /// Only a wish to stop is thrown: where the scratch copy cannot be made, or this runtime cannot work with it, nothing
@@ -75,8 +68,12 @@ public struct MergeProbe: Sendable {
         at location: StoreLocation,
         monitor: WorkMonitor = .silent
     ) throws -> Outcome {
+        guard try CoreDataStore.isOne(connection) else { return .inapplicable(reason: VerificationRun.plainStore) }
+        guard let model = try ManagedObjectModel(cachedIn: connection) else {
+            return .inapplicable(reason: "the store keeps no copy of its model, so nothing can write to it safely")
+        }
         do {
-            let report = try report(of: connection, at: location, monitor: monitor)
+            let report = try report(of: connection, model, at: location, monitor: monitor)
             guard report.findings.isEmpty, !report.coverage.contains(where: { !$0.operations.isEmpty }) else {
                 return .tried(report)
             }
@@ -90,12 +87,14 @@ public struct MergeProbe: Sendable {
 
     private func report(
         of connection: StoreConnection,
+        _ model: ManagedObjectModel,
         at location: StoreLocation,
         monitor: WorkMonitor
     ) throws -> MergeProbeReport {
         let start = ContinuousClock.now
         let journalMode = try StoreHeader(reading: connection).journalMode
-        guard let layout = try StoreLayout(reading: connection), let metadata = try StoreMetadata(reading: connection)
+        guard let layout = try StoreLayout(reading: connection, model: model),
+            let metadata = try StoreMetadata(reading: connection)
         else { throw StoreError(.incompatible, path: location.path, "this is no Core Data store with a model") }
         let scratch = try TemporaryDirectory(prefix: "store-migrate-probe")
         var selection = ProbeSelection.Limits()
@@ -120,7 +119,7 @@ public struct MergeProbe: Sendable {
             for (from, to) in ProbeRole.directions(roles) {
                 try monitor.checkCancellation()
                 report.directions.append("\(from.role) to \(to.role)")
-                try probe(entities, from, to, &report, until: start + limits.duration)
+                try probe(entities, model, from, to, &report, until: start + limits.duration)
                 if !report.findings.isEmpty { break }
             }
         }
@@ -130,6 +129,7 @@ public struct MergeProbe: Sendable {
 
     private func probe(
         _ entities: [ProbeEntity],
+        _ model: ManagedObjectModel,
         _ from: ProbeRole,
         _ to: ProbeRole,
         _ report: inout MergeProbeReport,
@@ -140,6 +140,7 @@ public struct MergeProbe: Sendable {
         let run = try opening(to.role, &report) {
             try ProbeRun(
                 entities,
+                model: to.description.modelFile == nil ? model : nil,
                 reader: (to.role, to.description),
                 writer: (from.role, session),
                 behaviour: instruments.behaviour,

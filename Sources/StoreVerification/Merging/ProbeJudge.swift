@@ -7,16 +7,18 @@ struct ProbeJudge {
     let step: ProbeStep
     let answer: ProbeAnswer
     let delivery: ProbeDelivery
-    let observer: ProbeObserver
+    /// What the reading side shows.
+    let shown: ProbeObserver.Pictures
+    /// What a fresh start sees.
+    let seen: ProbeObserver.Fresh
 
     /// What is wrong; empty when the reader shows what a fresh start would.
     ///
     /// The first that explains the rest is told, and not the rest.
-    func findings(reader: StoreRole, writer: StoreRole) throws -> [Finding] {
-        let seen = try observer.fresh(step.operation == .insert ? answer.changes.map(\.uri) : [])
+    func findings(reader: StoreRole, writer: StoreRole) -> [Finding] {
         let lost = lostChanges(seen.destinations, writer)
         guard lost.isEmpty else { return lost }
-        let (shown, fresh) = (try observer.pictures(), seen.pictures)
+        let fresh = seen.pictures
         let undelivered = answer.changes.filter { !delivery.names($0.uri) }
         guard undelivered.isEmpty else {
             if delivery.isPositionMoved { return [.relayPositionMoved(reader)] }

@@ -23,13 +23,19 @@ final class ProbeObserver {
 
     init(
         _ description: PersistentStoreDescription,
+        model: ManagedObjectModel?,
         entities: [ProbeEntity],
         mark: Int,
         behaviour: FetchedResultsController.Behaviour,
         receiver: (PersistentStoreCoordinator, PersistentStore) throws -> any ProbeReceiver
     ) throws {
         self.description = description
-        container = PersistentContainer(name: "reader", descriptions: [description], viewContextOn: .privateQueue)
+        container = PersistentContainer(
+            name: "reader",
+            managedObjectModel: model,
+            descriptions: [description],
+            viewContextOn: .privateQueue
+        )
         store = try container.persistentStoreCoordinator.addPersistentStore(with: description)
         self.receiver = try receiver(container.persistentStoreCoordinator, store)
         var (everything, marked): ([String: FetchRequest], [String: FetchRequest]) = ([:], [:])

@@ -16,6 +16,7 @@ struct ProbeRun {
 
     init(
         _ entities: [ProbeEntity],
+        model: ManagedObjectModel?,
         reader: (role: StoreRole, description: PersistentStoreDescription),
         writer: (role: StoreRole, session: any ProbeSession),
         behaviour: FetchedResultsController.Behaviour,
@@ -27,6 +28,7 @@ struct ProbeRun {
         self.writer = writer.role
         observer = try ProbeObserver(
             reader.description,
+            model: model,
             entities: entities,
             mark: Self.matchMark,
             behaviour: behaviour,
@@ -61,14 +63,15 @@ struct ProbeRun {
                 for change in answer.changes { inserted[change.entity] = change.uri }
             }
             let delivery = try observer.receive()
-            let judge = ProbeJudge(step: step, answer: answer, delivery: delivery, observer: observer)
-            let findings = try judge.findings(reader: reader, writer: writer)
+            let shown = try observer.pictures()
+            let seen = try observer.fresh(operation == .insert ? answer.changes.map(\.uri) : [])
+            let judge = ProbeJudge(step: step, answer: answer, delivery: delivery, shown: shown, seen: seen)
+            let findings = judge.findings(reader: reader, writer: writer)
             if !findings.isEmpty {
                 report.findings += findings
                 return
             }
             for entity in Set(answer.changes.map(\.entity)) { report.note(operation, of: entity) }
-            let shown = try observer.pictures()
             _ = try observer.receive(repeating: true)
             if try observer.pictures() != shown {
                 report.findings.append(.repetitionHarms(operation, reader))

@@ -40,7 +40,7 @@ struct RelayProbeReceiver: ProbeReceiver {
                 let uris = sets.values.joined()
                 delivery.otherStores.formUnion(uris.map(\.storeUUID).filter { $0 != storeUUID })
                 delivery.uris.formUnion(uris.map(\.description))
-                last.append(changes(sets))
+                last.append(coordinator.changes(sets))
             }
             try merge(last, into: contexts)
             try consumer.acknowledge(batch)
@@ -56,18 +56,5 @@ struct RelayProbeReceiver: ProbeReceiver {
         for context in contexts {
             try context.performAndWait { for one in changes { try $0.mergeChanges(fromRemoteContextSave: one) } }
         }
-    }
-
-    private func changes(_ sets: [ChangeNotice.Change: [ObjectURI]]) -> ObjectIDChanges {
-        func ids(_ change: ChangeNotice.Change) -> Set<ManagedObjectID> {
-            Set((sets[change] ?? []).compactMap { coordinator.managedObjectID(forURIRepresentation: $0.description) })
-        }
-        return ObjectIDChanges(
-            inserted: ids(.inserted),
-            updated: ids(.updated),
-            deleted: ids(.deleted),
-            refreshed: ids(.refreshed),
-            invalidated: ids(.invalidated)
-        )
     }
 }

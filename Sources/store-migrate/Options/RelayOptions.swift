@@ -25,9 +25,4 @@ struct RelayOptions: ParsableArguments {
         _ = try inspection(reporter)
         return try RelayQueue.existing(beside: store.location, lockTimeout: access.lockTimeout.duration)
     }
-
-    static func count(_ text: String) throws -> Int {
-        guard let count = Int(text), count > 0 else { throw ValidationError("write a number from 1 on") }
-        return count
-    }
 }

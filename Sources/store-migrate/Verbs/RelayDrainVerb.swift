@@ -22,18 +22,14 @@ struct RelayDrainVerb: Verb {
     @Option(help: ArgumentHelp("The consumer; refused while another process has the name.", valueName: "name"))
     var consumer: String
 
-    @Option(
-        help: ArgumentHelp("How many at most, from the earliest.", valueName: "count"),
-        transform: RelayOptions.count
-    )
-    var limit: Int?
+    @OptionGroup var extent: RelayExtent
 
     @OptionGroup var reporting: ReportingOptions
 
     func perform(_ reporter: Reporter) throws -> Ending {
         let consumer = try RelayConsumer(consumer, of: options.queue(reporter))
         var findings = 0
-        var rest = limit ?? .max
+        var rest = extent.limit ?? .max
         while rest > 0, !reporter.isCancelled() {
             let batch = try consumer.next(limit: min(Self.batch, rest))
             if batch.isEmpty { break }

@@ -17,11 +17,7 @@ struct RelayListVerb: Verb {
     @Option(help: ArgumentHelp("Only those after a place in the queue.", valueName: "place"))
     var after: Int64 = 0
 
-    @Option(
-        help: ArgumentHelp("How many at most, from the earliest.", valueName: "count"),
-        transform: RelayOptions.count
-    )
-    var limit: Int?
+    @OptionGroup var extent: RelayExtent
 
     @OptionGroup var reporting: ReportingOptions
 
@@ -30,7 +26,7 @@ struct RelayListVerb: Verb {
             reporter.result("\(Escaped.text(options.store.path)): nothing was ever posted here", record: nil)
             return Ending(.done)
         }
-        var (place, rest) = (after, limit ?? .max)
+        var (place, rest) = (after, extent.limit ?? .max)
         while rest > 0, !reporter.isCancelled() {
             let notices = try queue.notices(after: place, limit: min(Self.batch, rest))
             guard let last = notices.last else { break }

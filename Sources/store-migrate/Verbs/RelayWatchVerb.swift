@@ -21,7 +21,7 @@ struct RelayWatchVerb: Verb {
 
     @OptionGroup var options: RelayOptions
 
-    @Option(help: ArgumentHelp("End after so many lines.", valueName: "count"), transform: RelayOptions.count)
+    @Option(help: ArgumentHelp("End after so many lines.", valueName: "count"), transform: RelayExtent.count)
     var limit: Int?
 
     @OptionGroup var reporting: ReportingOptions

@@ -1,0 +1,15 @@
+import ArgumentParser
+
+/// How much of a relay a verb deals with.
+struct RelayExtent: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("How many at most, from the earliest.", valueName: "count"),
+        transform: Self.count
+    )
+    var limit: Int?
+
+    static func count(_ text: String) throws -> Int {
+        guard let count = Int(text), count > 0 else { throw ValidationError("write a number from 1 on") }
+        return count
+    }
+}
