@@ -78,7 +78,7 @@ let strategies = [
 let package = Package(
     name: "store-migrate",
     products: [
-        .library(name: "StoreMigration", targets: ["StoreMigration", "StoreFormat"]),
+        .library(name: "StoreMigration", targets: ["StoreMigration", "StoreFormat", "ChangeMerging"]),
         .library(name: "ManagedObjects", targets: ["ManagedObjects", "ChangeRelay", "StoreFormat", "ChangeMerging"]),
         .library(name: "ChangeRelay", targets: ["ChangeRelay", "StoreFormat"]),
         .library(name: "StoreVerification", targets: ["StoreVerification"]),
@@ -137,8 +137,8 @@ let package = Package(
         .module(
             "StoreMigration",
             [
-                "StoreVerification", "ManagedObjects", "ChangeRelay", "StoreWriting", "StoreFormat", "StoreStrategies",
-                "SafeFiles", "CSQLite", .systemPackage, .logging,
+                "StoreVerification", "ManagedObjects", "ChangeMerging", "ChangeRelay", "StoreWriting", "StoreFormat",
+                "StoreStrategies", "SafeFiles", "CSQLite", .systemPackage, .logging,
             ]
         ),
         // strategies
@@ -156,9 +156,9 @@ let package = Package(
         .executableTarget(
             name: "store-migrate",
             dependencies: [
-                "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeRelay", "StoreFixtures", "StoreFormat",
-                "BuiltInStrategies", "StrategyProcess", "StoreStrategies", "SafeFiles", .arguments, .yams, .logging,
-                .subprocess, .systemPackage,
+                "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeMerging", "ChangeRelay",
+                "StoreFixtures", "StoreFormat", "BuiltInStrategies", "StrategyProcess", "StoreStrategies", "SafeFiles",
+                .arguments, .yams, .logging, .subprocess, .systemPackage,
             ],
             packageAccess: false,
             swiftSettings: strict

@@ -176,7 +176,7 @@ struct ShareJudge: Sendable {
     }
 
     /// Opens a copy of a store with its journals, so that judging it changes nothing.
-    private func withCopy<Value>(
+    func withCopy<Value>(
         of name: String,
         in folder: Directory,
         _ scratch: Scratch,

@@ -1,21 +1,21 @@
 /// The choices of who merges two stores.
-package struct MergeSettings: Hashable, Sendable {
+public struct MergeSettings: Hashable, Sendable {
     /// How the changes of a side are found.
-    package enum Source: Hashable, Sendable {
+    public enum Source: Hashable, Sendable {
         /// By history where both sides have it past the base, else by reading the stores.
         case automatic
         /// By reading the stores, for those whose history is not trusted: a plain SQLite writer adds nothing to it.
         case scan
     }
 
-    package var policy: StoreMergePolicy
+    public var policy: StoreMergePolicy
     /// Policies of single entities, or of tables, by name; those of entities hold for their subentities too.
-    package var policies: [String: StoreMergePolicy]
+    public var policies: [String: StoreMergePolicy]
     /// The attributes by which objects of an entity are the same, by entity.
-    package var identities: [String: [String]]
-    package var source: Source
+    public var identities: [String: [String]]
+    public var source: Source
 
-    package init(
+    public init(
         policy: StoreMergePolicy = .mergeByPropertyStoreTrump,
         policies: [String: StoreMergePolicy] = [:],
         identities: [String: [String]] = [:],

@@ -24,6 +24,18 @@ package enum JournalRecord: Hashable, Sendable, Codable {
     case done(Completion)
     /// The old store was looked at again and holds what it held; the token is renewed.
     case renewed(OldState)
+    /// A base for later merges lies beside the journal.
+    case base(BaseFile)
+    /// What the old store holds is about to be merged into the new one, in one transaction.
+    case merging(Merging)
+    /// A merge that belongs to no share came to its end.
+    case merged(epoch: String)
+    /// What a merge did was undone, or it never was.
+    case unmerged(epoch: String)
+    /// What the new store holds is about to be brought back to the old place, by the run of this number over the new one.
+    case unsharing(transaction: String)
+    /// The old place is in use again, and nothing is shared any more.
+    case unshared
     /// The old store's fence was taken away because the new store is gone, or failed its proof.
     case unfenced
     /// The run was taken back.
@@ -93,6 +105,25 @@ extension JournalRecord {
         package let digest: String
         /// The copy's whole content digest.
         package let contentDigest: String
+    }
+
+    /// A copy of what both places hold at one moment, kept beside the journal.
+    package struct BaseFile: Hashable, Sendable, Codable {
+        package let name: String
+        /// The digest of its name and bytes.
+        package let digest: String
+    }
+
+    /// A merge, as it is recognised after its transaction.
+    package struct Merging: Hashable, Sendable, Codable {
+        /// What the merged store keeps as the mark of this merge.
+        package let epoch: String
+        package let from: StoreLocation
+        package let into: StoreLocation
+        /// What the store that was merged held; nil for a merge that belongs to no share.
+        package let oldState: OldState?
+        /// The base of the next merge; nil where none is kept.
+        package let base: BaseFile?
     }
 
     /// How the old store is known to be unchanged.

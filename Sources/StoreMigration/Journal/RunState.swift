@@ -11,14 +11,21 @@ package enum RunState: Hashable, Sendable {
     case shared(SharedRun)
     /// The store was shared, and its old place is out of use.
     case retired(SharedRun, to: String)
+    /// The content of the new place is on its way back to the old one.
+    case unsharing(SharedRun, transaction: String)
 
     /// What the last run was about; nil when there is none.
     package var run: JournalRecord.RunIdentity? {
         switch self {
         case .none: nil
         case .interrupted(let current): current.run
-        case .shared(let shared), .retired(let shared, _): shared.run
+        case .shared(let shared), .retired(let shared, _), .unsharing(let shared, _): shared.run
         }
+    }
+
+    /// What both places held last, where the store is shared and somebody kept it.
+    package var base: JournalRecord.BaseFile? {
+        if case .shared(let shared) = self { shared.base } else { nil }
     }
 
     /// A run whose end is missing, and the facts it left.
@@ -33,6 +40,8 @@ package enum RunState: Hashable, Sendable {
         package var published: FileIdentity?
         package var isFenced = false
         package var provedDigest: String?
+        package var base: JournalRecord.BaseFile?
+        package var merging: JournalRecord.Merging?
     }
 
     /// A run that came to its end.
@@ -43,6 +52,8 @@ package enum RunState: Hashable, Sendable {
         package var oldState: JournalRecord.OldState
         /// The name the old store is about to take, when a retirement was interrupted.
         package var retiringTo: String?
+        /// What both places held last, for the merge of late writes; nil where nobody kept it.
+        package var base: JournalRecord.BaseFile?
     }
 
     /// The same state of a store that is at `old` now, wherever it was when the run began.
@@ -58,6 +69,9 @@ package enum RunState: Hashable, Sendable {
         case .retired(var shared, let name):
             shared.run = shared.run.at(old)
             return .retired(shared, to: name)
+        case .unsharing(var shared, let transaction):
+            shared.run = shared.run.at(old)
+            return .unsharing(shared, transaction: transaction)
         }
     }
 
@@ -76,11 +90,19 @@ package enum RunState: Hashable, Sendable {
             return .interrupted(InterruptedRun(run: run))
         case (.rolledBack, .interrupted(let current)):
             return current.former.map { .shared($0) } ?? .none
-        case (.rolledBack, _), (.unfenced, _):
+        case (.rolledBack, _), (.unfenced, _), (.unshared, _):
             return .none
+        case (.unsharing(let transaction), .shared(let shared)), (.unsharing(let transaction), .retired(let shared, _)):
+            return .unsharing(shared, transaction: transaction)
         case (.done(let completion), .interrupted(let current)):
             return .shared(
-                SharedRun(run: current.run, completion: completion, oldState: completion.oldState, retiringTo: nil)
+                SharedRun(
+                    run: current.run,
+                    completion: completion,
+                    oldState: completion.oldState,
+                    retiringTo: nil,
+                    base: current.keptBase
+                )
             )
         case (_, .interrupted(var current)):
             current.add(record)
@@ -100,6 +122,12 @@ package enum RunState: Hashable, Sendable {
 }
 
 extension RunState.InterruptedRun {
+    /// What both places held last: a copy leaves a base of its own or none, and what copied nothing leaves the former one.
+    fileprivate var keptBase: JournalRecord.BaseFile? {
+        if let merging { return merging.base }
+        return publication == nil && replacement == nil ? former?.base : base
+    }
+
     fileprivate mutating func add(_ record: JournalRecord) {
         switch record {
         case .nest(let identity): nest = identity
@@ -109,6 +137,8 @@ extension RunState.InterruptedRun {
         case .published(let identity): published = identity
         case .fenced: isFenced = true
         case .proved(let digest): provedDigest = digest
+        case .base(let file): base = file
+        case .merging(let merging): self.merging = merging
         default: break
         }
     }

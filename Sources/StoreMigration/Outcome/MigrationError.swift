@@ -48,12 +48,14 @@ extension MigrationOutcome {
     /// The advice that goes with an outcome when the place that failed knows nothing better.
     fileprivate var advice: String {
         switch self {
-        case .shared, .alreadyShared, .retired, .rolledBack, .done: "There is nothing to do."
+        case .shared, .alreadyShared, .merged, .unshared, .retired, .rolledBack, .done: "There is nothing to do."
         case .failed: "Nothing was changed; mend what is named and run the command again."
         case .usage: "See the command's help."
         case .findings: "Look at the findings."
-        case .bothHoldObjects: "Decide with --on-both keep-old or --on-both keep-new; the other is kept aside."
+        case .bothHoldObjects:
+            "Decide with --on-both merge, or with --on-both keep-old or keep-new; the other is kept aside."
         case .needsDecision: "Look at both places with the status command before anything is written."
+        case .cloudMirrorInBothPlaces: "Let one of the two be mirrored to the end, and remove the other's mirror."
         case .lateWrites: "Both places were kept; the rows written to the old place are not in the new one."
         case .verificationFailed: "The old store is as it was; run the verify command on it."
         case .interrupted: "Run the command again, or the resume command."

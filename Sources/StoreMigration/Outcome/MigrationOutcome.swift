@@ -3,6 +3,9 @@ public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
     // Done, or nothing to do.
     case shared
     case alreadyShared
+    /// What one place held was merged into the other.
+    case merged
+    case unshared
     case retired
     case rolledBack
     case done
@@ -15,6 +18,8 @@ public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
     // Needs a decision.
     case bothHoldObjects
     case needsDecision
+    /// Both places were mirrored to the cloud since they parted.
+    case cloudMirrorInBothPlaces
     case lateWrites
     // The copy is not what it should be.
     case verificationFailed
@@ -33,11 +38,11 @@ public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
     /// The exit status of a process that ends with this outcome.
     public var exitStatus: Int32 {
         switch self {
-        case .shared, .alreadyShared, .retired, .rolledBack, .done: 0
+        case .shared, .alreadyShared, .merged, .unshared, .retired, .rolledBack, .done: 0
         case .failed: 1
         case .usage: 2
         case .findings: 3
-        case .bothHoldObjects, .needsDecision, .lateWrites: 4
+        case .bothHoldObjects, .needsDecision, .cloudMirrorInBothPlaces, .lateWrites: 4
         case .verificationFailed: 5
         case .interrupted: 6
         case .nothingFound: 10
@@ -52,7 +57,7 @@ public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
     /// True when a plan with this outcome stops instead of going on.
     package var isRefusal: Bool {
         switch self {
-        case .shared, .alreadyShared, .retired, .rolledBack, .done: false
+        case .shared, .alreadyShared, .merged, .unshared, .retired, .rolledBack, .done: false
         default: true
         }
     }

@@ -12,6 +12,12 @@ public enum NextStep: Hashable, Sendable {
     case verify(store: String)
     /// See what a place holds.
     case inspect(path: String)
+    /// Merge one store into another.
+    case merge(into: String, from: String)
+    /// Take back what the last merge into a store did.
+    case unmerge(into: String)
+    /// Go back to the old place, with what is in the new one.
+    case unshare(old: String, new: String)
     /// Create the folder that is missing.
     case makeFolder(path: String)
 }

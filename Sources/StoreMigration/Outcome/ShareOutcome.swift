@@ -1,3 +1,4 @@
+public import ChangeMerging
 public import StoreFormat
 public import StoreStrategies
 public import StoreVerification
@@ -41,6 +42,18 @@ public struct ShareOutcome: Sendable {
         }
     }
 
+    /// What a share that merged something did.
+    public struct Merge: Hashable, Sendable {
+        public let summary: MergeSummary
+        /// The file with the rows that lost a decision; nil when there are none.
+        public let parkedRows: String?
+
+        package init(summary: MergeSummary, parkedRows: String?) {
+            self.summary = summary
+            self.parkedRows = parkedRows
+        }
+    }
+
     public let outcome: MigrationOutcome
     /// The run's number, when a run wrote something now or before.
     public let transaction: String?
@@ -48,6 +61,8 @@ public struct ShareOutcome: Sendable {
     public let new: Side?
     /// Present when this run copied something.
     public let work: Work?
+    /// Present when this run merged something.
+    public let merge: Merge?
     /// What was proved; empty when nothing was copied.
     public let report: VerificationReport?
     public let findings: [Finding]
@@ -63,6 +78,7 @@ public struct ShareOutcome: Sendable {
         old: Side? = nil,
         new: Side? = nil,
         work: Work? = nil,
+        merge: Merge? = nil,
         report: VerificationReport? = nil,
         findings: [Finding] = [],
         message: String,
@@ -74,6 +90,7 @@ public struct ShareOutcome: Sendable {
         self.old = old
         self.new = new
         self.work = work
+        self.merge = merge
         self.report = report
         self.findings = findings
         self.message = message
@@ -89,6 +106,7 @@ public struct ShareOutcome: Sendable {
             old: old,
             new: new,
             work: work,
+            merge: merge,
             report: report,
             findings: findings,
             message: message,

@@ -129,6 +129,7 @@ struct FactsGatherer {
                 transaction: shared.run.transaction,
                 newPlace: newPlace,
                 isOldUnchanged: isUnchanged,
+                hasBase: shared.base != nil,
                 oldReading: reading
             )
         }
@@ -180,7 +181,9 @@ struct FactsGatherer {
                 }
                 guard let taken = try EntityNumbers(reading: newView.connection) else { return true }
                 let greatest = Dictionary(taken.roots.map { ($0.name, $0.max) }, uniquingKeysWith: max)
-                return given.roots.contains { greatest[$0.name].map { [last = $0.max] in $0 < last } ?? false }
+                // A merge takes neither the texts of a history along nor what a mirror notes.
+                let roots = given.roots.filter { $0.isOfModel || ["TRANSACTION", "CHANGE"].contains($0.name) }
+                return roots.contains { greatest[$0.name].map { [last = $0.max] in $0 < last } ?? false }
             }
         }
     }

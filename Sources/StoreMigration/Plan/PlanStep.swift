@@ -16,6 +16,8 @@ public struct PlanStep: Hashable, Sendable, Codable, Identifiable {
         case publish
         /// Replaces the content of the store at the destination in one transaction.
         case replaceContent
+        /// Merges the old store's content into the new one in one transaction.
+        case merge
         /// Keeps a copy of what was shared as the base of a later merge.
         case keepBase
         /// Sets the triggers that refuse writers of the old store.

@@ -19,6 +19,8 @@ package struct PlanningFacts: Sendable {
         package let isOldUnchanged: Bool
         /// False when only the fence and the receipt tell of the run.
         package let hasJournal: Bool
+        /// True when a copy of what both places held last was kept.
+        package let hasBase: Bool
         /// The old store's token, read before its content was looked at.
         package let oldReading: TokenReading?
 
@@ -27,12 +29,14 @@ package struct PlanningFacts: Sendable {
             newPlace: NewPlace,
             isOldUnchanged: Bool,
             hasJournal: Bool = true,
+            hasBase: Bool = false,
             oldReading: TokenReading? = nil
         ) {
             self.transaction = transaction
             self.newPlace = newPlace
             self.isOldUnchanged = isOldUnchanged
             self.hasJournal = hasJournal
+            self.hasBase = hasBase
             self.oldReading = oldReading
         }
     }

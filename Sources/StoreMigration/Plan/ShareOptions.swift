@@ -1,3 +1,4 @@
+public import ChangeMerging
 public import ChangeRelay
 public import FoundationEssentials
 public import StoreFormat
@@ -19,6 +20,8 @@ public struct ShareOptions: Sendable {
         case keepOld = "keep-old"
         /// The new store stays as it is; the old one is fenced and stays whole.
         case keepNew = "keep-new"
+        /// The old store is merged into the new one, object by object.
+        case merge
     }
 
     /// What to do when a lock is not to be had.
@@ -34,6 +37,8 @@ public struct ShareOptions: Sendable {
     public var oldStore: OldStorePolicy = .fence
     public var onBoth: BothPlacesPolicy = .fail
     public var ifBusy: BusyPolicy = .wait
+    /// How late writes, and stores that both hold objects, are merged.
+    public var merging = MergeSettings()
     /// The file of the model that the caller's programs carry; a store that was written with a newer one is refused.
     public var modelFile: URL?
     /// How far the proof goes.

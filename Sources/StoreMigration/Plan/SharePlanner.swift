@@ -96,12 +96,20 @@ package struct SharePlanner: Sendable {
                 reason: "the store is shared, and nothing was written to the old place since",
                 next: .retire(old: facts.old.path)
             )
+        case (.ours, false) where earlier.hasBase:
+            return plan(
+                .merged,
+                steps: mergingSteps,
+                findings: [.writtenLate(at: facts.old)],
+                reason: "the old store was written to after it was shared",
+                next: .retire(old: facts.old.path)
+            )
         case (.ours, false):
             return plan(
                 .lateWrites,
                 findings: [.writtenLate(at: facts.old)],
-                reason: "the old store was written to after it was shared",
-                next: .status(old: facts.old.path, new: facts.new.path)
+                reason: "the old store was written to after it was shared, and nobody kept what both places held then",
+                next: .merge(into: facts.new.path, from: facts.old.path)
             )
         case (.absent, _) where facts.newCondition.inspection?.isBlank == false:
             return anotherStoreAtNew
@@ -213,6 +221,13 @@ package struct SharePlanner: Sendable {
                 reason: "both places hold objects, and the old ones are to be kept",
                 next: .retire(old: facts.old.path)
             )
+        case .merge:
+            return plan(
+                .merged,
+                steps: mergingSteps,
+                reason: "both places hold objects, and are to be merged",
+                next: .retire(old: facts.old.path)
+            )
         case .keepNew:
             return plan(
                 .alreadyShared,
@@ -237,6 +252,11 @@ package struct SharePlanner: Sendable {
             step(.replaceContent, facts.new),
         ]
             + closingSteps
+    }
+
+    private var mergingSteps: [PlanStep] {
+        (options.oldStore == .fence ? [step(.fence, facts.old)] : [])
+            + [step(.merge, facts.new), step(.keepBase, facts.old), step(.writeReceipt, facts.new)]
     }
 
     private var closingSteps: [PlanStep] {

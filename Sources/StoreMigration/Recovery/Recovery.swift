@@ -32,7 +32,9 @@ public struct Recovery: Sendable {
         do {
             let location = StoreLocation(url: old)
             let folder = StateFolder(of: location, stateFolder: options.stateFolder)
-            guard case .interrupted = try folder.state() else { return nothingInterrupted }
+            let state = try folder.state()
+            if case .unsharing(let shared, _) = state { return try goOnUnsharing(shared, only: wanted) }
+            guard case .interrupted = state else { return nothingInterrupted }
             return try folder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
                 guard case .interrupted(let run) = journal.state else { return nothingInterrupted }
                 return try recover(run, only: wanted, &journal)
@@ -40,6 +42,26 @@ public struct Recovery: Sendable {
         } catch {
             throw MigrationError(error)
         }
+    }
+
+    private func goOnUnsharing(_ shared: RunState.SharedRun, only wanted: RecoveryDecision?) throws -> ShareOutcome {
+        guard wanted == nil else {
+            throw MigrationError(
+                .needsDecision,
+                "the new place's content is on its way back to the old one",
+                path: shared.run.old.path,
+                advice: "Finish that with the unshare command; the store can be shared again afterwards.",
+                next: .unshare(old: shared.run.old.path, new: shared.run.new.path)
+            )
+        }
+        return try UnshareRun(
+            old: shared.run.old,
+            new: shared.run.new,
+            options: options,
+            monitor: .silent,
+            logger: logger ?? .silent
+        )
+        .run()
     }
 
     private var nothingInterrupted: ShareOutcome {

@@ -15,16 +15,21 @@ package enum RecoveryDecision: Hashable, Sendable {
         package let main: FileIdentity?
         /// The content digest at the destination, which only a replacement asks for; nil when it is an empty file.
         package let digest: String?
+        /// The mark of the last merge into the store at the destination, which only a merge asks for.
+        package let epoch: String?
 
-        package init(main: FileIdentity?, digest: String?) {
+        package init(main: FileIdentity?, digest: String?, epoch: String? = nil) {
             self.main = main
             self.digest = digest
+            self.epoch = epoch
         }
     }
 
     package init(_ run: RunState.InterruptedRun, _ observed: Observation) {
         if let publication = run.publication {
             self = observed.main == publication.main ? .forward : .back
+        } else if let merging = run.merging {
+            self = observed.epoch == merging.epoch ? .forward : .back
         } else if let replacement = run.replacement {
             self.init(replacement, isPublished: run.published != nil, observed)
         } else {

@@ -36,7 +36,7 @@ struct RecoveryProof {
     }
 
     /// True when nobody wrote to the new store since it appeared, as its size and time tell.
-    private func isUntouched() throws -> Bool {
+    func isUntouched() throws -> Bool {
         guard let publication = run.publication, let folder = try gatherer.folder(of: run.run.new) else { return false }
         let token = try folder.token(of: run.run.new.name)
         return token.main?.size == publication.size && token.main?.modified == publication.modified

@@ -13,6 +13,8 @@ struct RetireRun {
     private static let sealedVersion: UInt8 = 3
 
     let old: StoreLocation
+    /// What the kept file's name says became of it.
+    var suffix = "retired"
     let options: ShareOptions
     let logger: Logger
 
@@ -46,7 +48,7 @@ struct RetireRun {
 
     private func retire(_ shared: RunState.SharedRun, _ journal: inout MigrationJournal) throws -> ShareOutcome {
         let folder = try Directory.open(path: old.folder)
-        let name = shared.retiringTo ?? "\(old.name).retired-\(shared.run.transaction)"
+        let name = shared.retiringTo ?? "\(old.name).\(suffix)-\(shared.run.transaction)"
         guard let status = try folder.status(of: old.name) else {
             guard try folder.status(of: name)?.identity == shared.run.oldIdentity else {
                 throw MigrationError(
@@ -89,6 +91,7 @@ struct RetireRun {
         // What was posted since the share, though nobody could save.
         let findings = RelayCarriage(old: old, new: shared.run.new, options: options).carry()
         try moveRelay(in: folder, to: name)
+        try move(RecordedContent.receiptName(for: old.name), to: RecordedContent.receiptName(for: name), in: folder)
         try folder.synchronize()
         try journal.append(.retired(to: name))
         return outcome(
@@ -102,9 +105,7 @@ struct RetireRun {
     /// Change notices keep to the store's name, as its other files do; nobody can be woken there any more.
     private func moveRelay(in folder: Directory, to name: String) throws {
         for sidecar in ["", "-wal", "-shm"] {
-            let (from, target) = (RelayQueue.name(for: old.name) + sidecar, RelayQueue.name(for: name) + sidecar)
-            guard try folder.status(of: from) != nil, try folder.status(of: target) == nil else { continue }
-            try folder.move(from, to: target, in: folder)
+            try move(RelayQueue.name(for: old.name) + sidecar, to: RelayQueue.name(for: name) + sidecar, in: folder)
         }
         let wake = RemoteChangeNotification.name(for: old.name)
         if try folder.status(of: wake) != nil { try folder.removeFile(wake) }
@@ -112,9 +113,17 @@ struct RetireRun {
 
     /// The support folder takes the name that goes with the new name, so that the kept store opens with its files.
     private func moveSupportFolder(in folder: Directory, to name: String) throws {
-        let target = StoreLocation(folder: old.folder, name: name).supportFolderName
-        guard try folder.status(of: old.supportFolderName) != nil, try folder.status(of: target) == nil else { return }
-        try folder.move(old.supportFolderName, to: target, in: folder)
+        try move(
+            old.supportFolderName,
+            to: StoreLocation(folder: old.folder, name: name).supportFolderName,
+            in: folder
+        )
+    }
+
+    /// Moves what goes with the store, where it is there and nothing has its new name.
+    private func move(_ name: String, to target: String, in folder: Directory) throws {
+        guard try folder.status(of: name) != nil, try folder.status(of: target) == nil else { return }
+        try folder.move(name, to: target, in: folder)
     }
 
     // MARK: Requirements

@@ -1,3 +1,4 @@
+import ChangeMerging
 import Logging
 import SafeFiles
 import StoreFormat
@@ -42,7 +43,11 @@ struct RunRecovery {
         {
             digest = try gatherer.rowDigest(of: run.run.new)
         }
-        return RecoveryDecision(run, RecoveryDecision.Observation(main: main?.identity, digest: digest))
+        var epoch: String?
+        if run.merging != nil, let main, main.size > 0 {
+            epoch = try gatherer.reader.withView(of: run.run.new) { try StoreMerger.epoch(of: $0.connection) }
+        }
+        return RecoveryDecision(run, RecoveryDecision.Observation(main: main?.identity, digest: digest, epoch: epoch))
     }
 
     /// Recovers the run and says which way it went.
@@ -52,7 +57,8 @@ struct RunRecovery {
         logger.notice("recovering", metadata: ["run": "\(run.run.transaction)", "decision": "\(decision)"])
         switch decision {
         case .back: try goBack(&journal)
-        case .forward: try goForward(&journal)
+        case .forward:
+            if let merging = run.merging { try finish(merging, &journal) } else { try goForward(&journal) }
         case .undecided where options.onBoth != .fail:
             // The caller has decided for one of the two stores; the next plan treats them as such.
             try goBack(&journal, keepsAside: true)
@@ -88,10 +94,15 @@ struct RunRecovery {
             }
             try Nest(of: run.run.transaction, identity: run.nest, in: container)?.remove()
         }
-        // A fence stays where an earlier run shared the store, for that run stands again.
-        if run.former == nil { try liftOwnFence() }
+        // A fence stays where an earlier run had set one, for that run stands again.
+        if run.former?.completion.isFenced != true { try liftOwnFence() }
+        let folder = try stateFolder.open()
+        try MergeRecords.remove(run.run.transaction, in: folder)
         try journal.append(.rolledBack)
+        try CapturedBase.removeAll(except: run.former?.base, in: folder)
     }
+
+    private var stateFolder: StateFolder { StateFolder(of: run.run.old, stateFolder: options.stateFolder) }
 
     /// The folder with what the run copied or moved aside at the destination.
     private func asideFolder(in container: Directory) throws -> AsideRemains? {
@@ -123,8 +134,8 @@ struct RunRecovery {
 
     // MARK: Forward
 
-    private func goForward(_ journal: inout MigrationJournal) throws {
-        let context = try RunContext(
+    private func context() throws -> RunContext {
+        var context = try RunContext(
             transaction: run.run.transaction,
             old: run.run.old,
             new: run.run.new,
@@ -132,6 +143,19 @@ struct RunRecovery {
             monitor: monitor,
             logger: logger
         )
+        context.descriptions = [StoreRole: PersistentStoreDescription](byRoleName: run.run.descriptions ?? [:])
+        return context
+    }
+
+    /// Ends a merge that was committed.
+    private func finish(_ merging: JournalRecord.Merging, _ journal: inout MigrationJournal) throws {
+        for finding in try MergeCloser(context(), merging).close(&journal, nil, nil, []).findings {
+            logger.notice("\(finding.message)")
+        }
+    }
+
+    private func goForward(_ journal: inout MigrationJournal) throws {
+        let context = try context()
         guard let identity = try context.container.status(of: run.run.new.name)?.identity,
             let oldToken = run.publication?.oldToken ?? run.replacement?.oldToken
         else { throw MigrationError(.interrupted, "the new store is gone", path: run.run.new.path) }
@@ -184,17 +208,34 @@ struct RunRecovery {
         )
         .write(beside: run.run.new.name, in: context.container)
         try Nest(of: run.run.transaction, identity: run.nest, in: context.container)?.remove()
+        let oldState = try oldState(context, hasOld: inspection != nil, digest: digest, token: oldToken)
+        // Where the old store was written to since, the new one is all that still holds what both held.
+        if inspection != nil, oldState.takenAt == 0, let base = try untouchedBase(proof) {
+            try journal.append(.base(base))
+        }
         try journal.append(
             .done(
                 JournalRecord.Completion(
                     new: identity,
                     newUUID: newStore.uuid,
                     objects: nil,
-                    oldState: oldState(context, hasOld: inspection != nil, digest: digest, token: oldToken),
+                    oldState: oldState,
                     isFenced: inspection != nil && run.run.policy == .fence
                 )
             )
         )
+    }
+
+    /// A copy of the new store, if it holds what was shared and nothing else.
+    private func untouchedBase(_ proof: RecoveryProof) throws -> JournalRecord.BaseFile? {
+        guard try proof.isUntouched() else { return nil }
+        let folder = try stateFolder.open()
+        let base = try gatherer.reader.withView(of: run.run.new) {
+            try CapturedBase.keep($0, of: run.run.transaction, in: folder)
+        }
+        guard try !proof.isUntouched() else { return base }
+        try CapturedBase.removeAll(except: nil, in: folder)
+        return nil
     }
 
     /// The run goes on as it began.

@@ -105,7 +105,7 @@ struct CopyRun {
             if progress.lock != nil { progress.lockHold = start.duration(to: .now) }
             try copy.proveCompleted()
             let digest = try copy.contentDigest()
-            try CapturedBase.keep(copy, in: StateFolder(of: context.old, stateFolder: context.options.stateFolder))
+            try journal.append(.base(CapturedBase.keep(copy, of: context.transaction, in: context.stateFolder.open())))
             try copy.treat()
             try destination.place(copy, oldToken: oldToken, digest: digest, &journal)
             progress.digest = digest

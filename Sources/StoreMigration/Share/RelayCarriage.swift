@@ -18,22 +18,25 @@ struct RelayCarriage {
     /// What was carried, and what could not be; a relay that cannot be read is no reason to take a share back.
     ///
     /// Addresses stay valid: the new store has the old one's UUID and keys.
-    func carry() -> [Finding] {
+    ///
+    /// After a merge, `addresses` tell where objects of the old store are now, and consumers refresh all they show.
+    func carry(through addresses: RekeyedAddresses? = nil) -> [Finding] {
         do {
             let folder = try Directory.open(path: old.folder)
             // An empty file is one that somebody was about to make a relay of.
             let hasRelay = try folder.status(of: RelayQueue.name(for: old.name)).map { $0.size > 0 } ?? false
             guard hasRelay || !options.legacyChanges.isEmpty else { return [] }
             let queue = try RelayQueue(beside: new, lockTimeout: options.effectiveLockTimeout)
-            return (hasRelay ? carryNotices(to: queue) : []) + options.legacyChanges.flatMap { carry($0, to: queue) }
+            return (hasRelay ? carryNotices(to: queue, addresses) : [])
+                + options.legacyChanges.flatMap { carry($0, to: queue) }
         } catch {
-            return [notCarried("\(error)", from: RelayQueue.name(for: old.name))]
+            return [notCarried("\(error)", from: old.folder + "/" + RelayQueue.name(for: old.name))]
         }
     }
 
-    private func carryNotices(to queue: RelayQueue) -> [Finding] {
+    private func carryNotices(to queue: RelayQueue, _ addresses: RekeyedAddresses?) -> [Finding] {
         do {
-            let carried = try queue.carry(from: old)
+            let carried = try queue.carry(from: old, readdressing: addresses.map(readdressing))
             guard carried.notices > 0 || carried.consumers > 0 else { return [] }
             return [
                 found(
@@ -43,6 +46,16 @@ struct RelayCarriage {
             ]
         } catch {
             return [notCarried(error.message, from: error.path)]
+        }
+    }
+
+    /// What a notice about objects of the old store says about the same objects of the new one.
+    private func readdressing(
+        _ addresses: RekeyedAddresses
+    ) -> @Sendable (ChangeNotice.Content) -> ChangeNotice.Content {
+        { content in
+            guard case .objects(let sets) = content else { return content }
+            return addresses.isComplete ? .objects(sets.mapValues { $0.map { addresses[$0] } }) : .everything
         }
     }
 

@@ -47,6 +47,9 @@ struct RunContext {
         group = try container.status().group
     }
 
+    /// The folder of the journal.
+    var stateFolder: StateFolder { StateFolder(of: old, stateFolder: options.stateFolder) }
+
     /// The folder of the new store; it is never created by us.
     static func openContainer(_ new: StoreLocation) throws -> Directory {
         do {

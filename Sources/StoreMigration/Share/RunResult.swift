@@ -13,4 +13,6 @@ struct RunResult {
     let work: ShareOutcome.Work?
     let findings: [Finding]
     let descriptions: [StoreRole: PersistentStoreDescription]
+    /// Nil when nothing was merged.
+    var merge: ShareOutcome.Merge?
 }

@@ -73,6 +73,8 @@ extension ShareEngine {
             result = try publish(context, inspection, &journal)
         } else if actions.contains(.replaceContent) {
             result = try CopyRun(context, inspection: inspection).run(to: OccupiedPlace(context), &journal)
+        } else if actions.contains(.merge) {
+            result = try ShareMergeRun(context, inspection: inspection, base: journal.state.base).run(&journal)
         } else {
             result = try ProtectRun(context, inspection: inspection)
                 .run(

@@ -7,7 +7,7 @@ import StoreVerification
 extension ShareEngine {
     func outcome(of plan: SharePlan, facts: PlanningFacts, state: RunState) throws -> ShareOutcome {
         switch plan.outcome {
-        case .shared, .alreadyShared, .nothingFound, .bothHoldObjects, .needsDecision, .lateWrites:
+        case .shared, .alreadyShared, .nothingFound, .bothHoldObjects, .needsDecision, .lateWrites, .merged:
             var transaction: String?
             if case .shared(let shared) = state { transaction = shared.run.transaction }
             return ShareOutcome(
@@ -49,6 +49,7 @@ extension ShareEngine {
                 digest: result.digest
             ),
             work: result.work,
+            merge: result.merge,
             report: result.report,
             findings: plan.findings + result.findings,
             message: plan.reason,
@@ -111,6 +112,16 @@ extension Finding.Code {
 }
 
 extension Finding {
+    static func interruptedUnsharing(_ shared: RunState.SharedRun, at location: StoreLocation) -> Finding {
+        Finding(
+            .interruptedRun,
+            .warning,
+            level: .files,
+            "the way back from \(shared.run.new.path) was interrupted",
+            path: location.path
+        )
+    }
+
     static func interrupted(_ run: RunState.InterruptedRun, at location: StoreLocation) -> Finding {
         Finding(
             .interruptedRun,

@@ -41,6 +41,7 @@ struct ShareEngine {
                 next: .resume(old: old.path)
             )
         }
+        try requireNotUnsharing(state)
         let prospect = try prospect(state)
         if !prospect.plan.steps.isEmpty { try require(prospect) }
         return prospect.plan
@@ -58,6 +59,7 @@ struct ShareEngine {
                 try recover()
                 continue
             }
+            try requireNotUnsharing(state)
             let prospect = try prospect(state)
             if let outcome = try settled(prospect, state) {
                 return try writing(outcome, to: file)
@@ -77,6 +79,17 @@ struct ShareEngine {
             prospect.plan,
             prospect.described,
             occupant: prospect.facts?.newCondition.inspection
+        )
+    }
+
+    private func requireNotUnsharing(_ state: RunState) throws {
+        guard case .unsharing(let shared, _) = state else { return }
+        throw MigrationError(
+            .interrupted,
+            "the way back to the old place was interrupted",
+            path: old.path,
+            advice: "Finish it with the unshare command.",
+            next: .unshare(old: old.path, new: shared.run.new.path)
         )
     }
 

@@ -36,22 +36,11 @@ final class StagedCopy {
             nest: nest.folder,
             group: context.group
         )
-        let isLogged = try source.value("PRAGMA journal_mode")?.text == "wal"
-        journalMode = isLogged ? .wal : .rollback
+        journalMode = try OldStoreSnapshot.journalMode(of: source)
         if let view {
             snapshot = StillSnapshot(view: view, target: main)
-        } else if isLogged {
-            let pageSize = try source.value("PRAGMA page_size")?.integer ?? 4096
-            let holder = try context.openOldStore()
-            snapshot = WriteAheadLogSnapshot(
-                source: source,
-                holder: holder,
-                target: main,
-                pageSize: Int(pageSize)
-            )
         } else {
-            let (folder, name) = (context.oldFolder, context.old.name)
-            snapshot = RollbackSnapshot(source: source, target: main) { try folder.token(of: name) }
+            snapshot = try OldStoreSnapshot.make(context, source: source, target: main)
         }
     }
 

@@ -34,6 +34,10 @@ struct StatusGatherer {
                 RunRecovery(run, options: options, monitor: .silent, logger: logger).decision()
             )
         }
+        if case .unsharing(let shared, _) = state {
+            findings.append(.interruptedUnsharing(shared, at: old))
+            recovery = "goes on bringing the new place's content back"
+        }
         if lateWrites == .found {
             findings.append(
                 Finding(
@@ -97,6 +101,7 @@ struct StatusGatherer {
         case .interrupted: .interrupted
         case .shared: .shared
         case .retired: .retired
+        case .unsharing: .interrupted
         }
     }
 
@@ -104,7 +109,7 @@ struct StatusGatherer {
         switch state {
         case .none: nil
         case .interrupted(let run): run.run.transaction
-        case .shared(let shared), .retired(let shared, _): shared.run.transaction
+        case .shared(let shared), .retired(let shared, _), .unsharing(let shared, _): shared.run.transaction
         }
     }
 
@@ -118,8 +123,10 @@ struct StatusGatherer {
         case .interrupted: return .resume(old: old.path)
         case .shared(let shared) where lateWrites == .none && shared.run.new == new: return .retire(old: old.path)
         case .shared(let shared) where shared.run.new != new: return .status(old: old.path, new: shared.run.new.path)
+        case .shared(let shared) where shared.base != nil: return .share(old: old.path, new: new.path, flags: [])
         case .shared: return .verify(store: new.path)
         case .retired: return nil
+        case .unsharing(let shared, _): return .unshare(old: old.path, new: shared.run.new.path)
         case .none:
             guard oldCondition.inspection != nil else { return nil }
             return .share(old: old.path, new: new.path, flags: [])

@@ -86,14 +86,16 @@ struct StoreProver {
         guard let probe, options.level >= .merging, !proof.levels.contains(where: { $0.level == .merging }) else {
             return
         }
-        if let reason = try isCoreData ? MergeProbe.reasonToSkip(image) : Self.plain {
-            proof.levels.append(.init(level: .merging, status: .skipped, reason: reason, seconds: 0))
+        guard isCoreData else {
+            proof.levels.append(.init(level: .merging, status: .skipped, reason: Self.plain, seconds: 0))
             return
         }
         switch try probe.outcome(of: image, at: place, monitor: monitor) {
         case .tried(let report):
             proof.probe = report
             try close(.merging, of: &proof, findings: report.findings, seconds: report.seconds)
+        case .inapplicable(let reason):
+            proof.levels.append(.init(level: .merging, status: .skipped, reason: reason, seconds: 0))
         case .impossible(let reason):
             proof.levels.append(.init(level: .merging, status: .skipped, reason: reason, seconds: 0))
             proof.findings.append(.mergingNotTried(reason, at: place))

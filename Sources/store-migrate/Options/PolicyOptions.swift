@@ -7,7 +7,9 @@ struct PolicyOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What becomes of the old store: fence or capture.", valueName: "policy"))
     var old: ShareOptions.OldStorePolicy = .fence
 
-    @Option(help: ArgumentHelp("When both places hold objects: fail, keep-old or keep-new.", valueName: "policy"))
+    @Option(
+        help: ArgumentHelp("When both places hold objects: fail, keep-old, keep-new or merge.", valueName: "policy")
+    )
     var onBoth: ShareOptions.BothPlacesPolicy = .fail
 
     @Option(
@@ -26,6 +28,7 @@ struct PolicyOptions: ParsableArguments {
     @Option(help: ArgumentHelp("When there is no store: fail, or ignore and end with status 0.", valueName: "policy"))
     var ifMissing: MissingPolicy = .fail
 
+    @OptionGroup var merging: MergeArguments
     @OptionGroup var legacy: LegacyOptions
 
     /// The library's options: these, and those of `run`.
@@ -33,6 +36,7 @@ struct PolicyOptions: ParsableArguments {
         var options = run.shareOptions
         options.oldStore = old
         options.onBoth = onBoth
+        options.merging = merging.settings
         options.level = level
         options.modelFile = model?.url
         options.legacyChanges = legacy.imports

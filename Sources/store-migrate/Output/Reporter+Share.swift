@@ -1,3 +1,4 @@
+import ChangeMerging
 import StoreFormat
 import StoreMigration
 import StoreVerification
@@ -34,6 +35,11 @@ extension Reporter {
                 outcome.text(style, seconds: took, command: command) + (probe ?? ""),
                 record: outcome.report?.record(of: outcome.new?.path ?? "", against: outcome.old?.path)
             )
+            if isJSON, let merge = outcome.merge {
+                let (into, from) = (outcome.new?.path ?? "", outcome.old?.path ?? "")
+                line(merge.summary.record(into: into, from: from, outcome.transaction, merge.parkedRows, nil).text)
+                for conflict in merge.summary.conflicts { line(conflict.record.text) }
+            }
         }
         return ending
     }

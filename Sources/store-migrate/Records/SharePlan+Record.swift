@@ -30,6 +30,7 @@ extension PlanStep {
             case .copyAside: "keep a whole copy of"
             case .publish: "move the copy into place at"
             case .replaceContent: "replace the content, in one transaction, of"
+            case .merge: "merge what the old store holds, in one transaction, into"
             case .keepBase: "keep a base for late writes of"
             case .fence: "refuse writers of"
             case .liftFence: "let writers again into"

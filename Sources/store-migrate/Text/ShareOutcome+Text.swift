@@ -1,3 +1,4 @@
+import ChangeMerging
 import StoreFormat
 import StoreMigration
 import StoreVerification
@@ -10,16 +11,22 @@ extension ShareOutcome {
         if let new { rows.append(["new", Escaped.text(new.path), proof]) }
         if let old { rows.append(["old", Escaped.text(old.path), fate]) }
         if !rows.isEmpty { lines.append(TextTable.text(rows.map { $0.last == "" ? Array($0.dropLast()) : $0 })) }
+        if let merge { lines += merge.summary.details(style, parked: merge.parkedRows) }
         if let next { lines.append(Self.label(next) + command(next)) }
         return lines.joined(separator: "\n")
     }
 
     private func headline(_ style: Style, _ seconds: Duration) -> String {
         let name = Escaped.text((old?.path ?? new?.path ?? "").split(separator: "/").last.map(String.init) ?? "")
+        if let merge {
+            return style.green("Merged") + " \(name): \(merge.summary.amounts) in \(Figures.seconds(seconds))"
+        }
         guard outcome == .shared else {
             let word =
                 switch outcome {
                 case .alreadyShared: "Already shared"
+                case .merged: "Merged"
+                case .unshared: "Unshared"
                 case .retired: "Retired"
                 case .rolledBack: "Rolled back"
                 case .nothingFound: "Nothing found"

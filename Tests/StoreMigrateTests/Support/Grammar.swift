@@ -17,13 +17,13 @@ struct Grammar {
     let objects: [String: [Member]]
     /// The objects that are lines; the others are parts of them.
     private let lines: Set<String>
-    private static let lineCount = 25
+    private static let lastLine = "summary"
 
     /// Reads the README's block.
-    init() throws { try self.init(try Readme.block("grammar"), lineCount: Self.lineCount) }
+    init() throws { try self.init(try Readme.block("grammar"), lastLine: Self.lastLine) }
 
-    /// Reads the lines of a grammar, the first of which are of objects that are lines.
-    init(_ block: [String], lineCount: Int) throws {
+    /// Reads the lines of a grammar; those up to `lastLine` are of objects that are lines.
+    init(_ block: [String], lastLine: String) throws {
         var objects: [String: [Member]] = [:]
         var current: String?
         var lines: Set<String> = []
@@ -31,7 +31,7 @@ struct Grammar {
             var words = line.split(separator: " ").map(String.init)
             if !line.hasPrefix(" ") { current = words.removeFirst() }
             guard let current else { continue }
-            if lines.count < lineCount { lines.insert(current) }
+            if current == lastLine || !lines.contains(lastLine) { lines.insert(current) }
             objects[current, default: []] += try words.map(Self.member)
         }
         self.objects = objects

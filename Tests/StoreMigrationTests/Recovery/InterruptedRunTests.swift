@@ -83,7 +83,7 @@ struct InterruptedRunTests {
     }
 
     @Test(
-        "A row that a writer added between the crash and the recovery is kept and told",
+        "A row that a writer added between the crash and the recovery is told, and merged by the next share",
         arguments: ["wal", "delete"]
     )
     func writtenMeanwhile(mode: String) throws {
@@ -98,8 +98,11 @@ struct InterruptedRunTests {
             #expect(try world.places.count("SELECT count(*) FROM t", in: world.places.oldStore) == 3)
             #expect(try world.places.isFenced(world.places.oldStore))
             #expect(try world.places.migrator().status().lateWrites == .found)
-            #expect(try world.places.share().outcome == .lateWrites)
+            #expect(writer.waitForExit() == 0)
             #expect(throws: MigrationError.self) { try StoreRetirement(of: world.places.oldStore.url).retire() }
+            #expect(try world.places.share().outcome == .merged)
+            #expect(try world.places.count("SELECT count(*) FROM t", in: world.places.newStore) == 3)
+            #expect(try StoreRetirement(of: world.places.oldStore.url).retire().outcome == .retired)
         }
     }
 

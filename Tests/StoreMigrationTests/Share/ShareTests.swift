@@ -180,7 +180,7 @@ struct ShareTests {
 
     @Test("Both places hold objects: a decision is asked for, and each choice keeps the other store whole")
     func bothHoldObjects() throws {
-        for policy in ShareOptions.BothPlacesPolicy.allCases {
+        for policy in ShareOptions.BothPlacesPolicy.allCases where policy != .merge {
             let places = try Places()
             try places.old.makeStore("PRAGMA journal_mode=wal;" + Self.rows)
             try places.container.makeStore(
@@ -206,6 +206,7 @@ struct ShareTests {
                 #expect(outcome.outcome == .alreadyShared)
                 #expect(try places.digest(of: places.newStore) == new)
                 #expect(try places.digest(of: places.oldStore) == old)
+            case .merge: break
             }
         }
     }

@@ -1,0 +1,83 @@
+import ChangeMerging
+import SafeFiles
+import StoreFormat
+
+/// Plans a merge, carries it out, and plans again as long as somebody else changes the store meanwhile.
+struct MergeStep {
+    private static let mostPlans = 8
+
+    let base: MergePlace?
+    let old: MergePlace
+    let into: StoreLocation
+    let settings: MergeSettings
+    let lockTimeout: Duration
+    let monitor: WorkMonitor
+
+    /// What the merge would do; nothing is written.
+    ///
+    /// The store that takes the changes is only looked at, through a connection that the caller lends.
+    func summary(of shared: MergePlace) throws -> MergeSummary { try plan(shared).summary }
+
+    /// Merges in one transaction that leaves `epoch` in the store, and keeps what it did to single objects in `records`.
+    ///
+    /// `onBegin` is called once, before the first attempt to write, and `confirm` before the commit: to throw undoes the merge.
+    /// Throws ``MigrationError`` where the merge is refused.
+    func carryOut(
+        epoch: String,
+        keeping records: MergeRecords,
+        onBegin: () throws -> Void,
+        confirm: @escaping () throws -> Void = {}
+    ) throws -> (summary: MergeSummary, result: MergeResult) {
+        let folder = try Directory.open(path: into.folder)
+        let connection = try StoreConnection(into, access: .liveWriting, lockTimeout: lockTimeout)
+        var hasBegun = false
+        for attempt in 1...Self.mostPlans {
+            try monitor.checkCancellation()
+            let shared = MergePlace(connection, externalData: try folder.externalData(of: into))
+            let planned = try plan(shared)
+            if let error = MigrationError(refusing: planned.summary, path: into.path) { throw error }
+            try records.begin()
+            try planned.forEachRekeyedObject { try records.append($0, to: .rekeyed) }
+            if !hasBegun { try onBegin() }
+            hasBegun = true
+            do {
+                let result = try planned.carryOut(
+                    MergeRun(
+                        epoch: epoch,
+                        deadline: Deadline(after: lockTimeout),
+                        park: { try records.append($0, to: .parked) },
+                        record: { try RecordedMerge($0, in: records, confirm: confirm) }
+                    )
+                )
+                try connection.close()
+                return (planned.summary, result)
+            } catch let error as StoreError where error.code == .changedMeanwhile && attempt < Self.mostPlans {
+                continue
+            }
+        }
+        throw StoreError(.busy, path: into.path, "the store keeps changing while the merge is planned")
+    }
+
+    private func plan(_ shared: MergePlace) throws -> any PlannedMerge {
+        try StoreMerger(base: base, old: old, shared: shared, settings: settings, monitor: monitor).plan()
+    }
+}
+
+extension MigrationError {
+    /// Nil when nothing speaks against the merge.
+    init?(refusing summary: MergeSummary, path: String) {
+        guard let first = summary.refusals.first else { return nil }
+        let outcome: MigrationOutcome =
+            switch first.kind {
+            case .incompatible: .incompatible
+            case .needsDecision: .needsDecision
+            case .cloudMirrorInBothPlaces: .cloudMirrorInBothPlaces
+            }
+        self.init(
+            outcome,
+            summary.refusals.map(\.description).joined(separator: "; "),
+            path: path,
+            advice: "Nothing was merged, and both stores are as they were."
+        )
+    }
+}

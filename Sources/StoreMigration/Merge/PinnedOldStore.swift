@@ -1,0 +1,87 @@
+import SafeFiles
+import StoreFormat
+
+/// The old store of a merge as it was at one moment: a copy beside the journal, which becomes the base of the next merge.
+///
+/// Where its writers are to be refused, they are from that moment on, so that nothing is written between the copy and the
+/// end of the merge.
+struct PinnedOldStore {
+    let location: StoreLocation
+    let base: JournalRecord.BaseFile
+    let reading: TokenReading
+    let findings: [Finding]
+
+    /// Copies the store, and fences it where the run's policy says so.
+    init(_ context: RunContext, fencing isFenced: Bool, _ journal: inout MigrationJournal) throws {
+        let folder = try context.stateFolder.open()
+        let target = try CapturedBase.create(of: context.transaction, in: folder)
+        location = StoreLocation(folder: folder.path, name: CapturedBase.name(of: context.transaction))
+        if try context.canLockOldStore() {
+            (reading, findings) = try Self.copy(context, to: target, fencing: isFenced, &journal)
+        } else {
+            findings = []
+            reading = try Self.copyAtRest(context, to: target)
+        }
+        try target.close()
+        try folder.synchronize()
+        base = try CapturedBase.record(of: context.transaction, in: folder)
+    }
+
+    /// Opens the copy to be read.
+    func open() throws -> StoreConnection { try StoreConnection(location, access: .immutable) }
+
+    private static func copy(
+        _ context: RunContext,
+        to target: DurableFile,
+        fencing isFenced: Bool,
+        _ journal: inout MigrationJournal
+    ) throws -> (TokenReading, [Finding]) {
+        let source = try context.openOldStore()
+        let snapshot = try OldStoreSnapshot.make(context, source: source, target: target)
+        try snapshot.copy(monitor: context.monitor)
+        _ = try snapshot.settle()
+        _ = try snapshot.catchUp(monitor: context.monitor)
+        try context.monitor.checkCancellation()
+        let lock = try context.openOldStore()
+        try lock.beginWriting(deadline: context.lockDeadline(), monitor: context.monitor)
+        _ = try snapshot.complete(under: lock)
+        // A read transaction would keep a store in rollback mode from committing the fence.
+        source.rollback()
+        try source.close()
+        var findings: [Finding] = []
+        if isFenced {
+            let writer = FenceWriter(lock)
+            try writer.lift()
+            findings = try writer.set(transaction: context.transaction, newPath: context.new.path)
+            try lock.commit(deadline: context.lockDeadline())
+            try journal.append(.fenced)
+            let reading = try OldStateRecorder.read(context.old, in: context.oldFolder)
+            try lock.close()
+            return (reading, findings)
+        }
+        let moment = try LockedMoment(under: lock, at: context.old, in: context.oldFolder)
+        lock.rollback()
+        let reading = try moment.youngestReading(of: context.old, in: context.oldFolder)
+        try lock.close()
+        return (reading, findings)
+    }
+
+    /// Copies a store that cannot be locked, while nobody writes to it.
+    private static func copyAtRest(_ context: RunContext, to target: DurableFile) throws -> TokenReading {
+        try StoreReader(
+            lockTimeout: context.options.effectiveLockTimeout,
+            allowsNetworkFileSystem: context.options.allowsNetworkFileSystem,
+            monitor: context.monitor
+        )
+        .withView(of: context.old) { view in
+            guard view.kind != .live else {
+                throw MigrationError(.busy, "the old store is written to and cannot be locked", path: context.old.path)
+            }
+            try target.truncate(to: 0)
+            let snapshot = StillSnapshot(view: view, target: target)
+            try snapshot.copy(monitor: context.monitor)
+            _ = try snapshot.catchUp(monitor: context.monitor)
+            return LockedMoment(of: view).reading
+        }
+    }
+}

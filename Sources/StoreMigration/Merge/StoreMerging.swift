@@ -1,0 +1,196 @@
+import ChangeMerging
+public import FoundationEssentials
+public import Logging
+import SafeFiles
+public import StoreFormat
+import StoreVerification
+
+/// Merges one store into another, object by object and property by property; the store it merges from is only read.
+///
+/// Everything happens in one transaction of the store that takes the changes. What is needed to take it back, the rows that
+/// lost a decision, and the addresses that changed are kept beside its journal. Merging the same once more changes nothing.
+public struct StoreMerging: Sendable {
+    private let into: StoreLocation
+    private let from: StoreLocation
+    private let options: MergeOptions
+    private let monitor: WorkMonitor
+    private let logger: Logger
+
+    public init(
+        _ from: URL,
+        into: URL,
+        options: MergeOptions = MergeOptions(),
+        logger: Logger? = nil,
+        onProgress: (@Sendable (StoreProgress) -> Void)? = nil,
+        isCancelled: (@Sendable () -> Bool)? = nil
+    ) {
+        self.into = StoreLocation(url: into)
+        self.from = StoreLocation(url: from)
+        self.options = options
+        monitor = WorkMonitor(onProgress: onProgress, isCancelled: isCancelled)
+        self.logger = logger ?? .silent
+    }
+
+    /// Decides what a merge would do, and writes nothing.
+    public func plan() throws(MigrationError) -> StoreMergeOutcome {
+        do {
+            try PlacesCheck(old: from, new: into).require()
+            return try withSources { base, old, _ in
+                try reader.withView(of: into) { view in
+                    let summary = try step(base, old)
+                        .summary(of: MergePlace(view.connection, externalData: view.externalData))
+                    if let error = MigrationError(refusing: summary, path: into.path) { throw error }
+                    return outcome(summary, message: "nothing was written")
+                }
+            }
+        } catch {
+            throw MigrationError(error)
+        }
+    }
+
+    /// Merges, and proves the store that took the changes.
+    ///
+    /// A merge that was interrupted is settled first: it is in the store whole, or not at all.
+    public func merge() throws(MigrationError) -> StoreMergeOutcome {
+        do {
+            try PlacesCheck(old: from, new: into).require()
+            try requireWritable()
+            let folder = StateFolder(of: into, stateFolder: options.stateFolder)
+            return try folder.withJournal(deadline: Deadline(after: options.lockTimeout)) { journal in
+                try MergeSettlement(of: into, reader: reader).settle(&journal, in: folder.open())
+                return try merge(&journal, in: folder.open())
+            }
+        } catch {
+            throw MigrationError(error)
+        }
+    }
+
+    private var reader: StoreReader {
+        StoreReader(
+            lockTimeout: options.lockTimeout,
+            allowsNetworkFileSystem: options.allowsNetworkFileSystem,
+            monitor: monitor
+        )
+    }
+
+    private func step(_ base: MergePlace?, _ old: MergePlace) -> MergeStep {
+        MergeStep(
+            base: base,
+            old: old,
+            into: into,
+            settings: options.settings,
+            lockTimeout: options.lockTimeout,
+            monitor: monitor
+        )
+    }
+
+    private func merge(_ journal: inout MigrationJournal, in folder: Directory) throws -> StoreMergeOutcome {
+        let epoch = RunContext.drawTransaction()
+        let records = MergeRecords(of: epoch, in: folder)
+        let merging = JournalRecord.Merging(epoch: epoch, from: from, into: into, oldState: nil, base: nil)
+        var merged: (summary: MergeSummary, result: MergeResult)?
+        let (summary, result) = try withSources { base, old, confirm in
+            // Who writes to the other store after the merge is not told of it by another merge.
+            if let merged { return merged }
+            do {
+                let made = try step(base, old)
+                    .carryOut(
+                        epoch: epoch,
+                        keeping: records,
+                        onBegin: { try journal.append(.merging(merging)) },
+                        confirm: confirm
+                    )
+                merged = made
+                return made
+            } catch {
+                try MergeSettlement(of: into, reader: reader).settle(&journal, in: folder)
+                throw error
+            }
+        }
+        guard result.outcome == .merged else {
+            try MergeRecords.remove(epoch, in: folder)
+            try journal.append(.unmerged(epoch: epoch))
+            return outcome(summary, message: "there was nothing to merge")
+        }
+        try journal.append(.merged(epoch: epoch))
+        let findings = MergeAnnouncement(into, epoch: epoch).post()
+        let report = try StoreVerifier(lockTimeout: options.lockTimeout, monitor: monitor)
+            .verify(into, level: options.level, against: nil)
+        guard report.passed else { throw failure(report) }
+        return StoreMergeOutcome(
+            outcome: .merged,
+            epoch: epoch,
+            summary: summary,
+            parkedRows: records.path(of: .parked),
+            rekeyedObjects: records.path(of: .rekeyed),
+            report: report,
+            findings: findings + report.findings,
+            message: "merged",
+            next: .verify(store: into.path)
+        )
+    }
+
+    /// Lends the base and the store to merge from, as they are at one moment; what it lends last throws when that has passed.
+    private func withSources<R>(
+        _ body: (MergePlace?, MergePlace, @escaping () throws -> Void) throws -> R
+    ) throws -> R {
+        try reader.withView(of: from) { old in
+            let place = try MergePlace(pinning: old)
+            guard let base = options.base else { return try body(nil, place) { try old.requireUnchanged() } }
+            return try reader.withView(of: StoreLocation(url: base)) { base in
+                try body(MergePlace(pinning: base), place) {
+                    try base.requireUnchanged()
+                    try old.requireUnchanged()
+                }
+            }
+        }
+    }
+
+    /// Throws for a store that is out of use: its writers are told to go elsewhere.
+    private func requireWritable() throws {
+        let inspection = try StoreInspector(
+            depth: .layout,
+            lockTimeout: options.lockTimeout,
+            allowsNetworkFileSystem: options.allowsNetworkFileSystem
+        )
+        .inspect(into)
+        if case .unreadable(let store) = inspection { throw MigrationError(store) }
+        guard let inspection = inspection.inspection else {
+            throw MigrationError(.nothingFound, "there is no store to merge into", path: into.path)
+        }
+        guard let fence = inspection.fence else { return }
+        throw MigrationError(
+            .needsDecision,
+            "the store was moved to \(fence.newPath), and takes no writes",
+            path: into.path,
+            advice: "Merge into the store at the new place.",
+            next: .merge(into: fence.newPath, from: from.path)
+        )
+    }
+
+    private func failure(_ report: VerificationReport) -> MigrationError {
+        MigrationError(
+            .verificationFailed,
+            "the merged store does not pass its proof",
+            path: into.path,
+            advice: "What the merge did can be taken back.",
+            next: .unmerge(into: into.path),
+            findings: report.findings,
+            report: report.findings
+        )
+    }
+
+    private func outcome(_ summary: MergeSummary, message: String) -> StoreMergeOutcome {
+        StoreMergeOutcome(
+            outcome: summary.isIdle || summary.changesNothing ? .done : .merged,
+            epoch: nil,
+            summary: summary,
+            parkedRows: nil,
+            rekeyedObjects: nil,
+            report: nil,
+            findings: [],
+            message: message,
+            next: nil
+        )
+    }
+}

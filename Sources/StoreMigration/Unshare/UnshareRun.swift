@@ -1,0 +1,202 @@
+import Logging
+import SafeFiles
+import StoreFormat
+import StoreStrategies
+import StoreVerification
+
+/// Brings the content of the new place back to the old one, and withdraws the new store.
+///
+/// The way back is a share in the other direction, with its journal beside the new store: the copy of the new store is
+/// proved, replaces the old store's content in one transaction, and the new store's writers are refused and told the old
+/// place, all under the new store's lock.
+struct UnshareRun {
+    let old: StoreLocation
+    let new: StoreLocation
+    let options: ShareOptions
+    let monitor: WorkMonitor
+    let logger: Logger
+
+    private var stateFolder: StateFolder { StateFolder(of: old, stateFolder: options.stateFolder) }
+    private var wayBack: StateFolder { StateFolder(of: new, stateFolder: nil) }
+    private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, options: options, monitor: monitor) }
+
+    func run() throws -> ShareOutcome {
+        try PlacesCheck(old: old, new: new).require()
+        if case .none = try stateFolder.state() { throw notShared() }
+        try mergeLateWrites()
+        return try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+            if case .interrupted(let run) = journal.state {
+                try RunRecovery(run, options: options, monitor: monitor, logger: logger).recover(&journal)
+            }
+            let transaction = try begin(&journal)
+            let result = try bringBack(transaction)
+            let withdrawal = try withdraw()
+            try CapturedBase.removeAll(except: nil, in: stateFolder.open())
+            try journal.append(.unshared)
+            return outcome(result, transaction, withdrawal)
+        }
+    }
+
+    /// What was written to the old place since it was shared goes to the new one first.
+    private func mergeLateWrites() throws {
+        guard case .shared(let shared) = try stateFolder.state(), try !gatherer.isUnchanged(shared.oldState) else {
+            return
+        }
+        var sharing = options
+        sharing.oldStore = shared.run.policy
+        let outcome = try ShareEngine(
+            old: old,
+            new: new,
+            options: sharing,
+            pipeline: StrategyPipeline(),
+            monitor: monitor,
+            logger: logger,
+            probeWriter: CoordinatorProbeWriter()
+        )
+        .share()
+        guard outcome.outcome.exitStatus == 0 else {
+            throw MigrationError(outcome.outcome, outcome.message, path: old.path, next: outcome.next)
+        }
+    }
+
+    /// The number of the run that brings the content back, journalled before it begins.
+    private func begin(_ journal: inout MigrationJournal) throws -> String {
+        let shared: RunState.SharedRun
+        switch journal.state {
+        case .unsharing(let run, let transaction):
+            try requireSamePlace(run)
+            return transaction
+        case .shared(let run), .retired(let run, _): shared = run
+        default: throw notShared()
+        }
+        try requireSamePlace(shared)
+        guard try gatherer.newPlace(of: shared) == .ours else {
+            throw MigrationError(
+                .needsDecision,
+                "the store that was shared is not at its place",
+                path: new.path,
+                next: .status(old: old.path, new: new.path)
+            )
+        }
+        if case .shared = journal.state, try !gatherer.isUnchanged(shared.oldState) {
+            throw MigrationError(.busy, "the old store keeps being written to", path: old.path)
+        }
+        let transaction = RunContext.drawTransaction()
+        try journal.append(.unsharing(transaction: transaction))
+        return transaction
+    }
+
+    private func requireSamePlace(_ shared: RunState.SharedRun) throws {
+        guard shared.run.new != new else { return }
+        throw MigrationError(
+            .needsDecision,
+            "the old store was shared to another place, \(shared.run.new.path)",
+            path: old.path,
+            next: .unshare(old: old.path, new: shared.run.new.path)
+        )
+    }
+
+    private func notShared() -> MigrationError {
+        MigrationError(
+            .needsDecision,
+            "no run has shared this store",
+            path: old.path,
+            advice: "There is nothing to go back from.",
+            next: .status(old: old.path, new: new.path)
+        )
+    }
+
+    // MARK: The way back
+
+    /// Copies the new store over the old one; nil when an earlier attempt did.
+    private func bringBack(_ transaction: String) throws -> RunResult? {
+        try wayBack.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+            if case .interrupted(let run) = journal.state {
+                try RunRecovery(run, options: backwards, monitor: monitor, logger: logger).recover(&journal)
+            }
+            switch journal.state {
+            case .shared(let run), .retired(let run, _):
+                if run.run.transaction == transaction { return nil }
+            default: break
+            }
+            let condition = try StoreInspector(
+                depth: .counts,
+                lockTimeout: options.effectiveLockTimeout,
+                allowsNetworkFileSystem: options.allowsNetworkFileSystem,
+                monitor: monitor
+            )
+            .inspect(new)
+            if case .unreadable(let store) = condition { throw store }
+            guard let inspection = condition.inspection else {
+                throw MigrationError(.nothingFound, "the new store is gone", path: new.path)
+            }
+            var context = try RunContext(
+                transaction: transaction,
+                old: new,
+                new: old,
+                options: backwards,
+                monitor: monitor,
+                logger: logger
+            )
+            context.descriptions = [.app: inspection.mirroredDescription(at: old)]
+            let run = CopyRun(context, inspection: inspection)
+            return try gatherer.status(of: old) == nil
+                ? run.run(to: VacantPlace(context), &journal) : run.run(to: OccupiedPlace(context), &journal)
+        }
+    }
+
+    /// The old store's content is what gives way, whatever it holds; a copy of it is kept aside.
+    private var backwards: ShareOptions {
+        var options = options
+        options.oldStore = .fence
+        options.onBoth = .keepOld
+        options.stateFolder = nil
+        options.descriptionsFile = nil
+        options.legacyChanges = []
+        return options
+    }
+
+    // MARK: The new store
+
+    private enum Withdrawal {
+        case done(path: String)
+        case refused(MigrationError)
+    }
+
+    /// Renames the new store, when nobody can have it open.
+    private func withdraw() throws -> Withdrawal {
+        do {
+            let outcome = try RetireRun(old: new, suffix: "withdrawn", options: backwards, logger: logger).run()
+            return .done(path: outcome.old?.path ?? new.path)
+        } catch let error as MigrationError where error.outcome == .busy {
+            return .refused(error)
+        }
+    }
+
+    private func outcome(_ result: RunResult?, _ transaction: String, _ withdrawal: Withdrawal) -> ShareOutcome {
+        var findings = result?.findings ?? []
+        var place = new.path
+        switch withdrawal {
+        case .done(let path): place = path
+        case .refused(let error):
+            findings.append(
+                Finding(
+                    .notWithdrawn,
+                    .warning,
+                    level: .files,
+                    "the new store stays where it is and takes no writes: \(error.message)",
+                    path: new.path
+                )
+            )
+        }
+        return ShareOutcome(
+            outcome: .unshared,
+            transaction: transaction,
+            old: ShareOutcome.Side(path: old.path, uuid: nil, objects: result?.objects, digest: result?.digest),
+            new: ShareOutcome.Side(path: place, uuid: nil, objects: nil, digest: nil),
+            report: result?.report,
+            findings: findings,
+            message: "the old place holds what the new one held, and takes writes again"
+        )
+    }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import ChangeMerging
+import StoreMigration
+
+/// How a merge settles conflicts, and which objects are the same.
+struct MergeArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            Whose value wins where both sides changed it: shared, late, error, overwrite, rollback, newest, or a merge \
+            policy's name; ENTITY=POLICY for one entity. May be given several times.
+            """,
+            valueName: "policy"
+        ),
+        transform: Self.choice
+    )
+    var policy: [PolicyChoice] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Objects of an entity with the same values here are one object; may be given several times.",
+            valueName: "entity=attribute[,…]"
+        ),
+        transform: Self.identity
+    )
+    var identity: [IdentityChoice] = []
+
+    /// A policy, for all entities or one.
+    struct PolicyChoice: Sendable {
+        let entity: String?
+        let policy: StoreMergePolicy
+    }
+
+    /// The attributes that tell objects of an entity apart.
+    struct IdentityChoice: Sendable {
+        let entity: String
+        let attributes: [String]
+    }
+
+    /// The library's settings; what is named last counts.
+    var settings: MergeSettings {
+        var settings = MergeSettings()
+        for choice in policy {
+            if let entity = choice.entity {
+                settings.policies[entity] = choice.policy
+            } else {
+                settings.policy = choice.policy
+            }
+        }
+        for choice in identity { settings.identities[choice.entity] = choice.attributes }
+        return settings
+    }
+
+    static func choice(_ text: String) throws -> PolicyChoice {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let name = parts.last, parts.first?.isEmpty == false, let policy = policy(named: name) else {
+            let names = ["shared", "late"] + StoreMergePolicy.allCases.map(\.rawValue)
+            throw ValidationError("'\(text)' is no policy; choose one of \(names.joined(separator: ", "))")
+        }
+        return PolicyChoice(entity: parts.count == 2 ? parts[0] : nil, policy: policy)
+    }
+
+    private static func policy(named name: String) -> StoreMergePolicy? {
+        switch name {
+        case "shared": .mergeByPropertyStoreTrump
+        case "late": .mergeByPropertyObjectTrump
+        default: StoreMergePolicy(rawValue: name)
+        }
+    }
+
+    static func identity(_ text: String) throws -> IdentityChoice {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let attributes = parts.last?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
+        guard parts.count == 2, !parts[0].isEmpty, !attributes.contains("") else {
+            throw ValidationError("write ENTITY=ATTRIBUTE, with more attributes after commas")
+        }
+        return IdentityChoice(entity: parts[0], attributes: attributes)
+    }
+}

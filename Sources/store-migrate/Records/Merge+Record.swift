@@ -1,0 +1,78 @@
+import ChangeMerging
+import StoreFormat
+import StoreMigration
+
+extension MergeSummary {
+    /// What was merged, as an object; conflicts are objects of their own.
+    func record(into: String, from: String, _ outcome: StoreMergeOutcome) -> JSONValue {
+        record(into: into, from: from, outcome.epoch, outcome.parkedRows, outcome.rekeyedObjects)
+    }
+
+    func record(into: String, from: String, _ epoch: String?, _ parkedRows: String?, _ rekeyedObjects: String?)
+        -> JSONValue
+    {
+        let amounts: [(String, Int)] = [
+            ("inserted", inserted), ("restored", restored), ("updated", updated), ("deleted", deleted),
+            ("connected", connected), ("parted", parted), ("reordered", reordered), ("joined", joined),
+            ("rekeyed", rekeyed), ("parked", parked), ("conflicts", conflicts.count),
+        ]
+        return .object(
+            [
+                ("type", .string("merge")), ("into", .string(into)), ("from", .string(from)),
+                ("epoch", .optional(epoch)),
+            ] + amounts.map { ($0.0, .integer(Int64($0.1))) } + [
+                ("parkedRows", .optional(parkedRows)), ("rekeyedObjects", .optional(rekeyedObjects)),
+                (
+                    "entities",
+                    .array(
+                        entities.sorted { $0.key < $1.key }
+                            .map { name, counts in
+                                .object([
+                                    ("name", .string(name)), ("inserted", .integer(Int64(counts.inserted))),
+                                    ("restored", .integer(Int64(counts.restored))),
+                                    ("updated", .integer(Int64(counts.updated))),
+                                    ("deleted", .integer(Int64(counts.deleted))),
+                                ])
+                            }
+                    )
+                ),
+                ("notes", .array(notes.map(\.record))),
+            ]
+        )
+    }
+}
+
+extension MergeNote {
+    fileprivate var record: JSONValue {
+        .object([
+            ("kind", .string(kind.rawValue)), ("entity", .string(entity)), ("property", .optional(property)),
+            ("count", .integer(Int64(count))),
+        ])
+    }
+}
+
+extension StoreMergeConflict {
+    /// One decision that took a side, as an object.
+    var record: JSONValue {
+        .object([
+            ("type", .string("conflict")), ("entity", .string(entity)), ("key", .strings(key.map(\.text))),
+            ("property", .optional(property)), ("reason", .string(reason.rawValue)),
+            ("base", base?.record ?? .null), ("old", old.record), ("shared", shared.record),
+            ("taken", .string(taken.rawValue)),
+        ])
+    }
+}
+
+extension StoreMergeConflict.State {
+    fileprivate var record: JSONValue {
+        let (kind, text): (String, String?) =
+            switch self {
+            case .value(let value): ("value", value == .null ? nil : value.text)
+            case .large(let count): ("large", String(count))
+            case .partner(let key): ("partner", key.map { String($0) })
+            case .deleted: ("deleted", nil)
+            case .present: ("present", nil)
+            }
+        return .object([("kind", .string(kind)), ("text", .optional(text))])
+    }
+}

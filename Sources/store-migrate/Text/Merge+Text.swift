@@ -1,0 +1,106 @@
+import ChangeMerging
+import StoreFormat
+
+extension MergeSummary {
+    /// What a person sees after a merge: how much, and every decision that took a side.
+    func text(
+        _ headline: String?,
+        into: String,
+        from: String,
+        _ style: Style,
+        isVerbose: Bool,
+        parked: String?
+    ) -> String {
+        let word = style.green(headline ?? (changesNothing ? "Nothing to merge" : "Merged"))
+        var lines = ["\(word): \(Escaped.text(from)) into \(Escaped.text(into))"]
+        if !changesNothing { lines.append("  " + amounts) }
+        lines += details(style, parked: parked)
+        if isVerbose {
+            let rows = entities.sorted { $0.key < $1.key }
+                .map { name, counts in
+                    [
+                        Escaped.text(name), "\(counts.inserted) inserted", "\(counts.restored) restored",
+                        "\(counts.updated) updated", "\(counts.deleted) deleted",
+                    ]
+                }
+            if !rows.isEmpty { lines.append(TextTable.text(rows)) }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// How much was merged, in one line.
+    var amounts: String {
+        let parts: [(Int, String)] = [
+            (inserted, "inserted"), (updated, "updated"), (deleted, "deleted"), (restored, "restored"),
+            (connected, "connected"), (parted, "parted"), (reordered, "reordered"), (joined, "joined"),
+            (rekeyed, "given new keys"),
+        ]
+        let named = parts.filter { $0.0 > 0 }.map { "\(Figures.grouped(Int64($0.0))) \($0.1)" }
+        return named.isEmpty ? "nothing changed" : named.joined(separator: ", ")
+    }
+
+    /// Conflicts, notes, and where the losing rows are.
+    func details(_ style: Style, parked: String?) -> [String] {
+        var lines: [String] = []
+        if !conflicts.isEmpty {
+            lines.append("  " + style.yellow(Figures.count(Int64(conflicts.count), "conflict")) + ":")
+            let head = ["object", "property", "base", "old", "shared", "taken"]
+            lines.append(TextTable.text([head] + conflicts.map(\.row)))
+        }
+        for note in notes { lines.append("  note: " + note.text) }
+        if let parked { lines.append("  losing rows  \(Escaped.text(parked))") }
+        return lines
+    }
+}
+
+extension MergeNote {
+    fileprivate var text: String {
+        let place = Escaped.text(property.map { "\(entity).\($0)" } ?? entity)
+        return switch kind {
+        case .editSurvivedDeletion:
+            "\(place): \(count) deleted in one place stay, since the other went on with them"
+        case .timesUnknown: "\(place): history does not tell which of \(count) values is the newest"
+        case .propertyLacking: "\(place): the shared store has no place for it; \(count) rows are kept in the file"
+        }
+    }
+}
+
+extension StoreMergeConflict {
+    /// The columns of the table.
+    fileprivate var row: [String] {
+        [
+            Escaped.text("\(entity)/\(key.map(\.text).joined(separator: ","))"),
+            property.map { Escaped.text($0) } ?? "-", base?.text ?? "-", old.text, shared.text, taken.rawValue,
+        ]
+    }
+}
+
+extension StoreMergeConflict.State {
+    private static let widest = 32
+
+    /// The state as a person reads it.
+    fileprivate var text: String {
+        switch self {
+        case .value(let value):
+            let text = Escaped.text(value.text)
+            return text.count <= Self.widest ? text : text.prefix(Self.widest - 1) + "…"
+        case .large(let count): return "(\(Figures.bytes(Int64(count))))"
+        case .partner(let key): return key.map { "p\($0)" } ?? "(none)"
+        case .deleted: return "(deleted)"
+        case .present: return "(present)"
+        }
+    }
+}
+
+extension StoredValue {
+    /// The value as a person reads it.
+    var text: String {
+        switch self {
+        case .null: "(null)"
+        case .integer(let number): String(number)
+        case .real(let number): "\(number)"
+        case .text(let text): text
+        case .bytes(let bytes): "(\(Figures.bytes(Int64(bytes.count))))"
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import ChangeMerging
+import StoreFormat
+import StoreMigration
+
+/// `merge INTO FROM`: one store's changes into another.
+struct MergeVerb: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "merge",
+        abstract: "Merges one store into another, object by object and property by property.",
+        discussion: """
+            The store FROM is only read. With --base, the store both came from, changes since then are merged; without, \
+            objects are the same when the model's unique attributes or --identity say so. Rows that lose a decision are \
+            kept in a file beside the journal.
+            """
+    )
+    static let words = ["merge"]
+    static let outcomes: [MigrationOutcome] = [
+        .merged, .done, .needsDecision, .cloudMirrorInBothPlaces, .verificationFailed, .nothingFound, .busy,
+        .foundButUnreadable, .notWritable, .orphanSidecar, .incompatible, .noSpace,
+    ]
+
+    @Argument(help: "The main file of the store that takes the changes.")
+    var into: PathArgument
+
+    @Argument(help: "The main file of the store whose changes are merged.")
+    var from: PathArgument
+
+    @Option(help: ArgumentHelp("The store that both came from.", valueName: "store"))
+    var base: PathArgument?
+
+    @Option(help: ArgumentHelp("How far the merged store is proved: files, sqlite or coredata.", valueName: "level"))
+    var level: VerificationLevel = .coredata
+
+    @Flag(
+        help:
+            "Compare the stores row by row, also where history tells what changed: plain SQLite writers tell it nothing."
+    )
+    var scan = false
+
+    @OptionGroup var merging: MergeArguments
+    @OptionGroup var run: RunOptions
+    @OptionGroup var reporting: ReportingOptions
+
+    @Flag(name: [.customShort("n"), .long], help: "Say what would be merged, and write nothing.")
+    var dryRun = false
+
+    @Flag(help: "End with status 3 when there are conflicts, or anything was noticed.")
+    var strict = false
+
+    var stateFolder: PathArgument? { run.state }
+
+    func perform(_ reporter: Reporter) throws -> Ending {
+        try OldStoreOwner.become(into.url)
+        let common = run.shareOptions
+        var options = MergeOptions()
+        options.settings = merging.settings
+        if scan { options.settings.source = .scan }
+        options.base = base?.url
+        options.level = level
+        options.lockTimeout = common.lockTimeout
+        options.stateFolder = common.stateFolder
+        options.allowsNetworkFileSystem = common.allowsNetworkFileSystem
+        let merger = StoreMerging(
+            from.url,
+            into: into.url,
+            options: options,
+            logger: reporter.logger,
+            onProgress: reporter.onProgress,
+            isCancelled: reporter.isCancelled
+        )
+        let outcome = try dryRun ? merger.plan() : merger.merge()
+        return reporter.show(outcome, into: into.path, from: from.path, isStrict: strict)
+    }
+}

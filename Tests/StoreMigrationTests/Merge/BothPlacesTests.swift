@@ -1,0 +1,97 @@
+import ChangeMerging
+import SafeFiles
+import StoreFormat
+import StoreVerification
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+@Suite("Two stores that both hold objects become one")
+struct BothPlacesTests {
+    private static let merge: @Sendable (inout ShareOptions) -> Void = {
+        $0.onBoth = .merge
+        $0.level = .coredata
+    }
+
+    /// Two stores that were made apart: the habit 1 of the new one is the old one's by its unique number.
+    private func makeBoth() throws -> MergeWorld {
+        let world = try MergeWorld()
+        try MergeWorld.build(at: world.places.newStore, tracksHistory: true, seed: "other")
+        try world.delete(2, in: world.places.newStore)
+        try world.rename(1, to: "Jog", in: world.places.newStore)
+        try world.add(3, "new", to: world.places.newStore)
+        try world.add(4, "old", to: world.places.oldStore)
+        return world
+    }
+
+    @Test("Objects with the same unique values are one, all others are kept, and the old store is fenced")
+    func mergeBoth() throws {
+        let world = try makeBoth()
+        let places = world.places
+        #expect(try places.share { $0.level = .coredata }.outcome == .bothHoldObjects)
+        #expect(try places.migrator(Self.merge).plan().outcome == .merged)
+
+        let outcome = try places.share(Self.merge)
+
+        #expect(outcome.outcome == .merged)
+        let names = try world.content(of: places.newStore)
+        #expect(names.map { $0.prefix(1) } == ["1", "2", "3", "4"])
+        // The days of both are kept; the shared store's name wins.
+        #expect(names.first?.hasPrefix("1 Jog") == true)
+        #expect(names.last == "4 old : 4")
+        try world.expectSound(places.newStore)
+        #expect(try places.isFenced(places.oldStore))
+        let rekeyed = try places.journalFolder().entries().contains { $0.hasSuffix("rekeyed.jsonl") }
+        #expect(rekeyed)
+        #expect(try places.share().outcome == .alreadyShared)
+        #expect(try places.share(Self.merge).outcome == .alreadyShared)
+    }
+
+    @Test("A merge that is refused leaves both stores as they were, and the old one takes writes")
+    func refused() throws {
+        let world = try makeBoth()
+        let places = world.places
+        let new = try places.digest(of: places.newStore)
+
+        let error = #expect(throws: MigrationError.self) {
+            try places.share {
+                Self.merge(&$0)
+                $0.merging.policy = .error
+            }
+        }
+
+        #expect(error?.outcome == .needsDecision)
+        #expect(try places.digest(of: places.newStore) == new)
+        #expect(try !places.isFenced(places.oldStore))
+        try world.add(5, "after", to: places.oldStore)
+        #expect(try places.old.directory.status(of: StateFolder.name) == nil)
+    }
+
+    @Test("Killed after each record of its journal, a run that comes after it ends in the same store", arguments: 1...6)
+    func killed(records: Int) throws {
+        let world = try makeBoth()
+        let places = world.places
+        let reference = try makeBoth()
+        try reference.places.share(Self.merge)
+        let expected = try reference.content(of: reference.places.newStore)
+        try places.share(Self.merge)
+        let folder = try places.journalFolder()
+        let all = try MigrationJournal.records(in: folder)
+        guard records < all.count else { return }
+        // As if the process had been killed before it wrote the rest; the merge itself is committed.
+        try folder.removeFile(MigrationJournal.name)
+        var journal = try MigrationJournal(in: folder)
+        for record in all.prefix(records) { try journal.append(record) }
+        let isMerged = all.prefix(records).contains { if case .merging = $0 { true } else { false } }
+
+        if isMerged {
+            #expect(try Recovery(of: places.oldStore.url).resume().outcome == .shared)
+            #expect(try places.share().outcome == .alreadyShared)
+        } else {
+            #expect(try Recovery(of: places.oldStore.url).resume().outcome == .rolledBack)
+        }
+        #expect(try world.content(of: places.newStore) == expected)
+        try world.expectSound(places.newStore)
+    }
+}

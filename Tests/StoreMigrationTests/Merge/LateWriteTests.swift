@@ -1,0 +1,158 @@
+import ChangeMerging
+import SafeFiles
+import StoreFormat
+import StoreVerification
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+@Suite("Late writes are merged into the shared store")
+struct LateWriteTests {
+    @Test(
+        "What both places changed since the share comes together, and a second share does nothing",
+        arguments: [false, true],
+        ["wal", "rollback"]
+    )
+    func mergeLateWrites(tracksHistory: Bool, journalMode: String) throws {
+        let world = try MergeWorld(tracksHistory: tracksHistory, journalMode: journalMode)
+        let places = world.places
+        #expect(try places.share(MergeWorld.capture).outcome == .shared)
+        try world.rename(1, to: "Walk", in: places.oldStore)
+        try world.add(3, "late", to: places.oldStore)
+        try world.rename(2, to: "Write", in: places.newStore)
+        try world.add(4, "new", to: places.newStore)
+        let old = try places.digest(of: places.oldStore)
+        #expect(try places.migrator(MergeWorld.capture).plan().outcome == .merged)
+
+        let outcome = try places.share(MergeWorld.capture)
+
+        #expect(outcome.outcome == .merged)
+        #expect(outcome.merge?.summary.inserted == 2)
+        #expect(outcome.merge?.summary.updated == 1)
+        #expect(outcome.merge?.summary.conflicts.isEmpty == true)
+        #expect(outcome.report?.passed == true)
+        #expect(
+            try world.content(of: places.newStore) == ["1 Walk -: 1 2", "2 Write -:", "3 late : 3", "4 new : 4"]
+        )
+        #expect(try places.digest(of: places.oldStore) == old)
+        try world.expectSound(places.newStore)
+        let new = try places.container.bytes(places.name)
+        #expect(try places.share(MergeWorld.capture).outcome == .alreadyShared)
+        #expect(try places.container.bytes(places.name) == new)
+        #expect(try bases(of: places).count == 1)
+        try places.expectTidy(extra: [places.newStore.writeAheadLogName, places.newStore.sharedMemoryName])
+    }
+
+    @Test("Each merge begins where the last one ended")
+    func mergeTwice() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try places.share(MergeWorld.capture)
+        try world.add(3, "first", to: places.oldStore)
+        #expect(try places.share(MergeWorld.capture).outcome == .merged)
+        try world.delete(3, in: places.newStore)
+        try world.add(4, "second", to: places.oldStore)
+
+        #expect(try places.share(MergeWorld.capture).outcome == .merged)
+
+        // What the new place deleted since the first merge does not come back with the second.
+        #expect(try world.content(of: places.newStore) == ["1 Run -: 1 2", "2 Read -:", "4 second : 4"])
+        try world.expectSound(places.newStore)
+    }
+
+    @Test("A property that both places changed is the shared one's, and the other row is kept")
+    func conflict() throws {
+        for (policy, name) in [
+            (StoreMergePolicy.mergeByPropertyStoreTrump, "new"), (.mergeByPropertyObjectTrump, "late"),
+        ] {
+            let world = try MergeWorld()
+            let places = world.places
+            try places.share(MergeWorld.capture)
+            try world.rename(1, to: "late", in: places.oldStore)
+            try world.rename(1, to: "new", in: places.newStore)
+
+            let outcome = try places.share {
+                MergeWorld.capture(&$0)
+                $0.merging.policy = policy
+            }
+
+            #expect(outcome.outcome == .merged)
+            let conflict = try #require(outcome.merge?.summary.conflicts.first)
+            #expect(outcome.merge?.summary.conflicts.count == 1)
+            #expect((conflict.entity, conflict.property) == ("Habit", "name"))
+            #expect(conflict.base == .value(.text("Run")))
+            #expect((conflict.old, conflict.shared) == (.value(.text("late")), .value(.text("new"))))
+            #expect(try world.content(of: places.newStore).first == "1 \(name) -: 1 2")
+            let parked = try #require(outcome.merge?.parkedRows)
+            let text = try String(
+                decoding: places.journalFolder()
+                    .contents(of: String(parked.split(separator: "/").last ?? ""), limit: 1 << 20),
+                as: UTF8.self
+            )
+            #expect(text.contains(name == "new" ? "late" : "new"))
+        }
+    }
+
+    @Test("A later share that fences merges what was written until then, and nothing is written after it")
+    func mergeAndFence() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try places.share(MergeWorld.capture)
+        try world.add(3, "late", to: places.oldStore)
+
+        let outcome = try places.share { $0.level = .coredata }
+
+        #expect(outcome.outcome == .merged)
+        #expect(outcome.next == .retire(old: places.oldStore.path))
+        #expect(try places.isFenced(places.oldStore))
+        #expect(throws: (any Error).self) { try world.add(4, "refused", to: places.oldStore) }
+        #expect(try places.share().outcome == .alreadyShared)
+        #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
+        #expect(try world.content(of: places.newStore) == ["1 Run -: 1 2", "2 Read -:", "3 late : 3"])
+    }
+
+    @Test(
+        "What was merged is known by its content, too, when the old store's files were touched",
+        arguments: ["wal", "rollback"]
+    )
+    func touched(journalMode: String) throws {
+        let world = try MergeWorld(journalMode: journalMode)
+        let places = world.places
+        try places.share(MergeWorld.capture)
+        try world.add(3, "late", to: places.oldStore)
+        #expect(try places.share(MergeWorld.capture).outcome == .merged)
+        let writer = try places.old.open()
+        try writer.execute("BEGIN IMMEDIATE; UPDATE ZDAY SET ZNUMBER = ZNUMBER; COMMIT")
+        try writer.close()
+
+        #expect(try places.share(MergeWorld.capture).outcome == .alreadyShared)
+        #expect(try places.migrator().status().lateWrites == StatusReport.LateWrites.none)
+    }
+
+    @Test("A base that was tampered with is refused before anything is written")
+    func tamperedBase() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try places.share(MergeWorld.capture)
+        try world.add(3, "late", to: places.oldStore)
+        let base = try #require(try bases(of: places).first)
+        let folder = try places.journalFolder()
+        let file = try folder.openFile(base, for: .writing)
+        try withUnsafeBytes(of: UInt8(0xff)) { try file.write($0, at: 100) }
+        try file.close()
+        let before = try places.container.bytes(places.name)
+
+        let error = #expect(throws: MigrationError.self) { try places.share(MergeWorld.capture) }
+
+        #expect(error?.outcome == .verificationFailed)
+        #expect(error?.message.contains("base") == true)
+        #expect(try places.container.bytes(places.name) == before)
+        #expect(try !places.isFenced(places.oldStore))
+        #expect(try places.migrator().status().lateWrites == .found)
+    }
+
+    private func bases(of places: Places) throws -> [String] {
+        try places.journalFolder().entries().filter(CapturedBase.isOne)
+    }
+}
