@@ -8,20 +8,26 @@ package struct StoreMerger {
     private let base: MergePlace?
     private let old: MergePlace
     private let shared: MergePlace
+    private let moved: [RekeyedObject]
     private let settings: MergeSettings
     private let monitor: WorkMonitor
 
     /// `base` is what both came from; nil where nobody kept it: then objects are the same by identity only.
+    ///
+    /// After a merge the base of the next one is the old store as it was merged, and `moved` is all that earlier merges
+    /// gave other keys: the old store still has these objects under their own.
     package init(
         base: MergePlace?,
         old: MergePlace,
         shared: MergePlace,
+        moved: [RekeyedObject] = [],
         settings: MergeSettings = MergeSettings(),
         monitor: WorkMonitor = .silent
     ) {
         self.base = base
         self.old = old
         self.shared = shared
+        self.moved = moved
         self.settings = settings
         self.monitor = monitor
     }
@@ -49,6 +55,12 @@ package struct StoreMerger {
             old: MergeSide(old.connection, externalData: old.externalData, model: old.model),
             shared: MergeSide(connection, externalData: shared.externalData, model: shared.model)
         )
+        for object in moved {
+            guard let root = sides.shared.layout.entities[object.entity]?.root else { continue }
+            for side in [sides.base, sides.old] {
+                side?.keys.move(RowKey(root: root, key: object.old.primaryKey), to: object.new.primaryKey)
+            }
+        }
         var planner = MergePlanner(sides, settings, monitor: monitor)
         return ManagedMerge(try planner.makePlan(), of: sides, at: commitCount)
     }

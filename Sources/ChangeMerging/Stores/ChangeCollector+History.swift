@@ -43,16 +43,23 @@ extension ChangeCollector {
     }
 
     private mutating func read(_ key: Int64, _ columns: RowColumns) throws {
+        try read(keys.own(RowKey(root: columns.root, key: key))?.key, key, columns)
+    }
+
+    /// Compares one row of the base with one of the side; either may be missing.
+    mutating func read(_ former: Int64?, _ key: Int64, _ columns: RowColumns) throws {
         let (base, side) = (self.base, self.side)
         let argument: [SQLValue] = [.integer(key)]
         var (isBefore, isNow) = (false, false)
-        try base.connection.forEachRow(columns.baseRow, argument, keepingStatement: true) { old in
-            isBefore = true
-            try side.connection.forEachRow(columns.sideRow, argument, keepingStatement: true) { new in
-                isNow = true
-                compare(old, new, columns)
+        if let former {
+            try base.connection.forEachRow(columns.baseRow, [.integer(former)], keepingStatement: true) { old in
+                isBefore = true
+                try side.connection.forEachRow(columns.sideRow, argument, keepingStatement: true) { new in
+                    isNow = true
+                    compare(old, new, columns)
+                }
+                if !isNow { delete(old, columns) }
             }
-            if !isNow { delete(old, columns) }
         }
         guard !isBefore else { return }
         try side.connection.forEachRow(columns.sideRow, argument, keepingStatement: true) { insert($0, columns) }
@@ -60,14 +67,17 @@ extension ChangeCollector {
 
     /// Compares the rows of join tables that name an object.
     private mutating func readPairs(of row: RowKey) throws {
-        let entity = try side.entity(of: row)?.name ?? base.entity(of: row)?.name
-        guard let entity else { return }
-        for (relation, former) in zip(side.relations, base.relations) {
+        let former = keys.own(row)
+        guard let entity = try side.ownEntity(of: row)?.name ?? former.flatMap(base.ownEntity)?.name else { return }
+        for (relation, earlier) in zip(side.relations, base.relations) {
             guard case .join = relation.storage else { continue }
             for end in LinkRelation.Position.allCases
             where relation[end].root == row.root && side.layout.model.isEntity(entity, kindOf: relation[end].entity) {
-                let before = try base.partners(former, at: end, of: row.key)
-                let now = try side.partners(relation, at: end, of: row.key)
+                let other = relation[end.other].root
+                let before =
+                    try former.map { try base.ownPartners(earlier, at: end, of: $0.key) }?
+                    .map { keys.former(RowKey(root: other, key: $0)).key } ?? []
+                let now = try side.ownPartners(relation, at: end, of: row.key)
                 guard before != now || relation[end].isOrdered else { continue }
                 let (was, present) = (Set(before), Set(now))
                 for partner in was.symmetricDifference(present) {

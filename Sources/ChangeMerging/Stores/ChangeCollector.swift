@@ -6,14 +6,22 @@ package import StoreFormat
 package struct ChangeCollector {
     let base: MergeSide
     let side: MergeSide
+    /// What the base's keys are on the side.
+    let keys: KeyTranslation
     let monitor: WorkMonitor
     var changes = SideChanges()
     /// True when the side has an object at a version before the base's.
     private(set) var hasOlderVersions = false
 
-    package init(from base: MergeSide, to side: MergeSide, monitor: WorkMonitor = .silent) {
+    package init(
+        from base: MergeSide,
+        to side: MergeSide,
+        translating keys: KeyTranslation = KeyTranslation(),
+        monitor: WorkMonitor = .silent
+    ) {
         self.base = base
         self.side = side
+        self.keys = keys
         self.monitor = monitor
     }
 
@@ -54,6 +62,15 @@ package struct ChangeCollector {
         var (isBefore, isNow) = (try before.next(), try now.next())
         var rows = 0
         while isBefore || isNow {
+            // What has another key on the side comes afterwards.
+            if isNow, now.withRow({ keys.isTarget(RowKey(root: columns.root, key: $0.integer(0))) }) {
+                isNow = try now.next()
+                continue
+            }
+            if isBefore, before.withRow({ keys.isMoved(RowKey(root: columns.root, key: $0.integer(0))) }) {
+                isBefore = try before.next()
+                continue
+            }
             let order: Int =
                 !isNow
                 ? -1
@@ -74,6 +91,7 @@ package struct ChangeCollector {
             rows &+= 1
             if rows & 0xfff == 0 { try monitor.checkCancellation() }
         }
+        for (own, shared) in keys.moves(of: columns.root) { try read(own, shared, columns) }
     }
 
     mutating func insert(_ row: borrowing StoreRow, _ columns: RowColumns) {
@@ -88,11 +106,11 @@ package struct ChangeCollector {
 
     mutating func delete(_ row: borrowing StoreRow, _ columns: RowColumns) {
         guard let entity = columns.baseEntity(row, base) else { return }
-        let key = row.integer(0)
-        changes.deleted[RowKey(root: columns.root, key: key)] = entity
+        let key = keys.former(RowKey(root: columns.root, key: row.integer(0)))
+        changes.deleted[key] = entity
         for (column, meaning) in columns.meanings[entity] ?? [] {
             guard case .link(let relation, _) = meaning, !row.isNull(column) else { continue }
-            note(link(relation, key, row.integer(column)), of: relation, isAdded: false)
+            note(link(relation, key.key, partner(relation, row, column)), of: relation, isAdded: false)
         }
     }
 
@@ -113,10 +131,14 @@ package struct ChangeCollector {
             case .attribute(let name):
                 if !new.holds(column, sameAs: old, column) { changed.insert(name) }
             case .link(let relation, let isPlaced):
-                if !new.holds(column, sameAs: old, column) {
+                let isSame =
+                    keys.isEmpty || old.isNull(column) || new.isNull(column)
+                    ? new.holds(column, sameAs: old, column)
+                    : new.integer(column) == partner(relation, old, column)
+                if !isSame {
                     isTouched = true
                     if !old.isNull(column) {
-                        note(link(relation, key, old.integer(column)), of: relation, isAdded: false)
+                        note(link(relation, key, partner(relation, old, column)), of: relation, isAdded: false)
                     }
                     if !new.isNull(column) {
                         note(link(relation, key, new.integer(column)), of: relation, isAdded: true)
@@ -133,6 +155,12 @@ package struct ChangeCollector {
         let row = RowKey(root: columns.root, key: key)
         changes.updated[row] = changed
         changes.kinds[row] = entity
+    }
+
+    /// The key on the side of what a column of the base leads to.
+    private func partner(_ relation: LinkRelation, _ row: borrowing StoreRow, _ column: Int) -> Int64 {
+        guard !keys.isEmpty, case .column(_, _, _, let holder) = relation.storage else { return row.integer(column) }
+        return keys.former(RowKey(root: relation[holder.other].root, key: row.integer(column))).key
     }
 
     private func link(_ relation: LinkRelation, _ key: Int64, _ partner: Int64) -> Link {
@@ -173,7 +201,14 @@ package struct ChangeCollector {
     private mutating func scan(_ relation: LinkRelation, _ former: LinkRelation) throws {
         guard let before = try pairs(former, base), let now = try pairs(relation, side) else { return }
         var (isBefore, isNow) = (try before.next(), try now.next())
+        // Pairs of the base of which an object has another key on the side, in the side's keys.
+        var moved: Set<Link> = []
         while isBefore || isNow {
+            if isBefore, !keys.isEmpty, let link = before.withRow({ movedPair($0, relation) }) {
+                moved.insert(link)
+                isBefore = try before.next()
+                continue
+            }
             let order: Int =
                 !isNow
                 ? -1
@@ -202,5 +237,15 @@ package struct ChangeCollector {
             if order <= 0 { isBefore = try before.next() }
             if order >= 0 { isNow = try now.next() }
         }
+        for link in moved {
+            if changes.linksAdded.remove(link) == nil { note(link, of: relation, isAdded: false) }
+        }
+    }
+
+    private func movedPair(_ row: borrowing StoreRow, _ relation: LinkRelation) -> Link? {
+        let first = RowKey(root: relation.first.root, key: row.integer(0))
+        let second = RowKey(root: relation.second.root, key: row.integer(1))
+        guard keys.isMoved(first) || keys.isMoved(second) else { return nil }
+        return Link(relation, first: keys.former(first).key, second: keys.former(second).key)
     }
 }

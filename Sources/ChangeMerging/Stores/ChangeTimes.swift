@@ -20,7 +20,7 @@ struct ChangeTimes {
             guard let entity = change.entity.flatMap(side.layout.entity(numbered:)), let key = change.primaryKey,
                 let time = change.transaction.flatMap({ stamps[$0] })
             else { return }
-            let row = RowKey(root: entity.root, key: key)
+            let row = side.keys.common(RowKey(root: entity.root, key: key))
             guard let properties = change.properties(in: side.layout) else {
                 times[row, default: Times()].whole = max(times[row]?.whole ?? time, time)
                 return

@@ -1,35 +1,36 @@
-/// Under which key of the shared store each object of the old one is found, where the two differ.
+/// Under which key of the shared store each object that only the old side had is to be found.
 package struct KeyRemapping: Hashable, Sendable {
     package struct Target: Hashable, Sendable {
+        /// The key that it has in the old store.
+        package let own: Int64
         package let key: Int64
         package let entity: String
-        package let reason: RekeyingReason
+        /// Nil for an object that keeps its key.
+        package let reason: RekeyingReason?
     }
 
-    package private(set) var targets: [RowKey: Target] = [:]
-    /// The old row of each row of the shared store that has another key, or is another object's on the old side.
+    private var targets: [RowKey: Target] = [:]
     private var sources: [RowKey: RowKey] = [:]
     package private(set) var joinedCount = 0
+    /// How many have another key than in the old store, or are objects that the shared one had already.
+    package private(set) var rekeyedCount = 0
 
     package init() {}
 
-    package var isEmpty: Bool { targets.isEmpty }
-
-    mutating func map(_ row: RowKey, of entity: String, to key: Int64, _ reason: RekeyingReason) {
-        targets[row] = Target(key: key, entity: entity, reason: reason)
+    mutating func map(_ row: RowKey, of entity: String, to key: Int64, _ reason: RekeyingReason?) {
+        targets[row] = Target(own: 0 &- row.key, key: key, entity: entity, reason: reason)
         sources[RowKey(root: row.root, key: key)] = row
         if reason == .sameObject { joinedCount += 1 }
+        if reason != nil { rekeyedCount += 1 }
     }
 
-    /// The row of the shared store that an old row became.
+    /// The row of the shared store that an object of the old one became.
     package func row(_ old: RowKey) -> RowKey {
         targets[old].map { RowKey(root: old.root, key: $0.key) } ?? old
     }
 
-    /// The row of the old store that became one of the shared store; nil where the key is another object's there.
-    package func source(of shared: RowKey) -> RowKey? {
-        sources[shared] ?? (targets[shared] == nil ? shared : nil)
-    }
+    /// The object of the old store that became a row of the shared one.
+    package func source(of shared: RowKey) -> RowKey { sources[shared] ?? shared }
 
     /// The pair of the shared store that a pair of the old one became.
     package func link(_ old: Link, of relation: LinkRelation) -> Link {
@@ -40,10 +41,9 @@ package struct KeyRemapping: Hashable, Sendable {
         )
     }
 
-    /// Calls `body` with all that changed, in the order of the old keys.
-    package func forEachTarget(_ body: (RowKey, Target) throws -> Void) rethrows {
-        for row in SideChanges.sorted(targets.keys) {
-            if let target = targets[row] { try body(row, target) }
-        }
+    /// What has another key, or is another's object, in the order of the old keys.
+    package var rekeyed: [(source: RowKey, target: Target)] {
+        targets.filter { $0.value.reason != nil }.map { ($0.key, $0.value) }
+            .sorted { ($0.source.root, $0.target.own) < ($1.source.root, $1.target.own) }
     }
 }

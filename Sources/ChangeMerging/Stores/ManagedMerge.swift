@@ -18,21 +18,17 @@ package final class ManagedMerge: PlannedMerge {
     }
 
     package func forEachRekeyedObject(_ body: (RekeyedObject) throws -> Void) throws {
-        try plan.remapping.forEachTarget { source, target in
+        for (_, target) in plan.remapping.rekeyed {
+            guard let reason = target.reason else { continue }
+            func uri(_ side: MergeSide, _ key: Int64) -> ObjectURI {
+                ObjectURI(storeUUID: side.metadata.uuid, entity: target.entity, primaryKey: key)
+            }
             try body(
                 RekeyedObject(
                     entity: target.entity,
-                    old: ObjectURI(
-                        storeUUID: sides.old.metadata.uuid,
-                        entity: target.entity,
-                        primaryKey: source.key
-                    ),
-                    new: ObjectURI(
-                        storeUUID: sides.shared.metadata.uuid,
-                        entity: target.entity,
-                        primaryKey: target.key
-                    ),
-                    reason: target.reason
+                    old: uri(sides.old, target.own),
+                    new: uri(sides.shared, target.key),
+                    reason: reason
                 )
             )
         }

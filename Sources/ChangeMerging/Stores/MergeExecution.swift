@@ -46,7 +46,7 @@ struct MergeExecution {
         for parking in plan.parked.sorted(by: order) {
             let side = parking.side == .old ? sides.old : sides.shared
             // A decision about a place names the entity that declares it.
-            guard let entity = try side.entity(of: parking.row) else { continue }
+            guard let entity = try side.entity(of: parking.row), let own = side.keys.own(parking.row) else { continue }
             let names = entity.attributes.map(\.description.name)
             let stored = try side.stored(names, of: entity.name, parking.row.key) ?? [:]
             var values: [String: StoredValue] = [:]
@@ -59,14 +59,14 @@ struct MergeExecution {
                 for end in LinkRelation.Position.allCases
                 where side.layout.model.isEntity(entity.name, kindOf: relation[end].entity) {
                     guard let name = relation[end].name else { continue }
-                    partners[name] = try side.partners(relation, at: end, of: parking.row.key)
+                    partners[name] = try side.ownPartners(relation, at: end, of: own.key)
                 }
             }
             try body(
                 ParkedRow(
                     side: parking.side,
                     entity: entity.name,
-                    key: [.integer(parking.row.key)],
+                    key: [.integer(own.key)],
                     reason: parking.reason,
                     values: values,
                     partners: partners
@@ -122,15 +122,13 @@ struct MergeExecution {
 
     /// The version of an object that comes back: none that anybody knew it by.
     private func nextVersion(of row: RowKey) throws -> Int64 {
-        guard let table = sides.old.table(of: row.root) else { return 1 }
         let known = try [sides.old, sides.base]
-            .compactMap {
-                try $0?.connection
-                    .value(
-                        "SELECT Z_OPT FROM \(SQLName.quoted(table)) WHERE Z_PK = ?",
-                        [.integer(row.key)]
-                    )?
-                    .integer
+            .compactMap { side in
+                guard let side, let table = side.table(of: row.root), let own = side.keys.own(row) else {
+                    return nil as Int64?
+                }
+                let version = "SELECT Z_OPT FROM \(SQLName.quoted(table)) WHERE Z_PK = ?"
+                return try side.connection.value(version, [.integer(own.key)])?.integer
             }
         let last = known.max() ?? 0
         return last < Int64.max - 1 ? last + 2 : 1

@@ -78,6 +78,6 @@ extension MergePlan: CustomStringConvertible {
         guard refusals.isEmpty else { return "refused: " + refusals.map(\.description).joined(separator: "; ") }
         return "\(insertions.count) inserted, \(restorations.count) restored, \(updates.count) updated, "
             + "\(deletions.count) deleted, \(linksToAdd.count) connected, \(linksToRemove.count) parted, "
-            + "\(remapping.targets.count) under other keys, \(conflicts.count) conflicts, \(parked.count) parked"
+            + "\(remapping.rekeyedCount) under other keys, \(conflicts.count) conflicts, \(parked.count) parked"
     }
 }

@@ -16,8 +16,8 @@ extension MergePlanner {
                 try merge(row, row, entity, names.union(theirs), isJoined: false)
             }
         }
-        for source in SideChanges.sorted(plan.remapping.targets.keys) {
-            guard let target = plan.remapping.targets[source], target.reason == .sameObject,
+        for (source, target) in plan.remapping.rekeyed where target.reason == .sameObject {
+            guard
                 let names = sides.old.layout.entities[target.entity]?.attributes
                     .filter({ !$0.description.isDerived }).map(\.description.name)
             else { continue }

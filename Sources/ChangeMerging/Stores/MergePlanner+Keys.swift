@@ -16,7 +16,11 @@ extension MergePlanner {
             let shared = try sides.shared.greatestKey(of: root)
             greatest[root] = (shared, max(shared, try sides.old.greatestKey(of: root)))
         }
-        for source in SideChanges.sorted(old.inserted.keys) {
+        for source in SideChanges.sorted(old.inserted.keys.map { RowKey(root: $0.root, key: 0 &- $0.key) })
+            .map({
+                RowKey(root: $0.root, key: 0 &- $0.key)
+            })
+        {
             guard let entity = old.inserted[source] else { continue }
             if let same = try sameObject(as: source, of: entity) {
                 joined.insert(same)
@@ -24,16 +28,18 @@ extension MergePlanner {
                 continue
             }
             guard var known = greatest[source.root] else { continue }
-            var target = source
-            if source.key <= known.shared {
+            var target = RowKey(root: source.root, key: 0 &- source.key)
+            var reason: RekeyingReason?
+            if target.key <= known.shared {
                 guard known.next < Int64.max else {
                     throw StoreError(.damaged, path: sides.shared.connection.location.path, "the keys are used up")
                 }
                 known.next += 1
                 greatest[source.root] = known
                 target = RowKey(root: source.root, key: known.next)
-                plan.remapping.map(source, of: entity, to: target.key, .newKey)
+                reason = .newKey
             }
+            plan.remapping.map(source, of: entity, to: target.key, reason)
             if var names = lacking[entity] { parkLackingAttributes(&names, of: source, entity) }
             arriving.insert(target)
             plan.insertions.append(MergePlan.Insertion(source: source, target: target, entity: entity))

@@ -63,7 +63,7 @@ extension MergePlanner {
             let row = self.row(of: slot)
             guard given != theirs, isAlive(row) else { continue }
             let end = sides.shared.relations[slot.relation][slot.end]
-            let takesOld = takesOld(end.name, of: end.entity, from: plan.remapping.source(of: row) ?? row, into: row)
+            let takesOld = takesOld(end.name, of: end.entity, from: plan.remapping.source(of: row), into: row)
             contests.append(Contest(slot: slot, given: given, theirs: theirs, takesOld: takesOld))
         }
         // A pair has two ends, and comes only where it is taken at both.
@@ -140,7 +140,7 @@ extension MergePlanner {
             )
         )
         guard !arriving.contains(row) else { return }
-        let loser = contest.takesOld ? row : plan.remapping.source(of: row) ?? row
+        let loser = contest.takesOld ? row : plan.remapping.source(of: row)
         park(contest.takesOld ? .shared : .old, loser, end.entity, .bothChanged)
     }
 

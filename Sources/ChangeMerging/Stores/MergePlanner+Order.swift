@@ -21,8 +21,7 @@ extension MergePlanner {
             guard relation[slot.end].isOrdered, isAlive(owner) else { continue }
             // A key that means another object on the old side has no order there.
             let source = plan.remapping.source(of: owner)
-            let members =
-                try source.map { try sides.old.partners(relationOfOld(relation), at: slot.end, of: $0.key) } ?? []
+            let members = try sides.old.partners(relationOfOld(relation), at: slot.end, of: source.key)
             let other = relation[slot.end.other].root
             let list = members.map { plan.remapping.row(RowKey(root: other, key: $0)).key }
             let isNew = arriving.contains(owner) || joined.contains(owner)
@@ -39,7 +38,7 @@ extension MergePlanner {
                     base: former,
                     old: list,
                     shared: present,
-                    prefersOld: prefersOldOrder(relation[slot.end], source ?? owner, owner)
+                    prefersOld: prefersOldOrder(relation[slot.end], source, owner)
                 )
             )
         }
@@ -61,7 +60,7 @@ extension MergePlanner {
     private func relationOfOld(_ relation: LinkRelation) -> LinkRelation { sides.old.relations[relation.index] }
 
     /// Lists every object that either side changed since the base: a consumer may have read the history of either.
-    mutating func listForHistory() {
+    mutating func listForHistory() throws {
         guard sides.base != nil else { return }
         var listings: [MergePlan.Listing] = []
         func list(_ row: RowKey, _ entity: String, _ kind: HistoryChange.Kind, _ attributes: Set<String> = []) {
@@ -82,12 +81,35 @@ extension MergePlanner {
         for row in SideChanges.sorted(kept) {
             if let entity = old.deleted[row] { list(row, entity, .update) }
         }
-        for source in SideChanges.sorted(plan.remapping.targets.keys) {
-            guard let target = plan.remapping.targets[source] else { continue }
-            if target.reason == .sameObject { list(plan.remapping.row(source), target.entity, .update) }
-            // Nobody has the old key any more.
-            if !isAlive(source) || (shared.inserted[source] == nil && !arriving.contains(source)) {
-                list(source, target.entity, .delete)
+        // Whoever knew the old store takes these keys for other objects than they are here, or for some that are not here.
+        var doubtful = Set(sides.old.keys.changedRows)
+        for (source, target) in plan.remapping.rekeyed {
+            doubtful.formUnion([RowKey(root: source.root, key: target.own), plan.remapping.row(source)])
+        }
+        // Nor does he know by what keys these lead to each other.
+        for row in sides.old.keys.targets {
+            guard let entity = try sides.old.entity(of: row) else { continue }
+            for link in try sides.old.links(of: row, kindOf: entity.name) {
+                let link = plan.remapping.link(link, of: relation(link))
+                doubtful.formUnion(LinkRelation.Position.allCases.map { self.row(link, $0) })
+            }
+        }
+        // Versions that are equal by chance hide that an object's members are others.
+        let oldLinks = old.linksAdded.union(old.linksRemoved).map { plan.remapping.link($0, of: relation($0)) }
+        for link in shared.linksAdded.union(shared.linksRemoved).union(oldLinks) {
+            for end in LinkRelation.Position.allCases where relation(link)[end].name != nil {
+                doubtful.insert(row(link, end))
+            }
+        }
+        doubtful.subtract(listings.map(\.row))
+        doubtful.subtract(arriving)
+        doubtful.subtract(plan.deletions.keys)
+        doubtful.subtract(plan.restorations.keys)
+        for row in SideChanges.sorted(doubtful) {
+            if let entity = try sides.shared.entity(of: row) {
+                list(row, entity.name, .update)
+            } else if let entity = try sides.old.ownEntity(of: row) {
+                list(row, entity.name, .delete)
             }
         }
         plan.listings = listings

@@ -146,12 +146,12 @@ extension MergePlanner {
 
     /// Keys of objects can be followed where the model knows of them, and nowhere else.
     mutating func refuseMovingKeys() throws {
-        let moving = plan.remapping.targets
+        let moving = plan.remapping.rekeyed.filter { $0.target.own != $0.target.key }
         guard !moving.isEmpty else { return }
         let own = Set(sides.shared.layout.entities.values.map { $0.table.lowercased() })
             .union(sides.shared.layout.joinTables.map { $0.name.lowercased() })
         let (schema, connection) = (sides.old.schema, sides.old.connection)
-        for root in Set(moving.keys.map(\.root)).sorted(by: ManagedObjectModel.inByteOrder) {
+        for root in Set(moving.map(\.source.root)).sorted(by: ManagedObjectModel.inByteOrder) {
             guard let table = sides.old.table(of: root) else { continue }
             let outside = schema.tables.filter { !own.contains($0.name.lowercased()) && $0.holdsRows }
             for other in outside where other.sql?.lowercased().contains("references") == true {
@@ -170,11 +170,11 @@ extension MergePlanner {
             }
         }
         guard sides.old.schema.table(named: "ANSCKRECORDMETADATA") != nil else { return }
-        for (row, target) in moving {
+        for (_, target) in moving {
             guard let number = sides.old.layout.entities[target.entity]?.number else { continue }
             let known = try connection.value(
                 "SELECT 1 FROM ANSCKRECORDMETADATA WHERE ZENTITYID = ? AND ZENTITYPK = ? LIMIT 1",
-                [.integer(number), .integer(row.key)]
+                [.integer(number), .integer(target.own)]
             )
             if known != nil {
                 plan.refusals.append(.cloudRecordNeedsAnotherKey(entity: target.entity))

@@ -40,7 +40,7 @@ struct MergePlanner {
         guard plan.refusals.isEmpty else { return plan }
         try collect()
         guard plan.refusals.isEmpty else { return plan }
-        guard !old.isEmpty else {
+        guard try !old.isEmpty || hasGoneAhead() else {
             plan.isIdle = true
             return plan
         }
@@ -53,9 +53,27 @@ struct MergePlanner {
         try refuseMovingKeys()
         try mergeLinks()
         try arrange()
-        listForHistory()
+        try listForHistory()
         if unsettled > 0 { plan.refusals.append(.conflicts(unsettled)) }
         return plan
+    }
+
+    /// True when the old side gave out keys or transactions since the base, though nothing is left of them.
+    ///
+    /// Then the shared side has to go ahead, too: consumers of the old side count by its numbers.
+    private func hasGoneAhead() throws -> Bool {
+        guard let base = sides.base else { return false }
+        if base.history != nil,
+            try sides.old.greatestHistoryNumber(of: "TRANSACTION") > base.greatestHistoryNumber(of: "TRANSACTION")
+        {
+            return true
+        }
+        return try base.roots.contains { root in
+            guard sides.old.layout.entities[root] != nil, sides.shared.layout.entities[root] != nil else {
+                return false
+            }
+            return try sides.old.recordedGreatestKey(of: root) > base.recordedGreatestKey(of: root)
+        }
     }
 
     /// Finds keys and values; begins anew where an object that was to let go of unique values has to keep them.
@@ -77,35 +95,45 @@ struct MergePlanner {
 
     private mutating func collect() throws {
         guard let base = sides.base else {
-            old = try ChangeCollector.everything(in: sides.old)
+            takeOld(try ChangeCollector.everything(in: sides.old))
             shared = try ChangeCollector.everything(in: sides.shared)
             return
         }
         var toOld = ChangeCollector(from: base, to: sides.old, monitor: monitor)
-        var toShared = ChangeCollector(from: base, to: sides.shared, monitor: monitor)
-        if let oldStart = try ChangeCollector.historyStart(from: base, to: sides.old),
-            let sharedStart = try ChangeCollector.historyStart(from: base, to: sides.shared)
-        {
-            if settings.policy == .newest || settings.policies.values.contains(.newest) {
-                oldTimes = try ChangeTimes(of: sides.old, after: oldStart)
-                sharedTimes = try ChangeTimes(of: sides.shared, after: sharedStart)
-            }
-            if settings.source == .automatic {
-                old = try toOld.follow(historyAfter: oldStart)
-                shared = try toShared.follow(historyAfter: sharedStart)
-                refuseWrongBase(toOld, toShared)
-                return
-            }
+        var toShared = ChangeCollector(from: base, to: sides.shared, translating: base.keys, monitor: monitor)
+        let starts = (
+            old: try ChangeCollector.historyStart(from: base, to: sides.old),
+            shared: try ChangeCollector.historyStart(from: base, to: sides.shared)
+        )
+        if settings.source == .automatic, let oldStart = starts.old, let sharedStart = starts.shared {
+            takeOld(try toOld.follow(historyAfter: oldStart))
+            shared = try toShared.follow(historyAfter: sharedStart)
+        } else {
+            takeOld(try toOld.scan())
+            shared = try toShared.scan()
         }
-        old = try toOld.scan()
-        shared = try toShared.scan()
-        refuseWrongBase(toOld, toShared)
+        try refuseWrongBase(toOld, toShared)
+        let asksForTimes = settings.policy == .newest || settings.policies.values.contains(.newest)
+        if asksForTimes, let oldStart = starts.old, let sharedStart = starts.shared {
+            oldTimes = try ChangeTimes(of: sides.old, after: oldStart)
+            sharedTimes = try ChangeTimes(of: sides.shared, after: sharedStart)
+        }
+    }
+
+    /// Takes the old side's changes in the keys of the merge, which from then on it is spoken to in.
+    private mutating func takeOld(_ changes: SideChanges) {
+        sides.old.keys.inserted = Set(changes.inserted.keys)
+        old = changes.translated(by: sides.old.keys, sides.old.relations)
     }
 
     /// Versions only ever rise: a row that is older on a side than in the base never was the base's.
-    private mutating func refuseWrongBase(_ toOld: ChangeCollector, _ toShared: ChangeCollector) {
+    ///
+    /// That does not hold of a store that saw a merge: it counts its own versions, and the base is the old side's.
+    private mutating func refuseWrongBase(_ toOld: ChangeCollector, _ toShared: ChangeCollector) throws {
         if toOld.hasOlderVersions { plan.refusals.append(.notTheBase(.old)) }
-        if toShared.hasOlderVersions { plan.refusals.append(.notTheBase(.shared)) }
+        if toShared.hasOlderVersions, try StoreMerger.epoch(of: sides.shared.connection) == nil {
+            plan.refusals.append(.notTheBase(.shared))
+        }
     }
 
     /// Throws where the choices name what the store does not have: they would be passed over in silence.

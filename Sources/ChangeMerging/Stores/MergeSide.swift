@@ -15,6 +15,8 @@ package final class MergeSide {
     /// The folder of the large values that lie in files of their own.
     package let externalData: Directory?
     package let history: PersistentHistory?
+    /// What the store's keys are called in the merge.
+    package internal(set) var keys = KeyTranslation()
 
     /// Throws where the store is none of Core Data's, or holds no model to read it by.
     package init(_ connection: StoreConnection, externalData: Directory?, model: ManagedObjectModel? = nil) throws {
@@ -84,6 +86,11 @@ package final class MergeSide {
 
     /// The concrete entity of a row; nil where there is no such row.
     package func entity(of row: RowKey) throws -> StoreLayout.Entity? {
+        try keys.own(row).flatMap(ownEntity)
+    }
+
+    /// The same by the store's own key.
+    func ownEntity(of row: RowKey) throws -> StoreLayout.Entity? {
         guard let table = table(of: row.root) else { return nil }
         let number = try connection.value(
             "SELECT ifnull(Z_ENT, 0) FROM \(SQLName.quoted(table)) WHERE Z_PK = ?",
@@ -94,13 +101,15 @@ package final class MergeSide {
 
     /// Reads attributes of an object as its columns hold them; nil where there is no such row.
     package func stored(_ names: some Sequence<String>, of entity: String, _ key: Int64) throws -> [String: SQLValue]? {
-        guard let entity = layout.entities[entity] else { return nil }
+        guard let entity = layout.entities[entity], let own = keys.own(RowKey(root: entity.root, key: key)) else {
+            return nil
+        }
         let attributes = names.compactMap { entity.attribute($0) }
         let list = (["Z_PK"] + attributes.map { SQLName.quoted($0.column) }).joined(separator: ", ")
         var result: [String: SQLValue]?
         try connection.forEachRow(
             "SELECT \(list) FROM \(SQLName.quoted(entity.table)) WHERE Z_PK = ?",
-            [.integer(key)],
+            [.integer(own.key)],
             keepingStatement: true
         ) { row in
             var values: [String: SQLValue] = [:]
@@ -132,6 +141,13 @@ package final class MergeSide {
 
     /// The partners of an object, in the order that the relation keeps at this end, else by their keys.
     package func partners(_ relation: LinkRelation, at end: LinkRelation.Position, of key: Int64) throws -> [Int64] {
+        guard let own = keys.own(RowKey(root: relation[end].root, key: key)) else { return [] }
+        let other = relation[end.other].root
+        return try ownPartners(relation, at: end, of: own.key).map { keys.common(RowKey(root: other, key: $0)).key }
+    }
+
+    /// The same by the store's own keys.
+    func ownPartners(_ relation: LinkRelation, at end: LinkRelation.Position, of key: Int64) throws -> [Int64] {
         var found: [Int64] = []
         let sql: String
         switch relation.storage {

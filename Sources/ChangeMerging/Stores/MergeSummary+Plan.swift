@@ -10,7 +10,7 @@ extension MergeSummary {
         parted = plan.linksToRemove.count
         reordered = plan.arrangements.count
         joined = plan.remapping.joinedCount
-        rekeyed = plan.remapping.targets.count
+        rekeyed = plan.remapping.rekeyedCount
         parked = plan.parked.count
         conflicts = plan.conflicts
         isIdle = plan.isIdle

@@ -22,6 +22,36 @@ package struct SideChanges: Hashable, Sendable {
             && reordered.isEmpty
     }
 
+    /// The same in the keys of the merge.
+    func translated(by keys: KeyTranslation, _ relations: [LinkRelation]) -> SideChanges {
+        func link(_ link: Link, _ translate: (RowKey) -> RowKey) -> Link {
+            let relation = relations[link.relation]
+            return Link(
+                relation,
+                first: translate(RowKey(root: relation.first.root, key: link.first)).key,
+                second: translate(RowKey(root: relation.second.root, key: link.second)).key
+            )
+        }
+        var result = SideChanges()
+        for (row, entity) in inserted { result.inserted[keys.common(row)] = entity }
+        for (row, entity) in deleted { result.deleted[keys.former(row)] = entity }
+        for (row, names) in updated { result.updated[keys.former(row)] = names }
+        for (row, entity) in kinds { result.kinds[keys.former(row)] = entity }
+        result.linksAdded = Set(linksAdded.map { link($0, keys.common) })
+        result.linksRemoved = Set(linksRemoved.map { link($0, keys.former) })
+        result.reordered = Set(
+            reordered.map { slot in
+                let relation = relations[slot.relation]
+                return LinkSlot(
+                    relation,
+                    slot.end,
+                    keys.common(RowKey(root: relation[slot.end].root, key: slot.key)).key
+                )
+            }
+        )
+        return result
+    }
+
     /// The keys of a group, in an order that does not depend on chance.
     package static func sorted(_ keys: some Sequence<RowKey>) -> [RowKey] {
         keys.sorted {

@@ -107,8 +107,9 @@ package struct PersistentHistory: Hashable, Sendable {
             .map { changeColumns.contains($0) ? "c." + $0 : "NULL" }
         let columns = (["c.Z_PK"] + names + tombstoneColumns.map { "c." + $0 }).joined(separator: ", ")
         let restriction = condition.map { "WHERE " + $0 } ?? ""
-        // Changes ascend with their transactions, so that the order needs no sorting.
-        let sql = "SELECT \(columns) FROM ACHANGE c \(restriction) ORDER BY c.Z_PK"
+        // Changes ascend with their transactions: the index of these serves for where to begin, and for the order too.
+        let order = condition == nil ? "c.Z_PK" : "c.ZTRANSACTIONID, c.Z_PK"
+        let sql = "SELECT \(columns) FROM ACHANGE c \(restriction) ORDER BY \(order)"
         try connection.forEachRow(sql, arguments) { row in
             guard let number = row.wholeNumber(0) else { return }
             var tombstone: [SQLValue] = []

@@ -123,7 +123,10 @@ struct MergeStoryTests {
         let triple = try StoreMergeTests.triple()
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
         for store in [old, shared] { try store.insert("Category", ["title": .text(store.location.name)]) }
-        try triple.merge(epoch: "first")
+        let first = try triple.plan()
+        _ = try first.carryOut(MergeRun(epoch: "first", deadline: Deadline(after: .seconds(60))))
+        var moved: [RekeyedObject] = []
+        try first.forEachRekeyedObject { moved.append($0) }
         #expect(try shared.objects().count { $0.entity == "Category" } == 3)
         // The old store as it was merged.
         try old.connection.execute("VACUUM INTO '\(triple.folder.directory.path)/next.sqlite'")
@@ -132,14 +135,31 @@ struct MergeStoryTests {
             in: triple.folder.directory,
             StoreMergeTests.model
         )
-        try old.save { try $0.update(StoreMergeTests.habit(3), ["goal": .integer(3)]) }
-        let merge = try StoreMerger(base: base.place(), old: old.place(), shared: shared.place()).plan()
-        #expect(merge.summary.updated == 1 && merge.summary.inserted == 0 && merge.summary.deleted == 0)
+        // In the old store the late category still has the key that is another one's in the shared store.
+        let late = ObjectKey(entity: "Category", primaryKey: 2)
+        try old.save {
+            try $0.update(StoreMergeTests.habit(3), ["goal": .integer(3)])
+            try $0.update(late, ["title": .text("renamed")])
+            try $0.connect(late, "habits", to: StoreMergeTests.habit(3))
+        }
+        let merge = try StoreMerger(
+            base: base.place(),
+            old: old.place(),
+            shared: shared.place(),
+            moved: moved
+        )
+        .plan()
+        #expect(merge.summary.updated == 2 && merge.summary.inserted == 0 && merge.summary.deleted == 0)
+        #expect(merge.summary.conflicts.isEmpty)
         #expect(
             try merge.carryOut(MergeRun(epoch: "second", deadline: Deadline(after: .seconds(60)))).outcome == .merged
         )
         #expect(try shared.objects().count { $0.entity == "Category" } == 3)
         #expect(try shared.value("goal", of: StoreMergeTests.habit(3)) == .integer(3))
+        #expect(try shared.value("title", of: late) == .text("shared.sqlite"))
+        let target = ObjectKey(entity: "Category", primaryKey: 3)
+        #expect(try shared.value("title", of: target) == .text("renamed"))
+        #expect(try shared.writer.destinations(of: target, "habits") == [StoreMergeTests.habit(3)])
     }
 
     @Test("The store stays the one it was: its identifier and the metadata of others are kept")

@@ -52,11 +52,25 @@ final class MergeTriple {
         MergeSides(base: try store("base").side(), old: try store("old").side(), shared: try store("shared").side())
     }
 
-    func plan(_ settings: MergeSettings = MergeSettings()) throws -> ManagedMerge {
+    /// Makes the old store, as it is, the base of the next merge.
+    func renewBase() throws {
+        let old = try store("old")
+        let name = "base \(stores.count).sqlite"
+        let location = StoreLocation(folder: folder.directory.path, name: name)
+        try old.connection.execute("VACUUM INTO '\(location.path)'")
+        if let files = try ExternalData.open(of: old.location, in: folder.directory) {
+            let writer = ExternalDataWriter(location, in: folder.directory, identifiers: SeededIdentifiers(seed: name))
+            for file in try files.entries() { try writer.write(files.contents(of: file, limit: 1 << 28), as: file) }
+        }
+        stores["base"] = try MergeStore(location, in: folder.directory, model)
+    }
+
+    func plan(_ settings: MergeSettings = MergeSettings(), moved: [RekeyedObject] = []) throws -> ManagedMerge {
         let merger = StoreMerger(
             base: try store("base").place(),
             old: try store("old").place(),
             shared: try store("shared").place(),
+            moved: moved,
             settings: settings
         )
         guard let plan = try merger.plan() as? ManagedMerge else {

@@ -95,7 +95,30 @@ extension PlainGraph {
             + (relation.memberIsSingle ? [Place(relation: pair.relation, isOwner: false, key: pair.member)] : [])
     }
 
+    /// The same graph with other keys.
+    func renamed(_ name: (Key) -> Key) -> PlainGraph {
+        var result = PlainGraph(shape)
+        for (key, object) in objects { result.objects[name(key)] = object }
+        for pair in pairs { result.pairs.insert(shape.pair(pair.relation, name(pair.owner), name(pair.member))) }
+        return result
+    }
+
+    /// The graph of a base and an old store in the shared store's keys; what only the old one has goes by negative keys.
+    static func spoken(
+        _ base: PlainGraph,
+        _ old: PlainGraph,
+        moved: [Key: Int64]
+    ) -> (base: PlainGraph, old: PlainGraph) {
+        func former(_ key: Key) -> Key { moved[key].map { Key(root: key.root, number: $0) } ?? key }
+        return (
+            base.renamed(former),
+            old.renamed { base.objects[$0] == nil ? Key(root: $0.root, number: -$0.number) : former($0) }
+        )
+    }
+
     /// What the merged store must hold; `greatest` is the greatest key that the shared and the old store gave out, by root.
+    ///
+    /// Base and old store are ``spoken(_:_:moved:)`` of in the shared store's keys.
     static func merged(
         _ base: PlainGraph,
         _ old: PlainGraph,
@@ -113,8 +136,10 @@ extension PlainGraph {
         var next = greatest.mapValues { max($0.shared, $0.old) }
         var renamed: [Key: Key] = [:]
         let arrived = old.objects.keys.filter { base.objects[$0] == nil }
-            .sorted { ($0.root, $0.number) < ($1.root, $1.number) }
-        for key in arrived where key.number <= greatest[key.root]?.shared ?? 0 {
+            .sorted { ($0.root, -$0.number) < ($1.root, -$1.number) }
+        for key in arrived {
+            renamed[key] = Key(root: key.root, number: -key.number)
+            guard -key.number <= greatest[key.root]?.shared ?? 0 else { continue }
             next[key.root, default: 0] += 1
             renamed[key] = Key(root: key.root, number: next[key.root] ?? 0)
         }

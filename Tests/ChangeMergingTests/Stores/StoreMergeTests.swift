@@ -63,8 +63,8 @@ struct StoreMergeTests {
         let other = try shared.insert("Category", ["title": .text("other")])
         #expect(late == other)
         let (plan, _) = try triple.merge()
-        let target = try #require(plan.remapping.targets[RowKey(root: "Category", key: late.primaryKey)])
-        #expect(target.reason == .newKey && target.key == 3)
+        let target = try #require(plan.remapping.rekeyed.first?.target)
+        #expect(target.reason == .newKey && target.own == late.primaryKey && target.key == 3)
         let moved = ObjectKey(entity: "Category", primaryKey: target.key)
         #expect(try shared.value("title", of: moved) == .text("late"))
         #expect(try shared.value("title", of: other) == .text("other"))
@@ -93,7 +93,7 @@ struct StoreMergeTests {
         var settings = MergeSettings()
         settings.identities = ["Category": ["title"]]
         let (plan, _) = try triple.merge(settings)
-        #expect(plan.remapping.targets.values.map(\.key) == [3] && plan.insertions == [])
+        #expect(plan.remapping.rekeyed.map(\.target.key) == [3] && plan.insertions == [])
     }
 
     @Test(
