@@ -130,6 +130,10 @@ package struct ChangeCollector {
             switch meaning {
             case .attribute(let name):
                 if !new.holds(column, sameAs: old, column) { changed.insert(name) }
+            case .externalAttribute(let attribute):
+                guard !new.holds(column, sameAs: old, column) else { continue }
+                let isSame = side.holds(new.value(column), sameAs: old.value(column), of: base, attribute)
+                if !isSame { changed.insert(attribute.name) }
             case .link(let relation, let isPlaced):
                 let isSame =
                     keys.isEmpty || old.isNull(column) || new.isNull(column)

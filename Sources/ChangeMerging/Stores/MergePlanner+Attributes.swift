@@ -43,9 +43,12 @@ extension MergePlanner {
             isJoined
             ? Dictionary(uniqueKeysWithValues: names.map { ($0, SQLValue.null) })
             : try sides.base?.stored(names, of: entity, source.key) ?? [:]
-        guard let here = try sides.old.stored(names, of: entity, source.key),
-            let there = try sides.shared.stored(names, of: entity, target.key)
+        guard var here = try sides.old.stored(names, of: entity, source.key),
+            var there = try sides.shared.stored(names, of: entity, target.key)
         else { return }
+        if !isJoined, let side = sides.base { unify(&there, of: sides.shared, with: base, of: side, entity) }
+        if !isJoined, let side = sides.base { unify(&here, of: sides.old, with: base, of: side, entity) }
+        unify(&here, of: sides.old, with: there, of: sides.shared, entity)
         let merge = ThreeWayMerge<SQLValue>(
             base: base,
             local: .changed(here.filter { $0.value != base[$0.key] }),
@@ -91,6 +94,22 @@ extension MergePlanner {
         let unique = Set(constraints(of: entity).flatMap { $0 })
         if old.updated[source]?.intersection(unique).isSubset(of: taken) == false { holdingOn.insert(target) }
         for side in losers { park(side, side == .shared ? target : source, entity, .bothChanged) }
+    }
+
+    /// Tells equal values in equal words: each store has a file of its own for the same large value.
+    private func unify(
+        _ values: inout [String: SQLValue],
+        of side: MergeSide,
+        with others: [String: SQLValue],
+        of other: MergeSide,
+        _ entity: String
+    ) {
+        for attribute in side.layout.entities[entity]?.attributes ?? []
+        where attribute.description.allowsExternalBinaryDataStorage {
+            let name = attribute.description.name
+            guard let value = values[name], let known = others[name], value != known else { continue }
+            if side.holds(value, sameAs: known, of: other, attribute.description) { values[name] = known }
+        }
     }
 
     private mutating func reportBothTouched(_ row: RowKey, _ entity: String) {

@@ -135,6 +135,18 @@ package final class MergeSide {
         }
     }
 
+    /// True when a value is the same as another store's: each has a file of its own for the same bytes.
+    ///
+    /// What cannot be read is the same as nothing else.
+    func holds(_ value: SQLValue, sameAs other: SQLValue, of side: MergeSide, _ attribute: AttributeDescription) -> Bool
+    {
+        if value == other { return true }
+        guard attribute.allowsExternalBinaryDataStorage, case .blob = value, case .blob = other,
+            let mine = try? plain(value, of: attribute), let theirs = try? side.plain(other, of: attribute)
+        else { return false }
+        return mine == theirs
+    }
+
     private var missingFile: StoreError {
         StoreError(.damaged, path: connection.location.path, "the file of a large value cannot be read")
     }

@@ -6,6 +6,8 @@ import StoreFormat
 struct RowColumns {
     enum Meaning: Hashable {
         case attribute(String)
+        /// An attribute whose bytes may lie in a file: equal ones need not be told by equal columns.
+        case externalAttribute(AttributeDescription)
         /// The key of a partner, with the place in its ordered relationship in the next column, if there is one.
         case link(LinkRelation, isPlaced: Bool)
     }
@@ -50,7 +52,8 @@ struct RowColumns {
                     [former?.attribute(name)?.column],
                     [attribute.column]
                 )
-                found.append((column, .attribute(name)))
+                let isExternal = attribute.description.allowsExternalBinaryDataStorage
+                found.append((column, isExternal ? .externalAttribute(attribute.description) : .attribute(name)))
             }
             let lineage = Set(side.layout.model.lineage(of: entity.name).map(\.name))
             for (relation, before) in zip(side.relations, base.relations) {
