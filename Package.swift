@@ -81,6 +81,7 @@ let package = Package(
         .library(name: "StoreMigration", targets: ["StoreMigration", "StoreFormat", "ChangeMerging"]),
         .library(name: "ManagedObjects", targets: ["ManagedObjects", "ChangeRelay", "StoreFormat", "ChangeMerging"]),
         .library(name: "ChangeRelay", targets: ["ChangeRelay", "StoreFormat"]),
+        .library(name: "StoreBackup", targets: ["StoreBackup", "StoreFormat"]),
         .library(name: "StoreVerification", targets: ["StoreVerification"]),
         .library(name: "StoreStrategies", targets: ["StoreStrategies"]),
         .library(name: "StrategyProcess", targets: ["StrategyProcess", "StoreStrategies"]),
@@ -101,6 +102,7 @@ let package = Package(
     ],
     targets: strategies.map { .strategy($0) } + [
         // C
+        .thinC("CArchive", links: "archive"),
         .thinC("CConfinement"),
         .thinC("CLinux"),
         .thinC("CSQLite", links: "sqlite3"),
@@ -116,6 +118,7 @@ let package = Package(
         // change
         .module("ChangeMerging", ["StoreWriting", "StoreFormat", "SafeFiles"]),
         .module("ChangeRelay", ["StoreWriting", "StoreFormat", "SafeFiles", .systemPackage, .crypto]),
+        .module("StoreBackup", ["StoreFormat", "SafeFiles", "CArchive", .systemPackage, .crypto]),
         .module("StoreFixtures", ["StoreWriting", "StoreFormat", "SafeFiles", "CSQLite", .yams, .systemPackage]),
         // live
         .module(
@@ -137,7 +140,8 @@ let package = Package(
         .module(
             "StoreMigration",
             [
-                "StoreVerification", "ManagedObjects", "ChangeMerging", "ChangeRelay", "StoreWriting", "StoreFormat",
+                "StoreVerification", "ManagedObjects", "ChangeMerging", "ChangeRelay", "StoreBackup", "StoreWriting",
+                "StoreFormat",
                 "StoreStrategies", "SafeFiles", "CSQLite", .systemPackage, .logging,
             ]
         ),
@@ -156,7 +160,7 @@ let package = Package(
         .executableTarget(
             name: "store-migrate",
             dependencies: [
-                "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeMerging", "ChangeRelay",
+                "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeMerging", "ChangeRelay", "StoreBackup",
                 "StoreFixtures", "StoreFormat", "BuiltInStrategies", "StrategyProcess", "StoreStrategies", "SafeFiles",
                 .arguments, .yams, .logging, .subprocess, .systemPackage,
             ],
@@ -218,6 +222,10 @@ let package = Package(
             "ChangeRelayTests",
             ["relay-peer", "store-writer", "TestSupport", "ChangeRelay", "StoreWriting", "StoreFormat", "SafeFiles"]
         ),
+        .tests(
+            "StoreBackupTests",
+            ["store-writer", "TestSupport", "StoreBackup", "StoreFormat", "SafeFiles", "CTestSupport", .systemPackage]
+        ),
         .tests("StoreFixturesTests", ["StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]),
         .tests(
             "ManagedObjectsTests",
@@ -246,7 +254,8 @@ let package = Package(
             "StoreMigrationTests",
             [
                 "relay-peer", "store-writer", "TestSupport", "StoreMigration", "ManagedObjects", "ChangeRelay",
-                "StoreVerification", "BuiltInStrategies", "StoreFixtures", "StoreFormat", "StoreStrategies",
+                "StoreBackup", "StoreVerification", "BuiltInStrategies", "StoreFixtures", "StoreFormat",
+                "StoreStrategies",
                 "SafeFiles", .systemPackage, .logging,
             ]
         ),

@@ -57,7 +57,9 @@ extension UnreadableStore {
     var storeError: StoreError {
         let code: StoreError.Code =
             switch reason {
-            case .permission, .directory, .symbolicLink, .specialFile, .hardLink, .networkFileSystem: .unreadable
+            case .permission, .directory, .symbolicLink, .specialFile, .hardLink, .networkFileSystem,
+                .externalFileIsNoFile:
+                .unreadable
             case .notADatabase: .notADatabase
             case .truncated, .damaged: .damaged
             case .locked, .openInThisProcess: .busy

@@ -1,10 +1,10 @@
-internal import SafeFiles
+package import SafeFiles
 internal import SystemPackage
 
 /// A main file that was looked at before SQLite opens it, and is looked at again after.
 ///
 /// Nothing is opened to look: closing a descriptor of a database would drop the locks that SQLite holds in this process.
-struct VettedFile {
+package struct VettedFile {
     let folder: Directory
     let status: FileStatus
     private let location: StoreLocation
@@ -31,7 +31,7 @@ struct VettedFile {
     }
 
     /// Opens the folder that holds the store.
-    static func folder(of location: StoreLocation) throws -> Directory {
+    package static func folder(of location: StoreLocation) throws -> Directory {
         guard location.folder.hasPrefix("/") else {
             throw StoreError(.failed, path: location.path, "the path is not absolute")
         }

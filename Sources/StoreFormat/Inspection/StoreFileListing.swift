@@ -34,7 +34,10 @@ struct StoreFileListing {
             add(.sharedMemoryWithoutLog, "there is a shared-memory file without a write-ahead log")
         }
         if sizes[.writeAheadLog] == nil, view.header.journalMode == .wal {
-            add(.walHeaderWithoutLog, "the header asks for a write-ahead log, and there is none")
+            add(
+                .walHeaderWithoutLog,
+                "the header asks for a write-ahead log, and there is none: if it was lost on the way, the newest rows are missing"
+            )
         }
         if sizes[.journal] ?? 0 > 0 { add(.journalHoldsPages, "there is a rollback journal that holds pages") }
         if view.kind == .live {

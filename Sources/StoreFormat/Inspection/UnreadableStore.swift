@@ -24,6 +24,8 @@ public struct UnreadableStore: Error, Hashable, Sendable, CustomStringConvertibl
         case changing
         /// The kernel could not read it.
         case inputOutput
+        /// Something among its external files is no file.
+        case externalFileIsNoFile
     }
 
     public let reason: Reason

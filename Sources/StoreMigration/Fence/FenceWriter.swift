@@ -39,16 +39,7 @@ package struct FenceWriter {
     }
 
     /// Drops every trigger of a fence of ours inside the transaction that `connection` holds.
-    package func lift() throws {
-        var names: [String] = []
-        try connection.forEachRow(
-            "SELECT name FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, ?) = ?",
-            [.integer(Int64(StoreFence.prefix.utf8.count)), .text(StoreFence.prefix)]
-        ) { row in
-            if let name = row.text(0) { names.append(name) }
-        }
-        for name in names { try connection.execute("DROP TRIGGER \(SQLName.quoted(name))") }
-    }
+    package func lift() throws { try StoreFence.lift(in: connection) }
 
     /// A table that takes triggers.
     private struct Target {

@@ -40,6 +40,8 @@ package enum JournalRecord: Hashable, Sendable, Codable {
     case unfenced
     /// The run was taken back.
     case rolledBack
+    /// A backup was restored, and all is done; the journal's store is the restored one.
+    case restored
     /// The old store is about to be sealed and renamed.
     case retiring(to: String)
     /// The old store was renamed.
@@ -57,10 +59,12 @@ extension JournalRecord {
         package let policy: ShareOptions.OldStorePolicy
         /// How each role opens the new store, by the role's name; nil when no strategy was asked.
         package var descriptions: [String: PersistentStoreDescription]?
+        /// The content digest of the backup that is restored, for a run whose old place is its new one; nil for a share.
+        package var restores: String?
 
         /// The same run over a store that is at `old` now.
         func at(_ old: StoreLocation) -> RunIdentity {
-            moved(old: old, new: new)
+            moved(old: old, new: restores == nil ? new : old)
         }
 
         /// The same run, whose store went to `new` together with its folder.
@@ -75,7 +79,8 @@ extension JournalRecord {
                 oldIdentity: oldIdentity,
                 new: new,
                 policy: policy,
-                descriptions: descriptions
+                descriptions: descriptions,
+                restores: restores
             )
         }
     }

@@ -88,7 +88,7 @@ package enum RunState: Hashable, Sendable {
             return .interrupted(InterruptedRun(run: run, former: current.former))
         case (.begin(let run), _):
             return .interrupted(InterruptedRun(run: run))
-        case (.rolledBack, .interrupted(let current)):
+        case (.rolledBack, .interrupted(let current)), (.restored, .interrupted(let current)):
             return current.former.map { .shared($0) } ?? .none
         case (.rolledBack, _), (.unfenced, _), (.unshared, _):
             return .none

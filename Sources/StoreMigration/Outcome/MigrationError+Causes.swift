@@ -1,4 +1,5 @@
 import SafeFiles
+import StoreBackup
 import StoreFormat
 import StoreStrategies
 import SystemPackage
@@ -11,6 +12,14 @@ extension MigrationError {
             self = error
         case let error as UnreadableStore:
             self.init(error)
+        case let error as BackupError:
+            self.init(
+                error.code.outcome,
+                error.message,
+                path: error.path,
+                advice: error.code.advice,
+                underlyingError: error
+            )
         case let error as StoreError:
             self.init(
                 error.code.outcome,
@@ -77,6 +86,31 @@ extension MigrationError {
             report: report,
             underlyingError: underlyingError
         )
+    }
+}
+
+extension BackupError.Code {
+    fileprivate var outcome: MigrationOutcome {
+        switch self {
+        case .notABackup, .refused, .damaged: .foundButUnreadable
+        case .newerFormat, .unsuitable: .incompatible
+        case .tooLarge: .noSpace
+        case .exists: .notWritable
+        case .failed: .failed
+        }
+    }
+
+    fileprivate var advice: String {
+        switch self {
+        case .notABackup: "Name an archive that the backup command made."
+        case .newerFormat: "Use a newer version of this program."
+        case .refused: "Nothing of it was unpacked; use a backup whose origin you know."
+        case .damaged: "Use another backup; backups check says which are good."
+        case .tooLarge: "Use --compress none for a store of this kind; a stranger's archive is better thrown away."
+        case .exists: "Name a place where nothing is."
+        case .unsuitable: "Give the store a plain name, in a folder of its own."
+        case .failed: "Run the command again."
+        }
     }
 }
 
@@ -154,6 +188,7 @@ extension UnreadableStore.Reason {
         case .openInThisProcess: "Close the store in this process first."
         case .changing: "Run the command again when fewer writers are at work."
         case .inputOutput: "Check the disk before anything else."
+        case .externalFileIsNoFile: "Move it elsewhere, then run the command again."
         }
     }
 }

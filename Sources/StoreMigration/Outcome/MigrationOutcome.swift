@@ -7,6 +7,7 @@ public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
     case merged
     case unshared
     case retired
+    case restored
     case rolledBack
     case done
     // Failed, nothing changed.
@@ -38,7 +39,7 @@ public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
     /// The exit status of a process that ends with this outcome.
     public var exitStatus: Int32 {
         switch self {
-        case .shared, .alreadyShared, .merged, .unshared, .retired, .rolledBack, .done: 0
+        case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .rolledBack, .done: 0
         case .failed: 1
         case .usage: 2
         case .findings: 3
@@ -57,7 +58,7 @@ public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
     /// True when a plan with this outcome stops instead of going on.
     package var isRefusal: Bool {
         switch self {
-        case .shared, .alreadyShared, .merged, .unshared, .retired, .rolledBack, .done: false
+        case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .rolledBack, .done: false
         default: true
         }
     }

@@ -100,6 +100,16 @@ public struct ShareOutcome: Sendable {
 
     /// The same outcome with these descriptions.
     package func adding(descriptions: [StoreRole: PersistentStoreDescription]) -> ShareOutcome {
+        with(findings: findings, descriptions)
+    }
+
+    /// The same outcome with these findings before its own.
+    package func adding(_ others: [Finding]) -> ShareOutcome { with(findings: others + findings, descriptions) }
+
+    private func with(
+        findings: [Finding],
+        _ descriptions: [StoreRole: PersistentStoreDescription]
+    ) -> ShareOutcome {
         ShareOutcome(
             outcome: outcome,
             transaction: transaction,

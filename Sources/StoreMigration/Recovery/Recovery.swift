@@ -84,14 +84,17 @@ public struct Recovery: Sendable {
             )
         }
         let decision = try recovery.recover(&journal)
+        let isRestore = run.run.restores != nil
         return ShareOutcome(
-            outcome: decision == .forward ? .shared : .rolledBack,
+            outcome: decision != .forward ? .rolledBack : isRestore ? .restored : .shared,
             transaction: run.run.transaction,
             old: ShareOutcome.Side(path: run.run.old.path, uuid: nil, objects: nil, digest: nil),
             new: ShareOutcome.Side(path: run.run.new.path, uuid: nil, objects: nil, digest: nil),
             message: decision == .forward ? "the interrupted run was finished" : "the interrupted run was taken back",
-            next: decision == .forward
-                ? .retire(old: run.run.old.path) : .share(old: run.run.old.path, new: run.run.new.path, flags: [])
+            next: isRestore
+                ? nil
+                : decision == .forward
+                    ? .retire(old: run.run.old.path) : .share(old: run.run.old.path, new: run.run.new.path, flags: [])
         )
     }
 }

@@ -2,6 +2,7 @@ import ChangeRelay
 import FoundationEssentials
 import Logging
 import SafeFiles
+import StoreBackup
 import StoreFormat
 import StoreVerification
 
@@ -70,6 +71,10 @@ struct RetireRun {
             )
         }
         try requireProvedNewStore(shared)
+        let backup = try SafetyBackup(of: old, options: options).make()
+        guard backup.map({ $0.report.manifest.store.digest == shared.oldState.digest }) ?? true else {
+            throw writtenLate(shared)
+        }
         let sealed = try seal(shared, folder: folder)
         try journal.append(.retiring(to: name))
         guard let lease = try acquireLease(in: folder) else { throw inUse(status.identity) }
@@ -79,7 +84,32 @@ struct RetireRun {
         }
         try folder.move(old.name, to: name, in: folder)
         try moveSupportFolder(in: folder, to: name)
-        return try finish(shared, name: name, folder: folder, &journal)
+        let kept = try finish(shared, name: name, folder: folder, &journal)
+        guard let backup else { return kept }
+        // The archive was read back and holds what the store held; whatever is left from here on is only in the way.
+        try remove(name, in: folder)
+        return outcome(
+            shared,
+            name: old.name,
+            findings: backup.findings + kept.findings,
+            message: "the old store is archived as \(backup.report.path), and removed"
+        )
+    }
+
+    /// Removes the retired store with its files.
+    private func remove(_ name: String, in folder: Directory) throws {
+        let retired = StoreLocation(folder: old.folder, name: name)
+        try folder.removeFile(name)
+        for name in [retired.relayName, retired.relayName + "-wal", retired.relayName + "-shm"]
+        where try folder.status(of: name) != nil { try folder.removeFile(name) }
+        if let external = try folder.externalData(of: retired) {
+            for name in try external.entries() { try external.removeFile(name) }
+            let support = try folder.openDirectory(retired.supportFolderName)
+            try support.removeDirectory(StoreLocation.externalDataFolderName)
+            // What else a program put there is not ours to remove.
+            if try support.entries().isEmpty { try folder.removeDirectory(retired.supportFolderName) }
+        }
+        try folder.synchronize()
     }
 
     private func finish(

@@ -9,7 +9,7 @@ import StoreVerification
 ///
 /// A crash inside it is an ordinary input of the next one: every step looks before it acts.
 struct RunRecovery {
-    private let run: RunState.InterruptedRun
+    let run: RunState.InterruptedRun
     private let options: ShareOptions
     private let monitor: WorkMonitor
     private let logger: Logger
@@ -30,7 +30,7 @@ struct RunRecovery {
         self.logger = logger
     }
 
-    private var gatherer: FactsGatherer {
+    var gatherer: FactsGatherer {
         FactsGatherer(old: run.run.old, new: run.run.new, options: options, monitor: monitor)
     }
 
@@ -58,7 +58,13 @@ struct RunRecovery {
         switch decision {
         case .back: try goBack(&journal)
         case .forward:
-            if let merging = run.merging { try finish(merging, &journal) } else { try goForward(&journal) }
+            if let merging = run.merging {
+                try finish(merging, &journal)
+            } else if let digest = run.run.restores {
+                try finishRestore(of: digest, &journal)
+            } else {
+                try goForward(&journal)
+            }
         case .undecided where options.onBoth != .fail:
             // The caller has decided for one of the two stores; the next plan treats them as such.
             try goBack(&journal, keepsAside: true)
@@ -95,7 +101,7 @@ struct RunRecovery {
             try Nest(of: run.run.transaction, identity: run.nest, in: container)?.remove()
         }
         // A fence stays where an earlier run had set one, for that run stands again.
-        if run.former?.completion.isFenced != true { try liftOwnFence() }
+        if run.former?.completion.isFenced != true, run.run.restores == nil { try liftOwnFence() }
         let folder = try stateFolder.open()
         try MergeRecords.remove(run.run.transaction, in: folder)
         try journal.append(.rolledBack)
@@ -105,7 +111,7 @@ struct RunRecovery {
     private var stateFolder: StateFolder { StateFolder(of: run.run.old, stateFolder: options.stateFolder) }
 
     /// The folder with what the run copied or moved aside at the destination.
-    private func asideFolder(in container: Directory) throws -> AsideRemains? {
+    func asideFolder(in container: Directory) throws -> AsideRemains? {
         try AsideRemains(of: run.run.transaction, identity: run.aside, in: container)
     }
 

@@ -6,6 +6,18 @@ import StoreFormat
 ///
 /// Otherwise the store's programs would find files of root's beside it, which they could not open.
 public enum OldStoreOwner {
+    /// The same for a place where a store will be: where there is none yet, the owner of its folder counts.
+    public static func becomeOwner(ofPlace url: URL) throws(MigrationError) {
+        guard ProcessIdentity.effectiveUser == 0 else { return }
+        let location = StoreLocation(url: url)
+        guard let folder = try? Directory.open(path: location.folder) else { return }
+        do {
+            try ProcessIdentity.becomeOwner(of: folder.status(of: location.name) ?? folder.status())
+        } catch {
+            throw MigrationError(error)
+        }
+    }
+
     /// Gives up root for good and becomes the owner of the store's main file; does nothing for other users, and where
     /// there is no such file.
     ///

@@ -46,6 +46,7 @@ extension ShareEngine {
             let outcome = try outcome(of: plan, facts: facts, state: journal.state)
             return try writing(describing(outcome, described), to: file)
         }
+        let backup = try SafetyBackup(of: old, options: options, monitor: monitor).make()
         var context = try RunContext(
             transaction: RunContext.drawTransaction(),
             old: old,
@@ -87,7 +88,7 @@ extension ShareEngine {
         } catch {
             throw MigrationError.sharedWithoutDescriptions(error, transaction: result.transaction)
         }
-        return try outcome(of: plan, inspection: inspection, result: result)
+        return try outcome(of: plan, inspection: inspection, result: result).adding(backup?.findings ?? [])
     }
 
     private func publish(

@@ -4,17 +4,14 @@ import SystemPackage
 
 /// The external binary data of a store on its way: copied into the nest, renewed under the lock, moved into place.
 final class StagedExternalFiles {
-    private static let chunk = 1 << 20
-
     private let source: Directory?
     private let staged: Directory?
     private let group: UInt32
-    /// What each staged file's source looked like when it was copied.
-    private var copied: [String: FileToken.Entry] = [:]
+    private let snapshot: ExternalFilesSnapshot?
 
     /// The files that are staged, by name.
-    private(set) var identities: [String: FileIdentity] = [:]
-    private(set) var bytes: Int64 = 0
+    var identities: [String: FileIdentity] { snapshot?.identities ?? [:] }
+    var bytes: Int64 { snapshot?.bytes ?? 0 }
     /// What files and the folders that hold them get because a strategy said so.
     private var rights: FileRights?
 
@@ -22,7 +19,15 @@ final class StagedExternalFiles {
     init(source: Directory?, nest: Directory, group: UInt32) throws {
         self.source = source
         self.group = group
-        staged = try source.map { _ in try nest.createDirectory(Nest.externalName, mode: 0o700) }
+        let staged = try source.map { _ in try nest.createDirectory(Nest.externalName, mode: 0o700) }
+        self.staged = staged
+        if let source, let staged {
+            snapshot = ExternalFilesSnapshot(of: source, in: staged, isDurable: true) {
+                try $0.setGroupIfAllowed(group)
+            }
+        } else {
+            snapshot = nil
+        }
     }
 
     /// The bytes of the files that are there to be copied.
@@ -33,31 +38,7 @@ final class StagedExternalFiles {
 
     /// Copies what is new or changed, drops what is gone, makes it durable, and says whether anything was done.
     @discardableResult
-    func update(monitor: WorkMonitor) throws -> Bool {
-        guard let source, let staged else { return false }
-        var isChanged = false
-        var seen: Set<String> = []
-        for name in try source.entries() {
-            guard let status = try source.status(of: name) else { continue }
-            guard status.kind == .regular else { throw Self.notAFile(name, in: source) }
-            seen.insert(name)
-            guard copied[name] != FileToken.Entry(status) else { continue }
-            try monitor.checkCancellation()
-            if copied[name] != nil { try staged.removeFile(name) }
-            try copy(name, from: source, to: staged)
-            copied[name] = FileToken.Entry(status)
-            isChanged = true
-        }
-        for name in copied.keys where !seen.contains(name) {
-            try staged.removeFile(name)
-            copied[name] = nil
-            identities[name] = nil
-            isChanged = true
-        }
-        if isChanged { try staged.synchronize() }
-        bytes = copied.values.reduce(0) { $0 + $1.size }
-        return isChanged
-    }
+    func update(monitor: WorkMonitor) throws -> Bool { try snapshot?.update(monitor: monitor) ?? false }
 
     /// The staged files that differ from an original which is still as it was when it was copied.
     ///
@@ -75,8 +56,8 @@ final class StagedExternalFiles {
     }
 
     private func differingFiles(in folder: Directory) throws -> [String] {
-        guard let source else { return [] }
-        return try copied.keys.sorted()
+        guard let source, let snapshot else { return [] }
+        return try snapshot.copied.keys.sorted()
             .filter { name in
                 guard try isAsCopied(name, in: source) else { return false }
                 let isEqual = try folder.holdsEqualFile(name, to: source)
@@ -85,28 +66,7 @@ final class StagedExternalFiles {
     }
 
     private func isAsCopied(_ name: String, in source: Directory) throws -> Bool {
-        try source.status(of: name).map { FileToken.Entry($0) } == copied[name]
-    }
-
-    /// Core Data keeps files there and nothing else; what is not one could not be carried, and is not dropped silently.
-    private static func notAFile(_ name: String, in folder: Directory) -> MigrationError {
-        MigrationError(
-            .foundButUnreadable,
-            "this is not a regular file, and does not belong among external binary data",
-            path: folder.path + "/" + name,
-            advice: "Move it elsewhere, then run the command again."
-        )
-    }
-
-    private func copy(_ name: String, from source: Directory, to staged: Directory) throws {
-        let input = try source.openFile(name, for: .reading)
-        let status = try input.status()
-        let output = try staged.createFile(name, mode: status.mode & 0o777)
-        try output.setGroupIfAllowed(group)
-        if try !output.clone(from: input) { try input.copyBytes(to: output, chunk: Self.chunk) }
-        try output.synchronize()
-        identities[name] = try output.status().identity
-        try output.close()
+        try source.status(of: name).map { FileToken.Entry($0) } == snapshot?.copied[name]
     }
 
     /// Gives every staged file a mode and a group, and the folders that will hold them.
@@ -221,19 +181,5 @@ extension Directory {
             offset += Int64(count)
         }
         return true
-    }
-}
-
-extension DurableFile {
-    /// Copies all bytes in chunks.
-    func copyBytes(to output: DurableFile, chunk: Int) throws {
-        var buffer = [UInt8](repeating: 0, count: chunk)
-        var offset: Int64 = 0
-        while true {
-            let count = try buffer.withUnsafeMutableBytes { try read(into: $0, at: offset) }
-            guard count > 0 else { return }
-            try buffer.withUnsafeBytes { try output.write(UnsafeRawBufferPointer(rebasing: $0[0..<count]), at: offset) }
-            offset += Int64(count)
-        }
     }
 }

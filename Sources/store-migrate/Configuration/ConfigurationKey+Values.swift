@@ -22,7 +22,7 @@ extension ConfigurationKey {
         case .strategies: message { try Self.requireSound(StrategyArguments.selection(text)) }
         case .group: message { try GroupOptions.requireIdentifier(text) }
         case .name: message { try GroupOptions.requireName(text) }
-        case .groups, .model, .state, .pluginPath, .descriptions, .legacyDefaults, .legacyKey: nil
+        case .groups, .model, .state, .pluginPath, .backup, .descriptions, .legacyDefaults, .legacyKey: nil
         }
     }
 

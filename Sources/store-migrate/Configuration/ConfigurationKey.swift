@@ -16,6 +16,7 @@ enum ConfigurationKey: String, CaseIterable {
     case pluginPath = "plugin-path"
     case pluginSandbox = "plugin-sandbox"
     case pluginTimeout = "plugin-timeout"
+    case backup
     case descriptions
     case legacyDefaults = "legacy-defaults"
     case legacyKey = "legacy-key"
@@ -49,7 +50,7 @@ enum ConfigurationKey: String, CaseIterable {
     /// True for paths, which a file means from where it lies.
     var isPath: Bool {
         switch self {
-        case .groups, .model, .state, .pluginPath, .descriptions, .legacyDefaults: true
+        case .groups, .model, .state, .pluginPath, .backup, .descriptions, .legacyDefaults: true
         default: false
         }
     }

@@ -28,6 +28,9 @@ struct PolicyOptions: ParsableArguments {
     @Option(help: ArgumentHelp("When there is no store: fail, or ignore and end with status 0.", valueName: "policy"))
     var ifMissing: MissingPolicy = .fail
 
+    @Option(help: ArgumentHelp("Back the old store up to this folder before anything else.", valueName: "dir"))
+    var backup: PathArgument?
+
     @OptionGroup var merging: MergeArguments
     @OptionGroup var legacy: LegacyOptions
 
@@ -39,6 +42,7 @@ struct PolicyOptions: ParsableArguments {
         options.merging = merging.settings
         options.level = level
         options.modelFile = model?.url
+        options.backupFolder = backup?.url
         options.legacyChanges = legacy.imports
         return options
     }

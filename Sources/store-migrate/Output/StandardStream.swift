@@ -1,4 +1,5 @@
 import Glibc
+import StoreMigration
 
 /// One of the two streams a verb writes to; nothing is buffered, so that lines arrive as they are written.
 enum StandardStream: Int32 {
@@ -11,15 +12,34 @@ enum StandardStream: Int32 {
     @discardableResult
     func write(_ text: String) -> Bool {
         var copy = text
-        return copy.withUTF8 { bytes in
-            var rest = UnsafeRawBufferPointer(bytes)
-            while !rest.isEmpty {
-                let count = Glibc.write(rawValue, rest.baseAddress, rest.count)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return errno == EPIPE }
-                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+        return copy.withUTF8 { write(UnsafeRawBufferPointer($0)) || errno == EPIPE }
+    }
+
+    /// Writes all of the bytes, and says whether that worked.
+    func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = Glibc.write(rawValue, rest.baseAddress, rest.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+        }
+        return true
+    }
+
+    /// Fills a buffer from standard input and returns how many bytes it put there, 0 at the end.
+    static func readInput(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        while true {
+            let count = Glibc.read(STDIN_FILENO, buffer.baseAddress, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                throw Failure(
+                    outcome: .failed,
+                    message: "standard input cannot be read",
+                    advice: "Look at what standard input is."
+                )
             }
-            return true
+            return count
         }
     }
 }

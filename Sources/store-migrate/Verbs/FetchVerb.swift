@@ -18,7 +18,7 @@ struct FetchVerb: Verb {
         .done, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible,
     ]
 
-    @Argument(help: "A store's main file.")
+    @Argument(help: "A store's main file, or a backup.")
     var store: PathArgument
 
     @Argument(help: "The name of an entity.")
@@ -29,7 +29,11 @@ struct FetchVerb: Verb {
     @OptionGroup var reporting: ReportingOptions
 
     func perform(_ reporter: Reporter) throws -> Ending {
-        _ = try access.layout(of: store.location, reporter)
+        try access.withStore(at: store, reporter) { try show($0, reporter) }
+    }
+
+    private func show(_ location: StoreLocation, _ reporter: Reporter) throws -> Ending {
+        _ = try access.layout(of: location, reporter)
         let reader = ObjectReader(
             lockTimeout: access.lockTimeout.duration,
             allowsNetworkFileSystem: access.allowsNetworkFileSystem,
@@ -38,7 +42,7 @@ struct FetchVerb: Verb {
         var table = ObjectTable()
         try reader.forEachObject(
             options.request(for: entity),
-            in: store.location,
+            in: location,
             describedBy: { reporter.isJSON ? $0.record.text : ObjectTable.row($0) },
             { text in
                 for line in reporter.isJSON ? [text] : table.lines(adding: text) { reporter.line(line) }

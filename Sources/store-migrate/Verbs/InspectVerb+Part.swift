@@ -5,7 +5,6 @@ import StoreMigration
 extension InspectVerb {
     /// Shows a part of one store.
     func perform(_ part: InspectionPart, _ reporter: Reporter) throws -> Ending {
-        let location = path.location
         guard !StoreInspector.isFolder(path.path) else {
             throw Failure(
                 outcome: .usage,
@@ -14,6 +13,10 @@ extension InspectVerb {
                 advice: "Name a store's main file."
             )
         }
+        return try access.withStore(at: path, reporter) { try show(part, of: $0, reporter) }
+    }
+
+    private func show(_ part: InspectionPart, of location: StoreLocation, _ reporter: Reporter) throws -> Ending {
         let store = try access.layout(of: location, reporter)
         if part == .history {
             let overview = try access.historyReader(reporter).overview(of: location)

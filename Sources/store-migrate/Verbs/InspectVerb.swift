@@ -1,4 +1,5 @@
 import ArgumentParser
+import StoreBackup
 import StoreFormat
 import StoreMigration
 
@@ -14,7 +15,7 @@ struct InspectVerb: Verb {
         .done, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible,
     ]
 
-    @Argument(help: "A store's main file, or a folder.")
+    @Argument(help: "A store's main file, a folder, or a backup.")
     var path: PathArgument
 
     @Option(help: ArgumentHelp("Only a part of a Core Data store: model, history or graph.", valueName: "part"))
@@ -25,6 +26,7 @@ struct InspectVerb: Verb {
 
     func perform(_ reporter: Reporter) throws -> Ending {
         if let show { return try perform(show, reporter) }
+        if BackupArchive.isArchive(at: path.url) { return try performOnArchive(reporter) }
         let inspector = StoreInspector(
             depth: reporter.isJSON || reporter.isVerbose ? .digest : .counts,
             lockTimeout: access.lockTimeout.duration,
@@ -50,6 +52,15 @@ struct InspectVerb: Verb {
             }
         }
         return ending
+    }
+
+    private func performOnArchive(_ reporter: Reporter) throws -> Ending {
+        try BackupArchive(at: path.url, onProgress: reporter.onProgress, isCancelled: reporter.isCancelled)
+            .withStore { _, store in
+                reporter.result(store.text(reporter.style, verbose: reporter.isVerbose), record: store.record)
+                reporter.report(store.findings)
+                return Ending(.done, findings: store.findings.count)
+            }
     }
 
     /// The stores to look at: the one that is named, or all of a folder.

@@ -6,7 +6,7 @@ struct RetireVerb: AfterRunVerb {
     static let configuration = CommandConfiguration(
         commandName: "retire",
         abstract:
-            "Takes the old store out of use once the new one is proved and nobody has the old one open; it is renamed and kept."
+            "Takes the old store out of use once the new one is proved and nobody has the old one open; it is renamed and kept, or archived."
     )
     static let words = ["retire"]
     static let outcomes: [MigrationOutcome] = [
@@ -17,10 +17,15 @@ struct RetireVerb: AfterRunVerb {
     @Argument(help: "The private store's main file.")
     var old: PathArgument
 
+    @Option(help: ArgumentHelp("Archive the store in this folder, and then remove it.", valueName: "dir"))
+    var backup: PathArgument?
+
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
 
     func carryOut(_ reporter: Reporter) throws -> ShareOutcome {
-        try StoreRetirement(of: old.url, options: run.shareOptions, logger: reporter.logger).retire()
+        var options = run.shareOptions
+        options.backupFolder = backup?.url
+        return try StoreRetirement(of: old.url, options: options, logger: reporter.logger).retire()
     }
 }

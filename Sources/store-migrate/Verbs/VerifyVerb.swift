@@ -16,7 +16,7 @@ struct VerifyVerb: Verb {
         .done, .findings, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible,
     ]
 
-    @Argument(help: "A store's main file.")
+    @Argument(help: "A store's main file, or a backup.")
     var store: PathArgument
 
     @Option(help: ArgumentHelp("The store to compare with; raises the level to content.", valueName: "other"))
@@ -37,8 +37,15 @@ struct VerifyVerb: Verb {
     @OptionGroup var reporting: ReportingOptions
 
     func perform(_ reporter: Reporter) throws -> Ending {
+        try access.withStore(at: store, reporter) { location in
+            guard let against else { return try verify(location, against: nil, reporter) }
+            return try access.withStore(at: against, reporter) { try verify(location, against: $0, reporter) }
+        }
+    }
+
+    private func verify(_ location: StoreLocation, against: StoreLocation?, _ reporter: Reporter) throws -> Ending {
         // What is there when it is no store is told apart from a store that is damaged.
-        for location in [store.location, against?.location].compactMap({ $0 }) {
+        for location in [location, against].compactMap({ $0 }) {
             _ = try access.layout(of: location, reporter, onProgress: reporter.onProgress)
         }
         let verifier = StoreVerifier(
@@ -48,9 +55,9 @@ struct VerifyVerb: Verb {
             isCancelled: reporter.isCancelled
         )
         let report = try verifier.verify(
-            store.location,
+            location,
             level: level ?? (against == nil ? .coredata : .content),
-            against: against?.location,
+            against: against,
             probe: MergeProbe(
                 descriptions: try descriptions.map { try StoreMigrator.descriptions(at: $0.url) },
                 writer: ProbeProcess()
@@ -58,7 +65,7 @@ struct VerifyVerb: Verb {
         )
         reporter.result(
             report.text(of: store.path, reporter.style, verbose: reporter.isVerbose),
-            record: report.record(of: store.path, against: against?.path)
+            record: report.record(of: store.path, against: self.against?.path)
         )
         if reporter.isJSON { reporter.report(report.findings) }
         let ending = Ending(judging: report.findings)

@@ -1,0 +1,87 @@
+package import SafeFiles
+
+/// Where an archive's bytes come from: a file, or a stream that can be read once.
+package final class ArchiveSource {
+    private enum Origin {
+        case file(DurableFile, size: Int64)
+        case stream((UnsafeMutableRawBufferPointer) throws -> Int)
+    }
+
+    private static let blockSize = 256 << 10
+
+    private let origin: Origin
+    private let block: UnsafeMutableRawBufferPointer
+    /// Bytes at the start of `block` that were read to look at them and not yet handed out.
+    private var peeked = 0
+    /// The bytes of a stream that may be read.
+    var budget = Int64.max
+    private(set) var position: Int64 = 0
+    /// What reading failed on; libarchive itself only learns that it did.
+    private(set) var failure: (any Error)?
+    package let path: String
+
+    package init(_ file: DurableFile) throws {
+        origin = .file(file, size: try file.status().size)
+        path = file.path
+        block = .allocate(byteCount: Self.blockSize, alignment: 16)
+    }
+
+    /// A stream; `read` fills a buffer and returns how many bytes it put there, 0 at the end.
+    package init(stream path: String, read: @escaping (UnsafeMutableRawBufferPointer) throws -> Int) {
+        origin = .stream(read)
+        self.path = path
+        block = .allocate(byteCount: Self.blockSize, alignment: 16)
+    }
+
+    deinit { block.deallocate() }
+
+    /// The bytes of a file; nil of a stream.
+    package var size: Int64? {
+        if case .file(_, let size) = origin { size } else { nil }
+    }
+
+    /// The archive's first bytes, which stay to be read.
+    func peek(_ count: Int) throws -> [UInt8] {
+        while peeked < min(count, block.count) {
+            let read = try fill(UnsafeMutableRawBufferPointer(rebasing: block[peeked...]), at: Int64(peeked))
+            guard read > 0 else { break }
+            peeked += read
+        }
+        return Array(block.prefix(min(count, peeked)))
+    }
+
+    /// The next bytes, which are valid until the next call; nil when reading failed.
+    func next() -> UnsafeRawBufferPointer? {
+        do {
+            if peeked > 0 {
+                defer { peeked = 0 }
+                position = Int64(peeked)
+                return UnsafeRawBufferPointer(rebasing: block[..<peeked])
+            }
+            let count = try fill(block, at: position)
+            position += Int64(count)
+            guard position <= budget else {
+                throw BackupError(.tooLarge, path: path, "the stream goes on beyond what its members need")
+            }
+            return UnsafeRawBufferPointer(rebasing: block[..<count])
+        } catch {
+            failure = error
+            return nil
+        }
+    }
+
+    /// Goes to a place in a file and says where that is; nil for a stream, and outside the file.
+    func seek(to offset: Int64) -> Int64? {
+        guard let size, (0...size).contains(offset) else { return nil }
+        peeked = 0
+        position = offset
+        return offset
+    }
+
+    private func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
+        switch origin {
+        case .file(let file, _): try file.read(into: buffer, at: offset)
+        case .stream(let read): try read(buffer)
+        }
+    }
+}

@@ -1,0 +1,151 @@
+public import FoundationEssentials
+import SafeFiles
+public import StoreFormat
+
+/// A folder that holds backups, of one store or of many.
+public struct BackupFolder: Sendable {
+    /// What became, or would become, of each backup.
+    public struct Pruning: Sendable {
+        public let kept: [KeptBackup]
+        public let removed: [KeptBackup]
+        /// What is no readable backup, and is nobody's to remove.
+        public let leftAlone: [KeptBackup]
+    }
+
+    public let url: URL
+    private let monitor: WorkMonitor
+    private var path: String { StoreLocation(url: url).path }
+
+    public init(
+        at url: URL,
+        onProgress: (@Sendable (StoreProgress) -> Void)? = nil,
+        isCancelled: (@Sendable () -> Bool)? = nil
+    ) {
+        self.init(at: url, monitor: WorkMonitor(onProgress: onProgress, isCancelled: isCancelled))
+    }
+
+    package init(at url: URL, monitor: WorkMonitor) {
+        self.url = url
+        self.monitor = monitor
+    }
+
+    /// Makes a backup in the folder, under a name of the store's and the moment's, and says what it holds.
+    @discardableResult
+    public func add(_ store: URL, options: BackupOptions = BackupOptions(), at date: Date = Date()) throws
+        -> BackupReport
+    {
+        let folder = try Directory.open(path: path)
+        let location = StoreLocation(url: store)
+        let stem = location.name + "-" + BackupStamp.text(Int64(date.timeIntervalSince1970))
+        var name = stem + options.form.fileNameEnd
+        var number = 1
+        while try folder.status(of: name) != nil {
+            number += 1
+            name = "\(stem).\(number)\(options.form.fileNameEnd)"
+        }
+        return try BackupMaker(of: location, options: options, monitor: monitor)
+            .make(at: StoreLocation(folder: folder.path, name: name).url)
+    }
+
+    /// Every archive in the folder, oldest first; only manifests are read.
+    public func list() throws -> [KeptBackup] {
+        let folder = try Directory.open(path: path)
+        return try folder.entries()
+            .filter { BackupForm(fileName: $0) != nil && !$0.hasPrefix(".") }
+            .compactMap { name in
+                try monitor.checkCancellation()
+                guard let status = try folder.status(of: name), status.kind == .regular else { return nil }
+                return backup(name, status, in: folder)
+            }
+            .sorted { ($0.time, $0.name) < ($1.time, $1.name) }
+    }
+
+    private func backup(_ name: String, _ status: FileStatus, in folder: Directory) -> KeptBackup {
+        let result = Result { try archive(name, in: folder).manifest() }
+        let problem: String? = if case .failure(let error) = result { Self.text(error) } else { nil }
+        return KeptBackup(
+            name: name,
+            bytes: status.size,
+            time: BackupStamp.time(in: name) ?? status.modified.seconds,
+            manifest: try? result.get(),
+            problem: problem
+        )
+    }
+
+    /// Unpacks each archive in a scratch place, compares what it holds with what it says, and tells each with its problem.
+    public func check(_ onVerdict: (KeptBackup) throws -> Void) throws {
+        let folder = try Directory.open(path: path)
+        for backup in try list() {
+            try monitor.checkCancellation()
+            try onVerdict(backup.with(problem: problem(of: backup.name, in: folder)))
+        }
+    }
+
+    /// What is wrong with an archive; nil when nothing is.
+    private func problem(of name: String, in folder: Directory) throws -> String? {
+        do {
+            try archive(name, in: folder).check()
+            return nil
+        } catch let error as StoreError where error.code == .cancelled || error.code == .noSpace {
+            // Says nothing of the archive.
+            throw error
+        } catch {
+            return Self.text(error)
+        }
+    }
+
+    /// Removes what the policy does not keep, of each store by itself, and never the last good backup of one.
+    ///
+    /// Before anything of a store is removed, one of those that are kept is checked whole; if none of them is good, the
+    /// newest good one of the others is kept as well. With `isRehearsal` nothing is removed.
+    public func prune(_ policy: RetentionPolicy, isRehearsal: Bool = false) throws -> Pruning {
+        let folder = try Directory.open(path: path)
+        let all = try list()
+        var kept: [KeptBackup] = []
+        var removed: [KeptBackup] = []
+        for (_, series) in Dictionary(grouping: all.filter { $0.series != nil }, by: { $0.series ?? "" }) {
+            let places = policy.kept(of: series.map(\.time))
+            var staying = series.indices.filter { places.contains($0) }
+            var going = series.indices.filter { !places.contains($0) }
+            if !going.isEmpty, try newestGood(staying, of: series, in: folder) == nil {
+                guard let saved = try newestGood(going, of: series, in: folder) else {
+                    kept += series
+                    continue
+                }
+                going.removeAll { $0 == saved }
+                staying.append(saved)
+            }
+            kept += staying.map { series[$0] }
+            removed += going.map { series[$0] }
+        }
+        if !isRehearsal {
+            for backup in removed { try folder.removeFile(backup.name) }
+            if !removed.isEmpty { try folder.synchronize() }
+        }
+        let order: (KeptBackup, KeptBackup) -> Bool = { ($0.time, $0.name) < ($1.time, $1.name) }
+        return Pruning(
+            kept: kept.sorted(by: order),
+            removed: removed.sorted(by: order),
+            leftAlone: all.filter { $0.series == nil }
+        )
+    }
+
+    private func newestGood(_ places: [Int], of series: [KeptBackup], in folder: Directory) throws -> Int? {
+        for place in places.sorted(by: >) where try problem(of: series[place].name, in: folder) == nil {
+            return place
+        }
+        return nil
+    }
+
+    private func archive(_ name: String, in folder: Directory) -> BackupArchive {
+        BackupArchive(at: StoreLocation(folder: folder.path, name: name).url, monitor: monitor)
+    }
+
+    private static func text(_ error: any Error) -> String {
+        switch error {
+        case let error as BackupError: error.message
+        case let error as StoreError: error.message
+        default: "\(error)"
+        }
+    }
+}

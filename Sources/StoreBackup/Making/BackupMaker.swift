@@ -1,0 +1,221 @@
+public import FoundationEssentials
+package import SafeFiles
+public import StoreFormat
+import SystemPackage
+
+/// Makes a backup of a store: one archive that stands alone, checked before it has its name.
+///
+/// The archive is written under a temporary name, read back from the disk and unpacked into a scratch place; only when
+/// every file in there is, byte for byte, what was read from the store does it take its name, and never that of another
+/// file. Its calls block.
+public struct BackupMaker: Sendable {
+    private static let scratchPrefix = ".store-migrate-backup"
+
+    private let location: StoreLocation
+    private let options: BackupOptions
+    private let monitor: WorkMonitor
+    private let operations: any FileSystemOperations
+    private let limits = ArchiveLimits()
+
+    /// Creates a maker of backups of the store at `store`.
+    public init(
+        of store: URL,
+        options: BackupOptions = BackupOptions(),
+        onProgress: (@Sendable (StoreProgress) -> Void)? = nil,
+        isCancelled: (@Sendable () -> Bool)? = nil
+    ) {
+        self.init(
+            of: StoreLocation(url: store),
+            options: options,
+            monitor: WorkMonitor(onProgress: onProgress, isCancelled: isCancelled)
+        )
+    }
+
+    /// The same, with every call to the kernel that concerns the archive made through `operations`.
+    package init(
+        of location: StoreLocation,
+        options: BackupOptions,
+        monitor: WorkMonitor = .silent,
+        operations: any FileSystemOperations = LinuxFileSystem()
+    ) {
+        self.location = location
+        self.options = options
+        self.monitor = monitor
+        self.operations = operations
+    }
+
+    /// Makes the archive at `url`, where nothing is.
+    @discardableResult
+    public func make(at url: URL) throws -> BackupReport {
+        let place = StoreLocation(url: url)
+        let folder = try Directory.open(path: place.folder, operations: operations)
+        let requireFree = { guard try folder.status(of: place.name) == nil else { throw Self.exists(place.path) } }
+        return try made(in: folder.path, as: place.path, requireFree) { archive, scratch in
+            do {
+                try scratch.move(archive, to: place.name, in: folder)
+            } catch let error as FileError where error.errno == .fileExists {
+                throw Self.exists(place.path)
+            }
+            try folder.synchronize()
+        }
+    }
+
+    /// Makes the archive in `$TMPDIR` and hands it over, in order, once it is checked.
+    @discardableResult
+    public func make(streaming write: (UnsafeRawBufferPointer) throws -> Void) throws -> BackupReport {
+        try made(in: nil, as: "-", {}) { archive, scratch in
+            let file = try scratch.openFile(archive, for: .reading)
+            let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+            defer { piece.deallocate() }
+            var offset: Int64 = 0
+            while true {
+                let count = try file.read(into: piece, at: offset)
+                guard count > 0 else { return }
+                try write(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+                offset += Int64(count)
+            }
+        }
+    }
+
+    private static func exists(_ path: String) -> BackupError {
+        BackupError(.exists, path: path, "there is something of that name already, and no backup is ever overwritten")
+    }
+
+    // MARK: Steps
+
+    private func made(
+        in place: String?,
+        as path: String,
+        _ requireFree: () throws -> Void,
+        handOver: (_ name: String, _ scratch: Directory) throws -> Void
+    ) throws -> BackupReport {
+        try requireNotOpenHere()
+        let scratch = try TemporaryDirectory(prefix: Self.scratchPrefix, in: place, operations: operations)
+        defer { scratch.remove() }
+        // After the folder was made, which removes what a run that was killed left behind.
+        try requireFree()
+        let stage = try scratch.directory.createDirectory("store", mode: 0o700)
+        try requireSpace(in: stage)
+        var findings: [Finding] = []
+        let mode = try staging(of: location, in: stage).stage()
+        let relay = try scratch.directory.createDirectory("relay", mode: 0o700)
+        try stageRelay(in: relay, &findings)
+        let contents = try StagedContents(of: location, in: stage, relay: relay, monitor: monitor)
+        let manifest = try contents.manifest(mode: mode, tool: options.tool)
+        try manifest.requireSoundNames(limits, path: location.path, .unsuitable)
+        let name = "archive"
+        let bytes = try write(contents, manifest, to: scratch.directory.createFile(name, mode: 0o600))
+        stage.removeContents()
+        relay.removeContents()
+        try check(name, manifest, in: scratch.directory)
+        try monitor.checkCancellation()
+        monitor.report(.publishing, 0, of: 1)
+        try handOver(name, scratch.directory)
+        monitor.report(.publishing, 1, of: 1)
+        return BackupReport(path: path, bytes: bytes, manifest: manifest, findings: findings)
+    }
+
+    private func staging(of location: StoreLocation, in folder: Directory) -> StoreStaging {
+        StoreStaging(
+            location: location,
+            folder: folder,
+            lockTimeout: options.lockTimeout,
+            allowsNetworkFileSystem: options.allowsNetworkFileSystem,
+            monitor: monitor
+        )
+    }
+
+    /// Closing any descriptor of a file that this process has open in SQLite would drop its locks.
+    private func requireNotOpenHere() throws {
+        guard let folder = try? Directory.open(path: location.folder),
+            let status = try folder.status(of: location.name),
+            status.kind == .regular, try OpenFiles.isOpenInThisProcess(status.identity)
+        else { return }
+        throw UnreadableStore(
+            .openInThisProcess,
+            path: location.path,
+            detail: "this process has the store open itself"
+        )
+    }
+
+    /// Throws when there is no room for the copy, the archive and what is unpacked of it.
+    private func requireSpace(in stage: Directory) throws {
+        guard let folder = try? Directory.open(path: location.folder) else { return }
+        var needed: Int64 = 1 << 20
+        for name in [location.name, location.writeAheadLogName, location.relayName] {
+            needed += try folder.status(of: name)?.size ?? 0
+        }
+        if let external = try ExternalData.open(of: location, in: folder) {
+            for name in try external.entries() { needed += try external.status(of: name)?.size ?? 0 }
+        }
+        // Twice: the copy is gone before the archive is unpacked, and the archive is seldom larger than either.
+        guard try stage.freeBytes() >= needed * 2 else {
+            throw StoreError(.noSpace, path: stage.path, "\(needed * 2) bytes are needed to make and check the archive")
+        }
+    }
+
+    /// A relay that cannot be copied is no reason to have no backup of the store.
+    private func stageRelay(in folder: Directory, _ findings: inout [Finding]) throws {
+        let relay = StoreLocation(folder: location.folder, name: location.relayName)
+        guard let size = try Directory.open(path: relay.folder).status(of: relay.name)?.size, size > 0 else { return }
+        do {
+            _ = try staging(of: relay, in: folder).stage(withExternalFiles: false)
+        } catch let error as StoreError where error.code == .cancelled {
+            throw error
+        } catch {
+            folder.removeContents()
+            findings.append(
+                Finding(
+                    .relayNotBackedUp,
+                    .warning,
+                    level: .files,
+                    "its change notices are not in the backup: \(error)",
+                    path: relay.path
+                )
+            )
+        }
+    }
+
+    private func write(_ contents: StagedContents, _ manifest: BackupManifest, to file: DurableFile) throws -> Int64 {
+        let writer = try ArchiveWriter(to: file, form: options.form)
+        let head = try manifest.encoded()
+        guard head.count <= limits.manifestBytes else {
+            throw BackupError(.unsuitable, path: location.path, "it has more files than an archive may hold")
+        }
+        try writer.add(BackupManifest.memberName, bytes: Int64(head.count)) { buffer, offset in
+            buffer.copyBytes(from: head[Int(offset)..<(Int(offset) + buffer.count)])
+            return buffer.count
+        }
+        var done: Int64 = 0
+        for member in manifest.members {
+            let source = try contents.open(member.name)
+            try writer.add(member.name, bytes: member.bytes) { buffer, offset in
+                try monitor.checkCancellation()
+                monitor.report(.copying, done + offset, of: manifest.byteCount)
+                return try source.read(into: buffer, at: offset)
+            }
+            done += member.bytes
+        }
+        let bytes = try writer.finish()
+        // What is read back is to come from the disk, and not from what the kernel kept of the writing.
+        try file.synchronize()
+        try file.discardCachedPages()
+        try file.close()
+        return bytes
+    }
+
+    private func check(_ name: String, _ manifest: BackupManifest, in scratch: Directory) throws {
+        let place = try scratch.createDirectory("check", mode: 0o700)
+        let source = try ArchiveSource(scratch.openFile(name, for: .reading))
+        let unpacked = try ArchiveUnpacker(limits: limits, monitor: monitor).unpack(source, into: place)
+        guard unpacked == manifest else {
+            throw BackupError(.damaged, path: source.path, "the archive was not written as it should be")
+        }
+        place.removeContents()
+    }
+}
+
+extension Finding.Code {
+    /// The change notices beside the store could not be copied into its backup.
+    public static let relayNotBackedUp = Finding.Code(rawValue: "relayNotBackedUp")
+}

@@ -1,0 +1,145 @@
+import SafeFiles
+import StoreFormat
+
+/// Copies a store into a folder of our own in one consistent state, while its writers go on.
+///
+/// A store at rest is copied and found unchanged afterwards. One that is written to is followed through its log, and its
+/// writers wait for a moment only where a log does not tell all: for external files, and in rollback-journal mode.
+struct StoreStaging {
+    private static let tries = 3
+
+    let location: StoreLocation
+    /// The folder that the copy is made in.
+    let folder: Directory
+    let lockTimeout: Duration
+    let allowsNetworkFileSystem: Bool
+    let monitor: WorkMonitor
+
+    /// Makes the copy, under the store's own names and without sidecars, and returns the main file's mode.
+    ///
+    /// A relay has no external files, and none are looked for when `withExternalFiles` is false.
+    func stage(withExternalFiles: Bool = true) throws -> UInt32 {
+        let source = try VettedFile.folder(of: location)
+        var last: (any Error)?
+        for _ in 0..<Self.tries {
+            if try isInUse(in: source) {
+                do {
+                    return try follow(in: source, withExternalFiles)
+                } catch let error as StoreError where error.code == .unreadable || error.code == .notWritable {
+                    // Whoever may not take part in its log can still copy it in a quiet moment.
+                    last = error
+                }
+            }
+            do {
+                return try copyAtRest(in: source, withExternalFiles)
+            } catch let error as StoreError where error.code == .changedMeanwhile {
+                last = error
+            }
+        }
+        throw last ?? StoreError(.changedMeanwhile, path: location.path, "the store was written to at every try")
+    }
+
+    /// True for a log that holds something while a process is known to have the store open.
+    ///
+    /// Where none is known the store is copied as it lies, and followed only when it turns out not to be at rest.
+    private func isInUse(in source: Directory) throws -> Bool {
+        guard let log = try source.status(of: location.writeAheadLogName), log.size > 0,
+            try source.status(of: location.sharedMemoryName) != nil,
+            let main = try source.status(of: location.name)
+        else { return false }
+        return !OpenFiles.holders(of: main.identity).isEmpty
+    }
+
+    // MARK: At rest
+
+    private func copyAtRest(in source: Directory, _ withExternalFiles: Bool) throws -> UInt32 {
+        let reader = StoreReader(
+            lockTimeout: lockTimeout,
+            allowsNetworkFileSystem: allowsNetworkFileSystem,
+            monitor: monitor
+        )
+        return try reader.withView(of: location) { view in
+            guard view.kind != .live else { return try follow(in: source, withExternalFiles) }
+            let target = try begin()
+            let snapshot = StillSnapshot(view: view, target: target)
+            try snapshot.copy(monitor: monitor)
+            let external = withExternalFiles ? try externalFiles(in: source) : nil
+            try external?.update(monitor: monitor)
+            guard try source.token(of: location.name) == view.token else {
+                throw StoreError(.changedMeanwhile, path: location.path, "the store was written to while it was copied")
+            }
+            try target.close()
+            return view.status.mode
+        }
+    }
+
+    // MARK: In use
+
+    private func follow(in source: Directory, _ withExternalFiles: Bool) throws -> UInt32 {
+        guard try allowsNetworkFileSystem || !source.isOnNetworkFileSystem() else {
+            throw UnreadableStore(
+                .networkFileSystem,
+                path: location.path,
+                detail: "it is on a network file system, where locks fail"
+            )
+        }
+        let target = try begin()
+        let connection = try open(.liveReading)
+        let external = withExternalFiles ? try externalFiles(in: source) : nil
+        let snapshot = try snapshot(of: connection, to: target, in: source)
+        try external?.update(monitor: monitor)
+        try snapshot.copy(monitor: monitor)
+        let isSettled = try snapshot.settle()
+        if external != nil || !isSettled && !snapshot.isConsistentUnderWriters {
+            _ = try snapshot.catchUp(monitor: monitor)
+            let lock = try open(.liveWriting)
+            try lock.beginWriting(deadline: Deadline(after: lockTimeout), monitor: monitor)
+            defer { lock.rollback() }
+            _ = try snapshot.complete(under: lock)
+            try external?.update(monitor: .silent)
+        }
+        connection.rollback()
+        try connection.close()
+        try target.close()
+        guard let status = try source.status(of: location.name) else {
+            throw StoreError(.changedMeanwhile, path: location.path, "the store went away while it was copied")
+        }
+        return status.mode
+    }
+
+    private func snapshot(
+        of connection: StoreConnection,
+        to target: DurableFile,
+        in source: Directory
+    ) throws -> any StoreSnapshot {
+        guard try connection.value("PRAGMA journal_mode")?.text == "wal" else {
+            let name = location.name
+            return RollbackSnapshot(source: connection, target: target) { try source.token(of: name) }
+        }
+        return WriteAheadLogSnapshot(
+            source: connection,
+            holder: try open(.liveReading),
+            target: target,
+            pageSize: Int(try connection.value("PRAGMA page_size")?.integer ?? 4096)
+        )
+    }
+
+    private func open(_ access: StoreConnection.Access) throws -> StoreConnection {
+        try StoreConnection(location, access: access, lockTimeout: lockTimeout)
+    }
+
+    // MARK: Parts
+
+    /// Removes what an earlier try left, and makes the new main file.
+    private func begin() throws -> DurableFile {
+        folder.removeContents()
+        return try folder.createFile(location.name, mode: 0o600)
+    }
+
+    private func externalFiles(in source: Directory) throws -> ExternalFilesSnapshot? {
+        guard let original = try ExternalData.open(of: location, in: source) else { return nil }
+        let target = try folder.createDirectory(location.supportFolderName, mode: 0o700)
+            .createDirectory(StoreLocation.externalDataFolderName, mode: 0o700)
+        return ExternalFilesSnapshot(of: original, in: target, isDurable: false)
+    }
+}

@@ -1,0 +1,127 @@
+package import SafeFiles
+package import StoreFormat
+import SystemPackage
+
+/// Unpacks an archive of ours into an empty folder of our own, and believes only what it has read itself.
+///
+/// The first member says which others there are; from then on every member must be just the next one of that list, of
+/// that size and with those bytes, or all is refused. Files are made by ``Directory``, for this user alone, in folders
+/// that were made here.
+package struct ArchiveUnpacker {
+    private let limits: ArchiveLimits
+    private let monitor: WorkMonitor
+
+    package init(limits: ArchiveLimits = ArchiveLimits(), monitor: WorkMonitor = .silent) {
+        self.limits = limits
+        self.monitor = monitor
+    }
+
+    /// The manifest alone; nothing is unpacked.
+    package func manifest(of source: ArchiveSource) throws -> BackupManifest {
+        try manifest(from: ArchiveReader(source, limits: limits))
+    }
+
+    /// Unpacks into `folder`; what it holds after an error is to be thrown away.
+    package func unpack(_ source: ArchiveSource, into folder: Directory) throws -> BackupManifest {
+        let reader = try ArchiveReader(source, limits: limits)
+        let manifest = try manifest(from: reader)
+        try requireRoom(for: manifest, from: source, in: folder)
+        let place = manifest.location(in: folder.path)
+        let external = try externalFolder(of: manifest, at: place, in: folder)
+        var done: Int64 = 0
+        for expected in manifest.members {
+            try monitor.checkCancellation()
+            monitor.report(.proving, done, of: manifest.byteCount)
+            guard let member = try reader.next() else {
+                throw BackupError(.damaged, path: source.path, "it ends before its last member")
+            }
+            guard member.name == expected.name, member.bytes == expected.bytes else {
+                throw BackupError(.refused, path: source.path, "its members are not those of its manifest")
+            }
+            let (target, name): (Directory?, String) =
+                switch member.name {
+                case place.name: (folder, place.name)
+                case place.relayName: (folder, place.relayName)
+                default: (external, member.name.split(separator: "/").last.map(String.init) ?? "")
+                }
+            guard let target else {
+                throw BackupError(.refused, path: source.path, "its members are not those of its manifest")
+            }
+            try unpack(expected, from: reader, to: target.createFile(name, mode: 0o600))
+            done += expected.bytes
+        }
+        guard try reader.next() == nil else {
+            throw BackupError(.refused, path: source.path, "it holds more than its manifest says")
+        }
+        return manifest
+    }
+
+    private func manifest(from reader: ArchiveReader) throws -> BackupManifest {
+        let path = reader.source.path
+        guard let first = try reader.next(), first.name == BackupManifest.memberName else {
+            throw BackupError(
+                .notABackup,
+                path: path,
+                "this archive is no backup of ours: it does not begin with a manifest"
+            )
+        }
+        guard first.bytes <= limits.manifestBytes else {
+            throw BackupError(.tooLarge, path: path, "its manifest is larger than any may be")
+        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Int(first.bytes))
+        try reader.readContent { bytes.append(contentsOf: $0) }
+        let manifest = try BackupManifest(decoding: bytes, from: path)
+        try manifest.requireSoundNames(limits, path: path)
+        return manifest
+    }
+
+    /// Throws before anything is written when the members cannot all be had.
+    private func requireRoom(for manifest: BackupManifest, from source: ArchiveSource, in folder: Directory) throws {
+        if let size = source.size {
+            guard manifest.byteCount <= limits.mostBytes(from: size) else {
+                throw BackupError(
+                    .tooLarge,
+                    path: source.path,
+                    "it unpacks to \(manifest.byteCount) bytes, more than \(limits.ratio) times its size"
+                )
+            }
+        } else {
+            source.budget = limits.mostInput(for: manifest.byteCount)
+        }
+        guard try folder.freeBytes() > manifest.byteCount else {
+            throw StoreError(
+                .noSpace,
+                path: folder.path,
+                "\(manifest.byteCount) bytes are needed to unpack the archive"
+            )
+        }
+    }
+
+    private func externalFolder(
+        of manifest: BackupManifest,
+        at place: StoreLocation,
+        in folder: Directory
+    ) throws -> Directory? {
+        guard manifest.members.contains(where: { $0.name != place.name && $0.name != place.relayName }) else {
+            return nil
+        }
+        return try folder.createDirectory(place.supportFolderName, mode: 0o700)
+            .createDirectory(StoreLocation.externalDataFolderName, mode: 0o700)
+    }
+
+    private func unpack(_ member: BackupManifest.Member, from reader: ArchiveReader, to file: DurableFile) throws {
+        var hash = FileHash()
+        var offset: Int64 = 0
+        try reader.readContent { bytes in
+            try monitor.checkCancellation()
+            hash.add(bytes)
+            try file.write(bytes, at: offset)
+            offset += Int64(bytes.count)
+        }
+        try file.close()
+        guard hash.finish() == member.sha256 else {
+            throw BackupError(.damaged, path: reader.source.path, "a member's bytes are not those that were written")
+        }
+    }
+}

@@ -1,0 +1,62 @@
+public import FoundationEssentials
+import SafeFiles
+public import StoreFormat
+
+/// An archive that a backup was written to.
+public struct BackupArchive: Sendable {
+    public let url: URL
+    private let monitor: WorkMonitor
+
+    /// Names the archive at `url`; nothing is looked at yet.
+    public init(
+        at url: URL,
+        onProgress: (@Sendable (StoreProgress) -> Void)? = nil,
+        isCancelled: (@Sendable () -> Bool)? = nil
+    ) {
+        self.init(at: url, monitor: WorkMonitor(onProgress: onProgress, isCancelled: isCancelled))
+    }
+
+    package init(at url: URL, monitor: WorkMonitor) {
+        self.url = url
+        self.monitor = monitor
+    }
+
+    /// What the archive says of itself; its members are not read.
+    public func manifest() throws -> BackupManifest { try ArchiveUnpacker(monitor: monitor).manifest(of: source()) }
+
+    /// Reads the whole archive, unpacks it into a scratch place and compares what it holds with what its manifest says.
+    ///
+    /// Throws ``BackupError`` when they differ.
+    @discardableResult
+    public func check() throws -> BackupManifest { try UnpackedBackup(source(), monitor: monitor).manifest }
+
+    /// True when the file begins as an archive of ours does.
+    public static func isArchive(at url: URL) -> Bool {
+        let location = StoreLocation(url: url)
+        guard let folder = try? Directory.open(path: location.folder),
+            let file = try? folder.openFile(location.name, for: .reading),
+            let source = try? ArchiveSource(file), let reader = try? ArchiveReader(source)
+        else { return false }
+        return (try? reader.next())?.name == BackupManifest.memberName
+    }
+
+    /// Lends the store in the archive, unpacked into a scratch place and compared with the manifest, and what is in it.
+    ///
+    /// The inspection tells it as a file of the archive.
+    public func withStore<R>(_ body: (StoreLocation, StoreInspection) throws -> R) throws -> R {
+        let unpacked = try unpacked()
+        let name = unpacked.manifest.store.name
+        let place = StoreLocation(folder: StoreLocation(url: url).path, name: name)
+        return try body(unpacked.location, unpacked.inspection.archived(at: place))
+    }
+
+    /// Unpacks the archive into a scratch place.
+    package func unpacked(in place: String? = nil) throws -> UnpackedBackup {
+        try UnpackedBackup(source(), in: place, monitor: monitor)
+    }
+
+    private func source() throws -> ArchiveSource {
+        let place = StoreLocation(url: url)
+        return try ArchiveSource(Directory.open(path: place.folder).openFile(place.name, for: .reading))
+    }
+}

@@ -1,0 +1,37 @@
+package import SafeFiles
+package import StoreFormat
+
+/// A backup that was unpacked into a scratch place and found to hold what its manifest says; it goes away with its life.
+package final class UnpackedBackup {
+    private static let prefix = ".store-migrate-unpacked"
+
+    private let scratch: TemporaryDirectory
+    package let manifest: BackupManifest
+    /// What is in it, its digest included.
+    package let inspection: StoreInspection
+    package var folder: Directory { scratch.directory }
+    /// Where the store lies.
+    package var location: StoreLocation { manifest.location(in: scratch.directory.path) }
+
+    /// Unpacks into a folder of our own in `place`, by default in `$TMPDIR`.
+    package init(
+        _ source: ArchiveSource,
+        in place: String? = nil,
+        monitor: WorkMonitor = .silent,
+        operations: any FileSystemOperations = LinuxFileSystem()
+    ) throws {
+        let scratch = try TemporaryDirectory(prefix: Self.prefix, in: place, operations: operations)
+        self.scratch = scratch
+        manifest = try ArchiveUnpacker(monitor: monitor).unpack(source, into: scratch.directory)
+        let location = manifest.location(in: scratch.directory.path)
+        do {
+            inspection = try StoreInspector(depth: .digest, allowsNetworkFileSystem: true, monitor: monitor)
+                .sound(location)
+        } catch let error as UnreadableStore {
+            throw BackupError(.refused, path: source.path, "the store in it cannot be read (\(error.detail))")
+        }
+        guard try BackupManifest.Store(inspection, mode: manifest.store.mode) == manifest.store else {
+            throw BackupError(.refused, path: source.path, "the store in it is not the one its manifest tells of")
+        }
+    }
+}

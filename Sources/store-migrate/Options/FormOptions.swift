@@ -1,0 +1,27 @@
+import ArgumentParser
+import StoreBackup
+import StoreMigration
+
+/// The form that an archive is written in.
+struct FormOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The layout: pax or zip. (default: what FILE ends in, else pax)", valueName: "format"))
+    var format: BackupForm.Format?
+
+    @Option(help: ArgumentHelp("zstd, gzip or none. (default: what FILE ends in, else zstd)", valueName: "method"))
+    var compress: BackupForm.Compression?
+
+    /// The form for a file of this name.
+    func form(for name: String) throws -> BackupForm {
+        let told = BackupForm(fileName: name)
+        let format = format ?? told?.format ?? .pax
+        let compression = compress ?? (told?.format == format ? told?.compression : nil)
+        guard let form = BackupForm(format, compression) else {
+            throw Failure(
+                outcome: .usage,
+                message: "a zip file is not compressed by zstd",
+                advice: "Use --compress gzip or none, or --format pax."
+            )
+        }
+        return form
+    }
+}

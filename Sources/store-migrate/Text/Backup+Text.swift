@@ -1,0 +1,63 @@
+import FoundationEssentials
+import StoreBackup
+import StoreFormat
+import StoreMigration
+import StoreVerification
+
+extension BackupManifest {
+    /// `Habits.sqlite: 1,204 objects, 2 external files, 4.1 MB`.
+    var text: String {
+        let place = StoreFileNames(store.name)
+        var figures = [Figures.count(store.objectCount, store.kind == .coreData ? "object" : "row")]
+        let external = members.count { !place.contains($0.name) }
+        if external > 0 { figures.append(Figures.count(Int64(external), "external file")) }
+        figures.append(Figures.bytes(byteCount))
+        return Escaped.text(store.name) + ": " + figures.joined(separator: ", ")
+    }
+
+    /// The names of the members that are no external files.
+    private struct StoreFileNames {
+        private let names: [String]
+
+        init(_ name: String) { names = [name, ".\(name).relay.sqlite"] }
+
+        func contains(_ name: String) -> Bool { names.contains(name) }
+    }
+}
+
+extension BackupReport {
+    /// What a person sees after a backup.
+    func text(_ style: Style, _ duration: Duration) -> String {
+        """
+        \(style.green("Backed up")) \(manifest.text) in \(Figures.seconds(duration))
+          archive  \(Escaped.text(path))   \(Figures.bytes(bytes)), read back and unpacked
+        """
+    }
+}
+
+extension KeptBackup {
+    /// One line about the archive.
+    func text() -> String {
+        let date = DateText.text(Date(timeIntervalSince1970: Double(time))) ?? ""
+        let what = manifest?.text ?? ""
+        let why = problem.map { (what.isEmpty ? "" : "; ") + Escaped.text($0) } ?? ""
+        return "\(date)  \(Escaped.text(name))  \(Figures.bytes(bytes))  \(what)\(why)"
+    }
+}
+
+extension RestoreOutcome {
+    /// What a person sees after a restore.
+    func text(_ style: Style, _ duration: Duration) -> String {
+        guard transaction != nil else { return style.green("Restored") + ": " + Escaped.text(message) }
+        var lines = [
+            style.green("Restored") + " \(manifest.text) in \(Figures.seconds(duration))",
+            "  store  \(Escaped.text(path))   proved: \(proved)",
+        ]
+        if let keptAside { lines.append("  former \(Escaped.text(keptAside))   kept aside") }
+        return lines.joined(separator: "\n")
+    }
+
+    private var proved: String {
+        report?.levels.filter { $0.status == .passed }.map(\.level.rawValue).joined(separator: ", ") ?? ""
+    }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import FoundationEssentials
+import StoreBackup
+import StoreFormat
+import StoreMigration
+
+/// `backup STORE -o FILE`: one archive that stands alone.
+struct BackupVerb: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Writes a store, its external files and its relay to an archive, and checks it by unpacking it.",
+        discussion: """
+            Writers go on meanwhile. The same store gives the same bytes, and nothing is ever overwritten. A folder as FILE \
+            takes a name of the store's and the moment's; with "-" the archive goes to standard output once it is checked.
+            """
+    )
+    static let words = ["backup"]
+    static let outcomes: [MigrationOutcome] = [
+        .done, .nothingFound, .busy, .foundButUnreadable, .notWritable, .orphanSidecar, .incompatible, .noSpace,
+    ]
+
+    @Argument(help: "A store's main file.")
+    var store: PathArgument
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The archive, a folder of archives, or -.", valueName: "file"))
+    var output: PathArgument
+
+    @OptionGroup var form: FormOptions
+    @OptionGroup var access: AccessOptions
+    @OptionGroup var reporting: ReportingOptions
+
+    func validate() throws {
+        guard output.text == "-", reporting.json else { return }
+        throw ValidationError("an archive and JSON cannot both go to standard output; leave out --json")
+    }
+
+    func perform(_ reporter: Reporter) throws -> Ending {
+        let start = ContinuousClock.now
+        _ = try access.layout(of: store.location, reporter)
+        var options = BackupOptions()
+        options.form = try form.form(for: output.text)
+        options.lockTimeout = access.lockTimeout.duration
+        options.allowsNetworkFileSystem = access.allowsNetworkFileSystem
+        options.tool = "store-migrate \(Versions.tool)"
+        let report = try make(options, reporter)
+        reporter.report(report.findings)
+        if output.text != "-" {
+            reporter.result(report.text(reporter.style, start.duration(to: .now)), record: report.record)
+        }
+        return Ending(.done, findings: report.findings.count)
+    }
+
+    private func make(_ options: BackupOptions, _ reporter: Reporter) throws -> BackupReport {
+        if output.text != "-", StoreInspector.isFolder(output.path) {
+            return try BackupFolder(at: output.url, onProgress: reporter.onProgress, isCancelled: reporter.isCancelled)
+                .add(store.url, options: options)
+        }
+        let maker = BackupMaker(
+            of: store.url,
+            options: options,
+            onProgress: reporter.onProgress,
+            isCancelled: reporter.isCancelled
+        )
+        guard output.text == "-" else { return try maker.make(at: output.url) }
+        return try maker.make { bytes in
+            guard StandardStream.output.write(bytes) else {
+                throw Failure(
+                    outcome: .failed,
+                    message: "the archive could not be written to standard output",
+                    advice: "Look at what standard output is."
+                )
+            }
+        }
+    }
+}

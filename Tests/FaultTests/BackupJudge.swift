@@ -1,0 +1,78 @@
+import Foundation
+import SafeFiles
+
+/// Says whether a backup kept its promises, whatever was done to it on the way; `tar` and `sqlite3` look into the archive.
+struct BackupJudge: Sendable {
+    let template: StoreTemplate
+
+    static let archive = "Habits.tar.zst"
+    private static let cleanFailures: Set<Int32> = [1, 11, 12, 14]
+    private var share: ShareJudge { ShareJudge(template: template) }
+
+    func command(_ scratch: Scratch) -> Command {
+        Command(
+            executable: FaultSweep.buildFolder + "/store-migrate",
+            arguments: [
+                "backup", "\(scratch.path)/old/\(template.name)", "-o", "\(scratch.path)/archives/\(Self.archive)",
+            ]
+        )
+    }
+
+    func prepare(_ scratch: Scratch) throws {
+        try template.write(into: scratch.root.createDirectory("old", mode: 0o700))
+        _ = try scratch.root.createDirectory("archives", mode: 0o700)
+    }
+
+    /// Right after the fault: the store is as it was, and an archive of that name is whole, or there is none.
+    func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
+        let isThere = try scratch.root.openDirectory("archives").status(of: Self.archive) != nil
+        var objections = try objectionsToOld(scratch) + (isThere ? objectionsToArchive(scratch) : [])
+        switch ending {
+        case .exited(0): if !isThere { objections.append("it claims success, and there is no archive") }
+        case .exited(1) where fault == .lastingNoSpace:
+            objections.append("a disk that is full ended with 1, not with 14")
+        case .exited(let status) where Self.cleanFailures.contains(status): break
+        case .killed(signal: 9) where fault.isDeadly: break
+        default: objections.append("it ended with \(ending)")
+        }
+        return objections
+    }
+
+    /// After running it again: one whole archive and nothing beside it; one that was there already is not overwritten.
+    func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
+        guard ending == .exited(0) || ending == .exited(12) else { return ["it ended with \(ending)"] }
+        let names = try scratch.root.openDirectory("archives").entries()
+        let surplus = names.filter { $0 != Self.archive }
+        return try (surplus.isEmpty ? [] : ["left behind: \(surplus)"]) + objectionsToOld(scratch)
+            + objectionsToArchive(scratch)
+    }
+
+    private func objectionsToOld(_ scratch: Scratch) throws -> [String] {
+        let folder = try scratch.root.openDirectory("old")
+        let isWhole = try share.content(of: template.name, in: folder, scratch, withoutFence: false) == template.content
+        return isWhole ? [] : ["the store differs"]
+    }
+
+    private func objectionsToArchive(_ scratch: Scratch) throws -> [String] {
+        let place = try TemporaryDirectory(prefix: "unpacked", in: scratch.privatePath)
+        let tar = Command(
+            executable: "/usr/bin/tar",
+            arguments: [
+                "--use-compress-program=zstd", "-xf", "\(scratch.path)/archives/\(Self.archive)", "-C",
+                place.directory.path,
+            ],
+            environment: ["PATH": "/usr/bin:/bin"]
+        )
+        let output = scratch.privatePath + "/tar"
+        guard try tar.run(output: output, deadline: Deadline(after: .seconds(60))) == .exited(0) else {
+            return ["the archive is not whole"]
+        }
+        let content = try PlainStore(place.directory.path + "/" + template.name).content(withoutFence: false)
+        let files = try template.files.filter { path, bytes in
+            guard path.contains("/") else { return false }
+            return try Array(Data(contentsOf: URL(fileURLWithPath: place.directory.path + "/" + path))) != bytes
+        }
+        return (content == template.content ? [] : ["the store in the archive differs"])
+            + files.map { "an external file in the archive differs: \($0.key)" }
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import SafeFiles
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import StoreBackup
+
+@Suite("A folder of backups")
+struct BackupFolderTests {
+    private let world: BackupWorld
+    private var folder: BackupFolder {
+        BackupFolder(at: URL(filePath: world.archives.path, directoryHint: .isDirectory))
+    }
+
+    init() throws {
+        world = try BackupWorld()
+        try world.stores.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)", as: "one.sqlite")
+        try world.stores.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (2)", as: "two.sqlite")
+    }
+
+    /// Seconds since 1970 of a moment so many days after 21 November 2026, 22:05:01.
+    private func date(_ day: Int) -> Date { Date(timeIntervalSince1970: 1_795_298_701 + Double(day) * 86_400) }
+
+    @Test("Names tell the store and the moment, and are never used twice")
+    func names() throws {
+        let first = try folder.add(world.stores.location("one.sqlite").url, at: date(0))
+        let second = try folder.add(world.stores.location("one.sqlite").url, at: date(0))
+        let list = try folder.list()
+        #expect(list.map(\.name) == ["one.sqlite-20261121T220501Z.2.tar.zst", "one.sqlite-20261121T220501Z.tar.zst"])
+        #expect(list.allSatisfy { $0.time == 1_795_298_701 })
+        #expect(first.manifest == second.manifest)
+    }
+
+    @Test("A name that tells no moment leaves the file's own")
+    func foreignName() throws {
+        let archive = try world.make("one.sqlite", as: "mine.tar.zst")
+        let time = try world.archives.directory.status(of: archive.name)?.modified.seconds
+        #expect(try folder.list().map(\.time) == [time])
+    }
+
+    @Test("Pruning goes by store, keeps what the policy says, and leaves what it cannot read")
+    func prune() throws {
+        for day in 0..<5 {
+            for store in ["one.sqlite", "two.sqlite"] {
+                try folder.add(world.stores.location(store).url, at: date(day))
+            }
+        }
+        try world.archives.write("foreign.tar.zst", [1, 2, 3])
+        let rehearsed = try folder.prune(RetentionPolicy(last: 2), isRehearsal: true)
+        #expect(try world.archives.directory.entries().count == 11)
+        let done = try folder.prune(RetentionPolicy(last: 2))
+        #expect(done.removed.map(\.name) == rehearsed.removed.map(\.name))
+        #expect(done.removed.count == 6)
+        #expect(done.leftAlone.map(\.name) == ["foreign.tar.zst"])
+        #expect(
+            try world.archives.directory.entries() == [
+                "foreign.tar.zst", "one.sqlite-20261124T220501Z.tar.zst", "one.sqlite-20261125T220501Z.tar.zst",
+                "two.sqlite-20261124T220501Z.tar.zst", "two.sqlite-20261125T220501Z.tar.zst",
+            ]
+        )
+    }
+
+    @Test("The last good one is never removed, however old it is")
+    func lastGood() throws {
+        for day in 0..<4 { try folder.add(world.stores.location("one.sqlite").url, at: date(day)) }
+        let names = try folder.list().map(\.name)
+        for name in names.suffix(2) { try spoil(name) }
+        let done = try folder.prune(RetentionPolicy(last: 1))
+        #expect(done.kept.map(\.name) == [names[1], names[3]])
+        #expect(try world.archives.directory.entries() == [names[1], names[3]])
+    }
+
+    @Test("Where none is good, nothing is removed")
+    func noneGood() throws {
+        for day in 0..<3 { try folder.add(world.stores.location("one.sqlite").url, at: date(day)) }
+        for backup in try folder.list() { try spoil(backup.name) }
+        #expect(try folder.prune(RetentionPolicy(last: 1)).removed.isEmpty)
+        #expect(try world.archives.directory.entries().count == 3)
+    }
+
+    @Test("A check names what is wrong, and with what")
+    func check() throws {
+        try folder.add(world.stores.location("one.sqlite").url, at: date(0))
+        let bad = try folder.add(world.stores.location("one.sqlite").url, at: date(1))
+        try spoil(StoreLocation(path: bad.path).name)
+        var verdicts: [KeptBackup] = []
+        try folder.check { verdicts.append($0) }
+        #expect(verdicts.map { $0.problem == nil } == [true, false])
+        #expect(verdicts.last?.problem?.isEmpty == false)
+    }
+
+    /// Replaces an archive by one whose store is not the one that its manifest tells of.
+    private func spoil(_ name: String) throws {
+        let archive = world.archives.location(name)
+        var members = try world.members(of: archive)
+        members[1].bytes[members[1].bytes.count - 1] ^= 1
+        try world.archives.directory.removeFile(name)
+        let file = try world.archives.directory.createFile(name, mode: 0o600)
+        let writer = try ArchiveWriter(to: file, form: .standard)
+        for member in members {
+            try writer.add(member.name, bytes: Int64(member.bytes.count)) { buffer, offset in
+                buffer.copyBytes(from: member.bytes[Int(offset)..<(Int(offset) + buffer.count)])
+                return buffer.count
+            }
+        }
+        _ = try writer.finish()
+        try file.close()
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import SafeFiles
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import StoreBackup
+
+@Suite("Making a backup")
+struct BackupMakerTests {
+    @Test("External files and the relay are in it")
+    func companions() throws {
+        let world = try BackupWorld()
+        try world.stores.makeStore("CREATE TABLE t (x)", as: "Habits.sqlite")
+        try world.stores.makeStore("PRAGMA journal_mode=wal; CREATE TABLE n (x)", as: ".Habits.sqlite.relay.sqlite")
+        let external = try world.stores.directory.createDirectory(".Habits_SUPPORT", mode: 0o755)
+            .createDirectory("_EXTERNAL_DATA", mode: 0o755)
+        for name in ["B", "A"] {
+            let file = try external.createFile(name, mode: 0o644)
+            try Array(name.utf8).withUnsafeBytes { try file.write($0, at: 0) }
+        }
+        let archive = try world.make("Habits.sqlite")
+        #expect(
+            try world.members(of: archive).map(\.name) == [
+                "manifest.json", ".Habits.sqlite.relay.sqlite", ".Habits_SUPPORT/_EXTERNAL_DATA/A",
+                ".Habits_SUPPORT/_EXTERNAL_DATA/B", "Habits.sqlite",
+            ]
+        )
+        let unpacked = try BackupArchive(at: archive.url).unpacked()
+        #expect(try ExternalData.open(of: unpacked.location, in: unpacked.folder)?.entries() == ["A", "B"])
+        #expect(try unpacked.folder.status(of: ".Habits.sqlite.relay.sqlite")?.mode == 0o600)
+    }
+
+    @Test("A relay that is no database is told, and the store is backed up without it")
+    func unreadableRelay() throws {
+        let world = try BackupWorld()
+        try world.stores.makeStore("CREATE TABLE t (x)")
+        try world.stores.write(".store.sqlite.relay.sqlite", Array("no database at all, but long enough".utf8))
+        let report = try world.maker(world.stores.location("store.sqlite")).make(at: world.archives.location("a").url)
+        #expect(report.findings.map(\.code) == [.relayNotBackedUp])
+        #expect(report.manifest.members.map(\.name) == ["store.sqlite"])
+    }
+
+    @Test("What has the archive's name is never overwritten", arguments: [true, false])
+    func taken(isFolder: Bool) throws {
+        let world = try BackupWorld()
+        try world.stores.makeStore("CREATE TABLE t (x)")
+        if isFolder {
+            _ = try world.archives.directory.createDirectory("a", mode: 0o700)
+        } else {
+            try world.archives.write("a", [1, 2, 3])
+        }
+        let before = try world.archives.everything()
+        let error = #expect(throws: BackupError.self) {
+            try world.maker(world.stores.location("store.sqlite")).make(at: world.archives.location("a").url)
+        }
+        #expect(error?.code == .exists)
+        #expect(try world.archives.everything() == before)
+    }
+
+    @Test("What is no sound store is not backed up, and leaves nothing")
+    func unsound() throws {
+        let world = try BackupWorld()
+        try world.stores.write("text", Array("this is a text and no database, whatever its name may be".utf8))
+        try world.stores.write("empty", [])
+        let store = try world.stores.makeStore(
+            "CREATE TABLE t (x); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 5000)"
+                + " INSERT INTO t SELECT hex(randomblob(20)) FROM n",
+            as: "torn"
+        )
+        let size = try #require(try world.stores.directory.status(of: store.name)?.size)
+        try world.stores.directory.openFile(store.name, for: .writing).truncate(to: size / 2)
+        for name in ["text", "empty", "torn", "absent"] {
+            #expect(throws: (any Error).self) { try world.make(name) }
+        }
+        #expect(try world.archives.directory.entries().isEmpty)
+    }
+
+    @Test("A stream brings the same bytes as a file")
+    func stream() throws {
+        let (world, archive) = try BackupWorld.small()
+        var bytes: [UInt8] = []
+        let report = try world.maker(world.stores.location("store.sqlite")).make { bytes.append(contentsOf: $0) }
+        #expect(report.path == "-")
+        #expect(try bytes == world.archives.bytes(archive.name))
+        var rest = bytes[...]
+        let source = ArchiveSource(stream: "-") { buffer in
+            let part = rest.prefix(min(7, buffer.count))
+            buffer.copyBytes(from: part)
+            rest = rest.dropFirst(part.count)
+            return part.count
+        }
+        #expect(try UnpackedBackup(source).manifest == report.manifest)
+    }
+
+    @Test("Names of every alphabet go through it, in every form", arguments: BackupForm.all)
+    func names(form: BackupForm) throws {
+        let world = try BackupWorld()
+        for name in ["Gewohnheiten für jeden Tag.sqlite", "習慣", "a b'c\"d.store", "👩‍🚀.sqlite"] {
+            try world.stores.makeStore("CREATE TABLE t (x)", as: name)
+            let archive = try world.make(name, form: form)
+            #expect(try BackupArchive(at: archive.url).check().store.name == name)
+        }
+    }
+
+    @Test("A stop on request leaves nothing")
+    func cancelled() throws {
+        let world = try BackupWorld()
+        try world.stores.makeStore("CREATE TABLE t (x)")
+        let maker = BackupMaker(of: world.stores.location("store.sqlite").url, isCancelled: { true })
+        let error = #expect(throws: StoreError.self) { try maker.make(at: world.archives.location("a").url) }
+        #expect(error?.code == .cancelled)
+        #expect(try world.archives.directory.entries().isEmpty)
+    }
+
+    @Test("A store that this process has open is left alone")
+    func openHere() throws {
+        let world = try BackupWorld()
+        try world.stores.makeStore("CREATE TABLE t (x)")
+        let connection = try world.stores.open()
+        let error = #expect(throws: UnreadableStore.self) { try world.make("store.sqlite") }
+        #expect(error?.reason == .openInThisProcess)
+        try connection.close()
+    }
+}

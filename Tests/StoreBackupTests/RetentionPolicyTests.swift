@@ -1,0 +1,41 @@
+import Testing
+
+@testable import StoreBackup
+
+@Suite("Which backups are kept")
+struct RetentionPolicyTests {
+    private static let day: Int64 = 86_400
+    /// 1 January 2026, a Thursday.
+    private static let newYear: Int64 = 1_767_225_600
+
+    @Test(
+        "Of two backups a day over a hundred days",
+        arguments: [
+            (RetentionPolicy(last: 3), [197, 198, 199]),
+            (RetentionPolicy(daily: 3), [195, 197, 199]),
+            // Day 99 is 10 April 2026, a Friday; weeks end on Sundays.
+            (RetentionPolicy(weekly: 3), [175, 189, 199]),
+            (RetentionPolicy(monthly: 5), [61, 117, 179, 199]),
+            (RetentionPolicy(last: 1, daily: 2, weekly: 2, monthly: 2), [179, 189, 197, 199]),
+            (RetentionPolicy(), []),
+        ]
+    )
+    func kept(policy: RetentionPolicy, expected: [Int]) {
+        let times = (0..<200).map { Self.newYear + Int64($0) * Self.day / 2 + 1 }
+        #expect(policy.kept(of: times).sorted() == expected)
+    }
+
+    @Test("Periods without a backup do not count, nor does the order of the list")
+    func gaps() {
+        let days: [Int64] = [900, 0, 899, 40, 3]
+        let times = days.map { Self.newYear + $0 * Self.day }
+        #expect(RetentionPolicy(daily: 3).kept(of: times) == [0, 2, 3])
+        #expect(RetentionPolicy(monthly: 9).kept(of: times) == [0, 3, 4])
+    }
+
+    @Test("Before 1970 and in the same second as well")
+    func oddTimes() {
+        #expect(RetentionPolicy(last: 1).kept(of: [5, 5, 5]) == [2])
+        #expect(RetentionPolicy(daily: 2).kept(of: [-1, 0, -86_400, -86_401]) == [1, 0])
+    }
+}

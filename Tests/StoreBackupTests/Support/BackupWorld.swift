@@ -1,0 +1,57 @@
+import FoundationEssentials
+import SafeFiles
+import StoreFormat
+import TestSupport
+
+@testable import StoreBackup
+
+/// A folder with stores, and one for archives.
+struct BackupWorld {
+    let stores: ScratchFolder
+    let archives: ScratchFolder
+
+    init() throws {
+        stores = try ScratchFolder()
+        archives = try ScratchFolder()
+    }
+
+    /// A store with two tables, and an archive of it.
+    static func small(_ form: BackupForm = .standard) throws -> (world: BackupWorld, archive: StoreLocation) {
+        let world = try BackupWorld()
+        try world.stores.makeStore("PRAGMA page_size=512; CREATE TABLE t (x); INSERT INTO t VALUES (1), ('two')")
+        return (world, try world.make("store.sqlite", form: form))
+    }
+
+    /// Backs a store up, and says where the archive is.
+    @discardableResult
+    func make(_ name: String, form: BackupForm = .standard, as archive: String? = nil) throws -> StoreLocation {
+        let place = archives.location(archive ?? name + form.fileNameEnd)
+        try maker(stores.location(name), form).make(at: place.url)
+        return place
+    }
+
+    func maker(_ store: StoreLocation, _ form: BackupForm = .standard) -> BackupMaker {
+        var options = BackupOptions()
+        options.form = form
+        options.lockTimeout = .seconds(120)
+        return BackupMaker(of: store, options: options)
+    }
+
+    /// Everything in the archive, as other tests may change it.
+    func members(of archive: StoreLocation) throws -> [(name: String, bytes: [UInt8])] {
+        let file = try archives.directory.openFile(archive.name, for: .reading)
+        let reader = try ArchiveReader(ArchiveSource(file))
+        var members: [(String, [UInt8])] = []
+        while let member = try reader.next() {
+            var bytes: [UInt8] = []
+            try reader.readContent { bytes.append(contentsOf: $0) }
+            members.append((member.name, bytes))
+        }
+        return members
+    }
+
+    static func digest(of location: StoreLocation) throws -> String {
+        try StoreReader(lockTimeout: .seconds(60))
+            .withView(of: location) { try StoreDigest(of: $0.connection, externalData: $0.externalData).value }
+    }
+}

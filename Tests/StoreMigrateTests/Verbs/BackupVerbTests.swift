@@ -1,0 +1,124 @@
+import FoundationEssentials
+import Testing
+
+@Suite("backup, restore and backups")
+struct BackupVerbTests {
+    private let scratch: Scratch
+    private let store: String
+    private let archives: String
+
+    init() async throws {
+        scratch = try Scratch()
+        store = try await scratch.store("Habits.sqlite")
+        archives = try scratch.folder("archives")
+    }
+
+    private func lines(_ arguments: [String], status: Int32 = 0) async throws -> [JSONTree] {
+        let run = try await Tool.run(arguments + ["--json"])
+        #expect(run.status == status, "\(run.errors)")
+        return try Grammar().check(run)
+    }
+
+    @Test("A backup tells what is in it, and comes back as it was")
+    func roundTrip() async throws {
+        let archive = archives + "/Habits.tar.gz"
+        let run = try await Tool.run(["backup", store, "-o", archive])
+        #expect(run.status == 0 && run.lines.first?.hasPrefix("Backed up Habits.sqlite: 3 rows, ") == true, "\(run)")
+        #expect(run.lines.last?.hasPrefix("  archive  \(archive)") == true)
+        let place = try scratch.folder("place")
+
+        let restored = try await lines(["restore", archive, place])
+
+        #expect(restored.first?["type"]?.string == "restored")
+        #expect(restored.first?["path"]?.string == place + "/Habits.sqlite")
+        #expect(restored.last?["outcome"]?.string == "restored")
+        #expect(try scratch.names(place) == ["Habits.sqlite"])
+        let rows = try await SQLiteProgram.run(place + "/Habits.sqlite", "SELECT group_concat(name) FROM habit")
+        #expect(rows.contains("read,run"))
+        let again = try await Tool.run(["restore", archive, place])
+        #expect(again.status == 0 && again.output == "Restored: the store there holds what the backup holds\n")
+    }
+
+    @Test("It goes through a pipe, as it does to and from a program that encrypts")
+    func pipe() async throws {
+        let tool = try Tool.path
+        let place = try scratch.folder("place")
+        let command = "'\(tool)' backup '\(store)' -o - --compress none | '\(tool)' restore - '\(place)/Copy.sqlite'"
+        let run = try await Tool.run(command: ["sh", "-c", command])
+        #expect(run.status == 0 && run.output.hasPrefix("Restored Habits.sqlite: 3 rows"), "\(run.errors)")
+        #expect(try scratch.names(place) == ["Copy.sqlite"])
+    }
+
+    @Test("A store that is there needs a decision; what is replaced is named")
+    func overwrite() async throws {
+        let archive = archives + "/Habits.tar.zst"
+        _ = try await lines(["backup", store, "-o", archive])
+        let other = try await scratch.store("Other.sqlite", "CREATE TABLE t(x); INSERT INTO t VALUES (1);")
+        let refused = try await lines(["restore", archive, other], status: 4)
+        #expect(refused.last?["outcome"]?.string == "needsDecision")
+        let done = try await lines(["restore", archive, other, "--overwrite", "always"])
+        let aside = try #require(done.first?["keptAside"]?.string)
+        #expect(try scratch.names(aside) == ["Other.sqlite"])
+    }
+
+    @Test("Folders of backups are listed, checked and pruned")
+    func folder() async throws {
+        for _ in 0..<3 { _ = try await lines(["backup", store, "-o", archives]) }
+        #expect(try await lines(["backups", "list", archives]).count { $0["state"]?.string == "listed" } == 3)
+        #expect(try await lines(["backups", "check", archives]).count { $0["state"]?.string == "good" } == 3)
+        let rehearsed = try await lines(["backups", "prune", archives, "--keep-last", "1", "-n"])
+        #expect(rehearsed.count { $0["state"]?.string == "removed" } == 2)
+        #expect(try scratch.names(archives).count == 3)
+        _ = try await lines(["backups", "prune", archives, "--keep-last", "1"])
+        #expect(try scratch.names(archives).count == 1)
+        _ = try scratch.file("archives/bad.tar.zst", [0x28, 0xB5, 0x2F, 0xFD, 0, 0, 0])
+        let checked = try await lines(["backups", "check", archives], status: 3)
+        #expect(checked.contains { $0["state"]?.string == "bad" && $0["problem"]?.string != nil })
+    }
+
+    @Test("Verbs that read take an archive for the store in it, and leave it as it is")
+    func reading() async throws {
+        let recipe = Tool.package + "/Fixtures/Stores/history-on/recipe.yaml"
+        let notes = scratch.path("Notes.sqlite")
+        #expect(try await Tool.run(["fixture", "build", recipe, notes]).status == 0)
+        let archive = archives + "/Notes.zip"
+        _ = try await lines(["backup", notes, "-o", archive])
+        let before = try scratch.fingerprint(archives)
+
+        let inspected = try await lines(["inspect", archive])
+        #expect(inspected.first?["path"]?.string == archive + "/Notes.sqlite")
+        #expect(!inspected.contains { $0["code"]?.string == "walHeaderWithoutLog" })
+        #expect(try await lines(["verify", archive, "--against", notes]).first?["passed"] == .bool(true))
+        let entity = try #require(inspected.first?["entities"]?.array?.first?["name"]?.string)
+        let objects = try await lines(["fetch", archive, entity]).filter { $0["type"]?.string == "object" }
+        let originals = try await lines(["fetch", notes, entity]).filter { $0["type"]?.string == "object" }
+        #expect(objects.count == originals.count && !objects.isEmpty)
+        #expect(try scratch.fingerprint(archives) == before)
+    }
+
+    @Test("A share can make a backup first; a retirement archives the old store and removes it")
+    func share() async throws {
+        let new = try scratch.folder("group") + "/Habits.sqlite"
+        let shared = try await lines(["share", store, new, "--backup", archives])
+        #expect(shared.contains { $0["code"]?.string == "backedUp" })
+        #expect(try scratch.names(archives).count == 1)
+        let retired = try await lines(["retire", store, "--backup", archives])
+        #expect(retired.last?["outcome"]?.string == "retired")
+        #expect(try scratch.names(archives).count == 2)
+        #expect(try scratch.names(scratch.path).filter { $0.hasPrefix("Habits") }.isEmpty)
+        #expect(try await lines(["backups", "check", archives]).count { $0["state"]?.string == "good" } == 2)
+    }
+
+    @Test(
+        "What cannot be is told as a wrong call",
+        arguments: [
+            ["backup", "S", "-o", "-", "--json"], ["backup", "S", "-o", "x.zip", "--compress", "zstd"],
+            ["backups", "prune", "."], ["backups", "prune", ".", "--keep-last", "0"],
+        ]
+    )
+    func usage(arguments: [String]) async throws {
+        let run = try await Tool.run(arguments.map { $0 == "S" ? store : $0 }, folder: archives)
+        #expect(run.status == 2, "\(run.errors)")
+        #expect(try scratch.names(archives).isEmpty)
+    }
+}
