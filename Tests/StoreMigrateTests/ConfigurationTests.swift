@@ -163,6 +163,7 @@ struct ConfigurationTests {
         .level: ["files", "sqlite", "coredata"], .model: ["/a.momd", "/b.momd", "/c.momd"],
         .ifMissing: ["fail", "ignore", "fail"], .ifBusy: ["wait", "defer", "fail"],
         .lockTimeout: ["1s", "2s", "3s"], .state: ["/a", "/b", "/c"],
+        .backup: ["/archives", "/other", "/third"],
         .strategies: ["WriteAheadLog", "RollbackJournal", "HistoryTracking"], .roles: ["app", "extension(b)", "app"],
         .pluginTimeout: ["1s", "2s", "3s"], .pluginPath: ["/a", "/b", "/c"],
         .pluginSandbox: ["required", "best-effort", "required"],

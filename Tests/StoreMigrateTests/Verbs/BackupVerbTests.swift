@@ -29,8 +29,8 @@ struct BackupVerbTests {
 
         let restored = try await lines(["restore", archive, place])
 
-        #expect(restored.first?["type"]?.string == "restored")
-        #expect(restored.first?["path"]?.string == place + "/Habits.sqlite")
+        let told = restored.first { $0["type"]?.string == "restored" }
+        #expect(told?["path"]?.string == place + "/Habits.sqlite")
         #expect(restored.last?["outcome"]?.string == "restored")
         #expect(try scratch.names(place) == ["Habits.sqlite"])
         let rows = try await SQLiteProgram.run(place + "/Habits.sqlite", "SELECT group_concat(name) FROM habit")
@@ -57,7 +57,7 @@ struct BackupVerbTests {
         let refused = try await lines(["restore", archive, other], status: 4)
         #expect(refused.last?["outcome"]?.string == "needsDecision")
         let done = try await lines(["restore", archive, other, "--overwrite", "always"])
-        let aside = try #require(done.first?["keptAside"]?.string)
+        let aside = try #require(done.first { $0["type"]?.string == "restored" }?["keptAside"]?.string)
         #expect(try scratch.names(aside) == ["Other.sqlite"])
     }
 
@@ -86,10 +86,12 @@ struct BackupVerbTests {
         let before = try scratch.fingerprint(archives)
 
         let inspected = try await lines(["inspect", archive])
-        #expect(inspected.first?["path"]?.string == archive + "/Notes.sqlite")
+        let told = try #require(inspected.first { $0["type"]?.string == "store" })
+        #expect(told["path"]?.string == archive + "/Notes.sqlite")
         #expect(!inspected.contains { $0["code"]?.string == "walHeaderWithoutLog" })
-        #expect(try await lines(["verify", archive, "--against", notes]).first?["passed"] == .bool(true))
-        let entity = try #require(inspected.first?["entities"]?.array?.first?["name"]?.string)
+        let proof = try await lines(["verify", archive, "--against", notes])
+        #expect(proof.contains { $0["passed"] == .bool(true) })
+        let entity = try #require(told["entities"]?.array?.first?["name"]?.string)
         let objects = try await lines(["fetch", archive, entity]).filter { $0["type"]?.string == "object" }
         let originals = try await lines(["fetch", notes, entity]).filter { $0["type"]?.string == "object" }
         #expect(objects.count == originals.count && !objects.isEmpty)
