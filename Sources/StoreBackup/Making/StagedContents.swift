@@ -1,8 +1,10 @@
+import Dispatch
 import SafeFiles
 import StoreFormat
+import Synchronization
 
 /// The files of a copied store as they go into an archive: which, in what order, and what they hold.
-struct StagedContents {
+struct StagedContents: Sendable {
     private let location: StoreLocation
     private let folder: Directory
     private let relay: Directory
@@ -36,32 +38,56 @@ struct StagedContents {
     }
 
     /// Looks at the copy and tells all that the manifest does; throws where the store cannot be read.
+    ///
+    /// Its rows and its bytes are read at the same time, by two threads.
     func manifest(mode: UInt32, tool: String) throws -> BackupManifest {
-        var inspection = try inspect()
-        if inspection.fence != nil {
-            try liftFence()
-            inspection = try inspect()
+        try liftFence()
+        let results = Mutex<
+            (inspection: Result<StoreInspection, any Error>?, members: Result<[BackupManifest.Member], any Error>?)
+        >(
+            (nil, nil)
+        )
+        // The wish to stop may be that of a task, which only this thread can see.
+        let shared = monitor.sharedByThreads()
+        let work = self
+        DispatchQueue.concurrentPerform(iterations: 2) { number in
+            if number == 0 {
+                let inspection = Result { try work.inspect(.digest, shared) }
+                results.withLock { $0.inspection = inspection }
+            } else {
+                let members = Result { try work.members(shared) }
+                results.withLock { $0.members = members }
+            }
+        }
+        let (inspection, members) = results.withLock { ($0.inspection, $0.members) }
+        guard let inspection = try inspection?.get(), let members = try members?.get() else {
+            throw BackupError(.failed, path: location.path, "the copy was not looked at")
         }
         return BackupManifest(
             tool: tool,
             store: try BackupManifest.Store(inspection, mode: mode & 0o666 | 0o600),
-            members: try names.map { name in
-                let file = try open(name)
-                return BackupManifest.Member(
-                    name: name,
-                    bytes: try file.status().size,
-                    sha256: try FileHash.of(file) { try monitor.checkCancellation() }
-                )
-            }
+            members: members
         )
     }
 
-    private func inspect() throws -> StoreInspection {
-        try StoreInspector(depth: .digest, allowsNetworkFileSystem: true, monitor: monitor).sound(location)
+    private func members(_ monitor: WorkMonitor) throws -> [BackupManifest.Member] {
+        try names.map { name in
+            let file = try open(name)
+            return BackupManifest.Member(
+                name: name,
+                bytes: try file.status().size,
+                sha256: try FileHash.of(file) { try monitor.checkCancellation() }
+            )
+        }
+    }
+
+    private func inspect(_ depth: StoreInspector.Depth, _ monitor: WorkMonitor) throws -> StoreInspection {
+        try StoreInspector(depth: depth, allowsNetworkFileSystem: true, monitor: monitor).sound(location)
     }
 
     /// Takes the fence of an old place out of the copy: a store that is restored from it is to be written to.
     private func liftFence() throws {
+        guard try inspect(.layout, monitor).fence != nil else { return }
         let connection = try StoreConnection(location, access: .privateCopy)
         try connection.beginWriting(deadline: Deadline(after: .seconds(20)))
         try StoreFence.lift(in: connection)

@@ -14,19 +14,19 @@ struct BackupsPruneVerb: Verb {
     @Argument(help: "A folder of archives.")
     var folder: PathArgument
 
-    @Option(help: ArgumentHelp("Keep the last ones.", valueName: "count"), transform: RelayOptions.count)
+    @Option(help: ArgumentHelp("Keep the last ones.", valueName: "count"), transform: RelayExtent.count)
     var keepLast: Int?
 
     @Option(
         help: ArgumentHelp("Keep the last of each of so many days.", valueName: "count"),
-        transform: RelayOptions.count
+        transform: RelayExtent.count
     )
     var keepDaily: Int?
 
-    @Option(help: ArgumentHelp("The same of weeks.", valueName: "count"), transform: RelayOptions.count)
+    @Option(help: ArgumentHelp("The same of weeks.", valueName: "count"), transform: RelayExtent.count)
     var keepWeekly: Int?
 
-    @Option(help: ArgumentHelp("The same of months.", valueName: "count"), transform: RelayOptions.count)
+    @Option(help: ArgumentHelp("The same of months.", valueName: "count"), transform: RelayExtent.count)
     var keepMonthly: Int?
 
     @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Say what would be removed, and remove nothing.")

@@ -61,6 +61,27 @@ let benchmarks: @Sendable () -> Void = {
     }
 
     Benchmark(
+        "Backup, 450 MB, read back and unpacked",
+        configuration: configuration([ratio, ours, peers, memory], iterations: 3)
+    ) { benchmark in
+        let store = try SampleStore.make(megabytes: 450)
+        let (destination, copy) = (try SampleStore.emptyFolder(), try SampleStore.emptyFolder())
+        defer {
+            store.remove()
+            for folder in [destination, copy] { try? FileManager.default.removeItem(at: folder) }
+        }
+        let archive = copy.path + "/Habits.tar.zst"
+        let other = try time {
+            try ChildProcess.run("sqlite3", [store.url.path, ".backup '\(copy.path)/Habits.sqlite'"])
+            try ChildProcess.run("tar", ["--zstd", "-cf", archive, "-C", copy.path, "Habits.sqlite"])
+            try ChildProcess.run("zstd", ["-q", "-t", archive])
+        }
+        let backup = try ChildProcess.run(Tool.path, ["backup", store.url.path, "-o", destination.path + "/a.tar.zst"])
+        benchmark.record(ours: backup.duration, peers: other)
+        benchmark.measurement(memory, backup.peakMemory)
+    }
+
+    Benchmark(
         "Share, already shared",
         configuration: configuration([ours], iterations: 20)
     ) { (benchmark: Benchmark, shared: SharedPair) in
