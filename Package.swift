@@ -116,7 +116,7 @@ let package = Package(
         // write
         .module("StoreWriting", ["StoreFormat", "SafeFiles", "CSQLite", "CZlib", .systemPackage, .crypto]),
         // change
-        .module("ChangeMerging", ["StoreWriting", "StoreFormat", "SafeFiles"]),
+        .module("ChangeMerging", ["StoreWriting", "StoreFormat", "SafeFiles", "CSQLite"]),
         .module("ChangeRelay", ["StoreWriting", "StoreFormat", "SafeFiles", .systemPackage, .crypto]),
         .module("StoreBackup", ["StoreFormat", "SafeFiles", "CArchive", .systemPackage, .crypto]),
         .module("StoreFixtures", ["StoreWriting", "StoreFormat", "SafeFiles", "CSQLite", .yams, .systemPackage]),
@@ -216,7 +216,7 @@ let package = Package(
         ),
         .tests(
             "ChangeMergingTests",
-            ["ChangeMerging", "StoreVerification", "StoreWriting", "StoreFormat", "SafeFiles"]
+            ["TestSupport", "ChangeMerging", "StoreVerification", "StoreWriting", "StoreFormat", "SafeFiles"]
         ),
         .tests(
             "ChangeRelayTests",

@@ -1,6 +1,14 @@
 #ifndef CSQLITE_H
 #define CSQLITE_H
 
+/* The session extension is in Debian's library; its header shows it only to those who ask. */
+#ifndef SQLITE_ENABLE_SESSION
+#define SQLITE_ENABLE_SESSION 1
+#endif
+#ifndef SQLITE_ENABLE_PREUPDATE_HOOK
+#define SQLITE_ENABLE_PREUPDATE_HOOK 1
+#endif
+
 #include <sqlite3.h>
 #include <stdint.h>
 

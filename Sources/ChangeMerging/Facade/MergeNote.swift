@@ -7,6 +7,12 @@ public struct MergeNote: Hashable, Sendable, Codable {
         case timesUnknown
         /// The shared store has no place for a property that the old side changed; its rows are parked.
         case propertyLacking
+        /// The table's triggers did not fire: what they did to the old side is merged like anything else.
+        case triggersHeldBack
+        /// A search index over other tables was built anew.
+        case indexRebuilt
+        /// A search index keeps no texts, and does not know what was merged.
+        case indexNotFollowed
     }
 
     public let kind: Kind

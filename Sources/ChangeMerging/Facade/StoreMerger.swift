@@ -1,3 +1,4 @@
+package import SafeFiles
 package import StoreFormat
 
 /// Looks at stores that are to be merged, and plans how, by their kind.
@@ -43,10 +44,13 @@ package struct StoreMerger {
         let places = [base, old, shared].compactMap { $0 }
         let areManaged = try places.map { try EntityNumbers(reading: $0.connection) != nil }
         guard areManaged.contains(true) else {
-            throw StoreError(
-                .incompatible,
-                path: connection.location.path,
-                "merging stores that are none of Core Data's is not there yet"
+            return try PlainMerge(
+                base: base?.connection,
+                old: old.connection,
+                shared: connection,
+                settings: settings,
+                at: commitCount,
+                monitor: monitor
             )
         }
         guard !areManaged.contains(false) else { return RefusedMerge(.kindsDiffer, path: connection.location.path) }
@@ -67,7 +71,16 @@ package struct StoreMerger {
 
     /// The merge that a store saw last; nil where it saw none.
     package static func epoch(of connection: StoreConnection) throws -> String? {
-        guard case .string(let epoch)? = try StoreMetadata(reading: connection)?.values[epochKey] else { return nil }
+        guard let metadata = try StoreMetadata(reading: connection) else { return try MergeEpochTable.read(connection) }
+        guard case .string(let epoch)? = metadata.values[epochKey] else { return nil }
         return epoch
+    }
+
+    /// Takes the table away in which a store that is none of Core Data's keeps its merge; call it once somebody else knows.
+    ///
+    /// A store of Core Data's keeps what it saw in its metadata, which stays.
+    package static func forgetEpoch(in connection: StoreConnection, deadline: Deadline) throws {
+        guard try MergeEpochTable.read(connection) != nil else { return }
+        try connection.inTransaction(until: deadline) { try MergeEpochTable.drop(from: connection) }
     }
 }

@@ -4,7 +4,7 @@ extension StoreDigest {
     /// Takes the digest of everything the store holds; rows are streamed.
     ///
     /// The connection should hold a read transaction when others may change the store. What is left out: a fence of ours,
-    /// and the statistics of `ANALYZE`, which say nothing about content.
+    /// the note of a merge, and the statistics of `ANALYZE`, which say nothing about content.
     package init(
         of connection: StoreConnection,
         externalData: Directory?,
@@ -195,7 +195,10 @@ extension StoreDigest {
         ) { row in
             let name = row.text(1) ?? ""
             if row.text(0) == "trigger", name.hasPrefix(StoreFence.prefix) { return }
-            if name.hasPrefix("sqlite_stat") || name == "sqlite_sequence" || tables.contains(row.text(2) ?? "") {
+            let table = row.text(2) ?? ""
+            if name.hasPrefix("sqlite_stat") || name == "sqlite_sequence" || tables.contains(table)
+                || table == StoreSchema.mergeEpochTable
+            {
                 return
             }
             for column in 0..<4 { hasher.append(row, column) }

@@ -1,7 +1,7 @@
 /// Splits SQL text into the few kinds of token that reading a stored definition needs; never fails, whatever the text.
-struct SQLTokenizer {
+package struct SQLTokenizer {
     /// One token of SQL.
-    enum Token: Equatable {
+    package enum Token: Equatable {
         /// A word outside quotes, as written.
         case word(String)
         /// What stood in quotes or brackets, without them.
@@ -13,12 +13,12 @@ struct SQLTokenizer {
     private let bytes: [UInt8]
     private var position = 0
 
-    init(_ text: String) {
+    package init(_ text: String) {
         bytes = Array(text.utf8)
     }
 
     /// Returns the next token, white space and comments passed over; nil at the end.
-    mutating func next() -> Token? {
+    package mutating func next() -> Token? {
         skipBlanks()
         guard let first = peek() else { return nil }
         switch first {
@@ -81,12 +81,12 @@ struct SQLTokenizer {
 
 extension SQLTokenizer.Token {
     /// True for this word in any case.
-    func isWord(_ word: String) -> Bool {
+    package func isWord(_ word: String) -> Bool {
         if case .word(let text) = self { text.lowercased() == word.lowercased() } else { false }
     }
 
     /// The name that a word or a quoted token gives.
-    var name: String? {
+    package var name: String? {
         switch self {
         case .word(let text), .quoted(let text): text
         case .symbol: nil

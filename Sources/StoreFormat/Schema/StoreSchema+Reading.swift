@@ -4,6 +4,7 @@ extension StoreSchema {
         var entries: [Entry] = []
         try connection.forEachRow("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rowid") {
             row in
+            guard row.text(2) != Self.mergeEpochTable else { return }
             entries.append(
                 Entry(
                     type: row.text(0) ?? "",

@@ -15,7 +15,10 @@ package struct StoreSchema: Hashable, Sendable {
         package let sql: String
     }
 
-    /// The tables in the order of their creation, SQLite's own included.
+    /// The table in which a store that is none of Core Data's keeps the merge it saw last, for a while; it is no content.
+    package static let mergeEpochTable = "_store_migrate_epoch"
+
+    /// The tables in the order of their creation, SQLite's own included, and ours left out.
     package let tables: [Table]
     package let triggers: [Trigger]
     package let views: [View]

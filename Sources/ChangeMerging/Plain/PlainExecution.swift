@@ -1,0 +1,211 @@
+import CSQLite
+import StoreFormat
+
+/// Writes what a plan says, inside the transaction of its merge.
+struct PlainExecution {
+    let plan: PlainPlan
+    let old: StoreConnection
+    let shared: StoreConnection
+    let recording: (any RowRecording)?
+    let park: (ParkedRow) throws -> Void
+    /// Updates that have to wait until others have let go of unique values: what was there, and what is to be.
+    private var waiting: [(table: Int, source: PlainKey, former: [SQLValue], row: [SQLValue])] = []
+
+    init(
+        plan: PlainPlan,
+        old: StoreConnection,
+        shared: StoreConnection,
+        recording: (any RowRecording)?,
+        park: @escaping (ParkedRow) throws -> Void
+    ) {
+        self.plan = plan
+        self.old = old
+        self.shared = shared
+        self.recording = recording
+        self.park = park
+    }
+
+    /// The order matters: what goes lets go of its unique values first, and what comes takes them last.
+    mutating func write() throws {
+        for index in plan.layout.tables.indices { try delete(index) }
+        for index in plan.layout.tables.indices { try update(index) }
+        try updateWaiting()
+        for index in plan.layout.tables.indices { try insert(index) }
+        for name in plan.rebuilt {
+            let table = SQLName.quoted(name)
+            try shared.run("INSERT INTO \(table) (\(table)) VALUES ('rebuild')", [])
+        }
+        for (name, number) in plan.sequences.sorted(by: { $0.key < $1.key }) {
+            try shared.run(
+                "UPDATE sqlite_sequence SET seq = max(ifnull(seq, 0), ?) WHERE name = ?",
+                [.integer(number), .text(name)]
+            )
+            guard shared.withHandle({ sqlite3_changes64($0) }) == 0 else { continue }
+            try shared.run("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", [.text(name), .integer(number)])
+        }
+    }
+
+    private func keys(_ index: Int, _ kinds: Set<PlainPlan.Action.Kind>) -> [(PlainKey, PlainPlan.Action)] {
+        plan.actions[index].filter { kinds.contains($0.value.kind) }
+            .sorted { first, second in
+                if case .integer(let one)? = first.key.values.first,
+                    case .integer(let other)? = second.key.values.first,
+                    one != other
+                {
+                    return one < other
+                }
+                return "\(first.key.values)".utf8.lexicographicallyPrecedes("\(second.key.values)".utf8)
+            }
+            .map { ($0.key, $0.value) }
+    }
+
+    private mutating func delete(_ index: Int) throws {
+        let table = plan.layout.tables[index]
+        for (key, _) in keys(index, [.delete]) {
+            try note(table, key, before: table.isVirtual ? table.row(key, in: shared) : nil, after: nil)
+            try delete(key, table)
+        }
+        for (number, values) in plan.removed[index].sorted(by: { $0.key < $1.key }) {
+            let row = SQLName.quoted(table.rowID ?? "rowid")
+            try recording?
+                .note(UnkeyedRow(table: table.name, key: nil, columns: table.columns, before: values, after: nil))
+            try shared.run("DELETE FROM \(table.quotedName) WHERE \(row) = ?", [.integer(number)])
+        }
+    }
+
+    private func delete(_ key: PlainKey, _ table: PlainTable) throws {
+        try shared.run(
+            "DELETE FROM \(table.quotedName) WHERE \(table.condition(inSource: false))",
+            key.values
+        )
+    }
+
+    private mutating func update(_ index: Int) throws {
+        let table = plan.layout.tables[index]
+        for (key, action) in keys(index, [.update]) {
+            let values = try oldRow(action.source, index)
+            let former = try table.row(key, in: shared)
+            let count = key.values.count
+            let list = action.columns.enumerated()
+                .map { "\(SQLName.quoted(table.columns[$0.element])) = ?\(count + $0.offset + 1)" }
+            do {
+                try shared.run(
+                    "UPDATE \(table.quotedName) SET \(list.joined(separator: ", ")) "
+                        + "WHERE \(table.condition(inSource: false))",
+                    key.values + action.columns.map { values[$0] }
+                )
+            } catch {
+                guard let former, let kind = refusal else { throw error }
+                guard kind == .unique else {
+                    try park(table.parked(.old, action.source, oldValues(action.source, index), .constraint))
+                    continue
+                }
+                var row = former
+                for column in action.columns { row[column] = values[column] }
+                waiting.append((index, action.source, former, row))
+                continue
+            }
+            try note(table, key, before: former, after: try table.isVirtual ? table.row(key, in: shared) : nil)
+        }
+    }
+
+    /// Rows that pass unique values among themselves are taken away together, and then put back with their new ones.
+    private mutating func updateWaiting() throws {
+        for part in waiting {
+            let table = plan.layout.tables[part.table]
+            try delete(table.key(of: part.former), table)
+        }
+        var refused: [Int] = []
+        for (index, part) in waiting.enumerated() {
+            let table = plan.layout.tables[part.table]
+            do {
+                try insert(part.row, table)
+            } catch {
+                guard refusal != nil else { throw error }
+                refused.append(index)
+            }
+        }
+        for index in refused {
+            let part = waiting[index]
+            let table = plan.layout.tables[part.table]
+            try park(table.parked(.old, part.source, oldValues(part.source, part.table), .constraint))
+            try insert(part.former, table)
+        }
+        waiting = []
+    }
+
+    private mutating func insert(_ index: Int) throws {
+        let table = plan.layout.tables[index]
+        for (key, action) in keys(index, [.insert, .restore]) {
+            let values = try oldRow(action.source, index)
+            guard try insertOrPark(values, action.source, index) else { continue }
+            try note(table, key, before: nil, after: values)
+        }
+        for values in plan.added[index] {
+            guard try insertOrPark(values, PlainKey([]), index) else { continue }
+            try recording?
+                .note(UnkeyedRow(table: table.name, key: nil, columns: table.columns, before: nil, after: values))
+        }
+    }
+
+    private func insertOrPark(_ values: [SQLValue], _ source: PlainKey, _ index: Int) throws -> Bool {
+        let table = plan.layout.tables[index]
+        do {
+            try insert(values, table)
+            return true
+        } catch {
+            guard refusal != nil else { throw error }
+            let row = table.isBag ? values : try oldValues(source, index)
+            try park(table.parked(.old, source, row, .constraint))
+            return false
+        }
+    }
+
+    private func insert(_ values: [SQLValue], _ table: PlainTable) throws(StoreError) {
+        let list = table.columns.map(SQLName.quoted).joined(separator: ", ")
+        let places = table.columns.map { _ in "?" }.joined(separator: ", ")
+        try shared.run("INSERT INTO \(table.quotedName) (\(list)) VALUES (\(places))", values)
+    }
+
+    private func oldRow(_ source: PlainKey, _ index: Int) throws -> [SQLValue] {
+        plan.mapped(try oldValues(source, index), in: index)
+    }
+
+    private func oldValues(_ source: PlainKey, _ index: Int) throws -> [SQLValue] {
+        let table = plan.layout.tables[index]
+        guard let values = try table.row(source, in: old) else {
+            throw StoreError(
+                .changedMeanwhile,
+                path: old.location.path,
+                "a row of the table \(table.name) is gone since the merge was planned"
+            )
+        }
+        return values
+    }
+
+    /// Tells the recording of a row that SQLite's own does not see: one of a virtual table.
+    private func note(_ table: PlainTable, _ key: PlainKey, before: [SQLValue]?, after: [SQLValue]?) throws {
+        guard table.isVirtual, let recording else { return }
+        try recording.note(
+            UnkeyedRow(
+                table: table.name,
+                key: key.values.first?.integer,
+                columns: table.columns,
+                before: before,
+                after: after
+            )
+        )
+    }
+
+    private enum Refusal {
+        case unique, other
+    }
+
+    /// Which kind of constraint refused the last statement; nil when none did.
+    private var refusal: Refusal? {
+        let code = shared.withHandle { sqlite3_extended_errcode($0) }
+        guard code & 0xff == SQLITE_CONSTRAINT else { return nil }
+        // SQLITE_CONSTRAINT_UNIQUE, _PRIMARYKEY and _ROWID, macros that Swift does not import.
+        return [8, 6, 10].contains(code >> 8) ? .unique : .other
+    }
+}

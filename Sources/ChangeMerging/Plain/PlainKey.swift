@@ -1,0 +1,16 @@
+import StoreFormat
+
+/// The primary key of a row in a store that is none of Core Data's; a whole number is the same key as the real of its value.
+struct PlainKey: Hashable, Sendable {
+    let values: [SQLValue]
+
+    init(_ values: [SQLValue]) {
+        self.values = values.map { value in
+            if case .real(let number) = value, let whole = Int64(exactly: number) { .integer(whole) } else { value }
+        }
+    }
+
+    init(_ number: Int64) { values = [.integer(number)] }
+
+    var stored: [StoredValue] { values.map { StoredValue($0) } }
+}

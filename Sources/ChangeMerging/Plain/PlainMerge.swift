@@ -1,0 +1,169 @@
+import CSQLite
+import SafeFiles
+import StoreFormat
+
+/// A planned merge of stores that are none of Core Data's: row by row, and column by column.
+struct PlainMerge: PlannedMerge {
+    let plan: PlainPlan
+    let old: StoreConnection
+    let shared: StoreConnection
+    let commitCount: CommitCount
+
+    /// What stands for the store in the addresses of its rows; such a store has no identifier.
+    private static let storeName = "sqlite"
+
+    var summary: MergeSummary { plan.summary }
+
+    /// Plans the merge; the caller holds a read transaction of each store.
+    init(
+        base: StoreConnection?,
+        old: StoreConnection,
+        shared: StoreConnection,
+        settings: MergeSettings,
+        at commitCount: CommitCount,
+        monitor: WorkMonitor
+    ) throws {
+        var planner = try PlainPlanner(base: base, old: old, shared: shared, settings, monitor)
+        plan = try planner.makePlan()
+        self.old = old
+        self.shared = shared
+        self.commitCount = commitCount
+    }
+
+    /// Objects are named by URIs only in stores of Core Data's; of a table's rows those are told that one number names.
+    func forEachRekeyedObject(_ body: (RekeyedObject) throws -> Void) throws {
+        for (index, table) in plan.layout.tables.enumerated() where table.hasMovableKey {
+            let targets = plan.targets[index]
+                .compactMap { key, target in
+                    if let old = key.values.first?.integer, let new = target.key.values.first?.integer {
+                        (old: old, new: new, reason: target.reason)
+                    } else {
+                        nil
+                    }
+                }
+            for target in targets.sorted(by: { $0.old < $1.old }) {
+                try body(
+                    RekeyedObject(
+                        entity: table.name,
+                        old: ObjectURI(storeUUID: Self.storeName, entity: table.name, primaryKey: target.old),
+                        new: ObjectURI(storeUUID: Self.storeName, entity: table.name, primaryKey: target.new),
+                        reason: target.reason
+                    )
+                )
+            }
+        }
+    }
+
+    func carryOut(_ run: MergeRun) throws -> MergeResult {
+        guard summary.refusals.isEmpty else { throw summary.refusal(path: shared.location.path) }
+        if summary.isIdle { return MergeResult(.nothingToDo) }
+        if try MergeEpochTable.read(shared) == run.epoch { return MergeResult(.alreadyDone) }
+        if summary.changesNothing, plan.parked.isEmpty { return MergeResult(.nothingToDo) }
+        try park(run.park)
+        do {
+            return try write(run)
+        } catch {
+            setTriggers(fire: true)
+            throw error
+        }
+    }
+
+    private func write(_ run: MergeRun) throws -> MergeResult {
+        try shared.inTransaction(until: run.deadline) {
+            if try MergeEpochTable.read(shared) == run.epoch { return MergeResult(.alreadyDone) }
+            guard try shared.commitCount() == commitCount else {
+                throw StoreError(
+                    .changedMeanwhile,
+                    path: shared.location.path,
+                    "the store was changed after the merge was planned"
+                )
+            }
+            let recording = try run.record?(shared)
+            setTriggers(fire: false)
+            defer { setTriggers(fire: true) }
+            var execution = PlainExecution(
+                plan: plan,
+                old: old,
+                shared: shared,
+                recording: recording as? any RowRecording,
+                park: run.park
+            )
+            try execution.write()
+            try requireForeignKeys()
+            try MergeEpochTable.write(run.epoch, to: shared)
+            try recording?.finish()
+            return MergeResult(.merged)
+        }
+    }
+
+    /// What triggers did to the old side is among its changes already.
+    private func setTriggers(fire: Bool) {
+        _ = shared.withHandle { csqlite_configure($0, SQLITE_DBCONFIG_ENABLE_TRIGGER, fire ? 1 : 0) }
+    }
+
+    // MARK: Foreign keys
+
+    /// How many rows of each table lead nowhere; empty where no table leads to another, or where SQLite cannot tell.
+    static func danglingRows(in connection: StoreConnection) throws -> [String: Int64] {
+        let keys = """
+            SELECT 1 FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS f
+            WHERE m.type = 'table' AND m.rootpage <> 0 LIMIT 1
+            """
+        guard try connection.value(keys) != nil else { return [:] }
+        var result: [String: Int64] = [:]
+        do {
+            try connection.forEachRow("PRAGMA foreign_key_check") { row in result[row.text(0) ?? "", default: 0] += 1 }
+        } catch let error as StoreError {
+            // A foreign key to columns that are not unique holds nowhere, and SQLite checks none then.
+            guard error.code == .failed else { throw error }
+            return [:]
+        }
+        return result
+    }
+
+    /// Throws where more rows lead nowhere than in the two stores together.
+    private func requireForeignKeys() throws {
+        for (table, count) in try Self.danglingRows(in: shared) where count > plan.dangling[table] ?? 0 {
+            throw StoreError(
+                .incompatible,
+                path: shared.location.path,
+                "the merge would leave rows of the table \(table) that lead nowhere, and was undone"
+            )
+        }
+    }
+
+    // MARK: Parked rows
+
+    private func park(_ body: (ParkedRow) throws -> Void) throws {
+        let parked = plan.parked.sorted { first, second in
+            if first.table != second.table { return first.table < second.table }
+            if first.side != second.side { return first.side == .old }
+            let (one, other) = ("\(first.key.values) \(first.reason)", "\(second.key.values) \(second.reason)")
+            return one.utf8.lexicographicallyPrecedes(other.utf8)
+        }
+        for parking in parked {
+            let table = plan.layout.tables[parking.table]
+            let connection = parking.side == .old ? old : shared
+            guard let values = try parking.values ?? table.row(parking.key, in: connection) else { continue }
+            try body(table.parked(parking.side, parking.key, values, parking.reason))
+        }
+    }
+}
+
+extension PlainTable {
+    /// A row as it is written down.
+    func parked(
+        _ side: MergeDirection,
+        _ key: PlainKey,
+        _ values: [SQLValue],
+        _ reason: StoreMergeConflict.Reason
+    ) -> ParkedRow {
+        ParkedRow(
+            side: side,
+            entity: name,
+            key: key.stored,
+            reason: reason,
+            values: Dictionary(zip(columns, values.map { StoredValue($0) }), uniquingKeysWith: { first, _ in first })
+        )
+    }
+}

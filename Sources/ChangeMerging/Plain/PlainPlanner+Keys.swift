@@ -1,0 +1,99 @@
+import StoreFormat
+
+extension PlainPlanner {
+    /// Finds the key that each row which the old side inserted gets in the shared store.
+    ///
+    /// Where tables lead to each other in a circle, it begins anew until nothing changes any more.
+    mutating func mapKeys() throws {
+        for _ in 0..<8 {
+            let former = plan.targets
+            for table in layout.order { try mapKeys(of: table) }
+            guard layout.hasForeignKeyCircle, plan.targets != former else { return }
+        }
+    }
+
+    private mutating func mapKeys(of index: Int) throws {
+        let table = layout.tables[index]
+        guard !table.isBag else { return }
+        var targets: [PlainKey: PlainPlan.Target] = [:]
+        var greatest: Int64?
+        for change in changes[index].changes where change.kind == .inserted {
+            guard let row = try table.row(change.key, in: old) else { continue }
+            // Where it leads to other rows, those are known; in a circle, as far as the last round found them.
+            let values = plan.following(row, in: index)
+            let natural = table.key(of: values)
+            func move(to key: PlainKey, _ reason: RekeyingReason) {
+                if key != change.key { targets[change.key] = PlainPlan.Target(key: key, reason: reason) }
+            }
+            if table.isVirtual, let owner = table.follows, let target = plan.targets[owner][change.key] {
+                targets[change.key] = target
+                continue
+            }
+            if let holder = try identityHolder(of: values, in: index) {
+                move(to: holder, .sameObject)
+                continue
+            }
+            let there = try table.row(natural, in: shared)
+            let isReleased = changed[index][natural]?.kind == .deleted
+            if let there, !isReleased, there == values {
+                move(to: natural, .sameObject)
+            } else if let holder = try uniqueHolder(of: values, besides: natural, in: index) {
+                move(to: holder, .sameObject)
+            } else if table.hasMovableKey, try (there != nil && !isReleased) || wasGivenOutByShared(natural, in: index)
+            {
+                let last = try greatest ?? max(table.greatestKey(in: old), table.greatestKey(in: shared))
+                guard last < Int64.max else {
+                    throw StoreError(
+                        .incompatible,
+                        path: shared.location.path,
+                        "the table \(table.name) has no number left for another row"
+                    )
+                }
+                greatest = last + 1
+                move(to: PlainKey(last + 1), .newKey)
+            } else {
+                move(to: natural, there == nil ? .newKey : .sameObject)
+            }
+        }
+        plan.targets[index] = targets
+    }
+
+    /// An AUTOINCREMENT table promises never to give a number twice, also that of a row that is gone.
+    private func wasGivenOutByShared(_ key: PlainKey, in index: Int) throws -> Bool {
+        let table = layout.tables[index]
+        guard table.isAutoincrement, let base, let number = key.values.first?.integer else { return false }
+        return try number > table.sequence(in: base) && number <= table.sequence(in: shared)
+            && table.row(key, in: shared) == nil
+    }
+
+    /// The row that the shared side added too, and that is the same by the columns that whoever called named.
+    private func identityHolder(of values: [SQLValue], in index: Int) throws -> PlainKey? {
+        let table = layout.tables[index]
+        guard let names = settings.identities[table.name] else { return nil }
+        let columns = names.compactMap { name in table.columns.firstIndex { $0.lowercased() == name.lowercased() } }
+        guard columns.count == names.count else {
+            throw StoreError(
+                .incompatible,
+                path: shared.location.path,
+                "the table \(table.name) does not have all columns of its identity"
+            )
+        }
+        for key in try table.keys(where: columns, are: columns.map { values[$0] }, in: shared) {
+            if try base.flatMap({ try table.row(key, in: $0) }) == nil { return key }
+        }
+        return nil
+    }
+
+    /// The row of the shared store that has values which must be unique, and that does not let go of them.
+    private func uniqueHolder(of values: [SQLValue], besides own: PlainKey, in index: Int) throws -> PlainKey? {
+        let table = layout.tables[index]
+        for unique in table.uniques where unique.columns != table.key {
+            let wanted = unique.columns.map { values[$0] }
+            for holder in try table.keys(where: unique.columns, are: wanted, in: shared) where holder != own {
+                guard let change = changed[index][holder], change.kind != .inserted else { return holder }
+                if change.kind == .updated, Set(change.columns).isDisjoint(with: unique.columns) { return holder }
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,156 @@
+import StoreFormat
+
+extension PlainPlanner {
+    /// Decides what becomes of each row that the old side changed.
+    mutating func decide(_ index: Int) throws {
+        let table = layout.tables[index]
+        for change in changes[index].changes {
+            switch change.kind {
+            case .inserted: try decideInserted(change, index)
+            case .updated: try decideUpdated(change, index)
+            case .deleted: try decideDeleted(change, index)
+            }
+        }
+        for row in changes[index].rows {
+            if let number = row.removed {
+                plan.removed[index][number] = row.values
+                continue
+            }
+            let values = plan.mapped(row.values, in: index)
+            // Both sides have added an equal row, unless the old one's leads to objects under other keys.
+            if row.isInBoth, values == row.values { continue }
+            if values != row.values, try holds(values, in: table) { continue }
+            plan.added[index].append(values)
+        }
+    }
+
+    /// True where the shared store has an equal row, in a table without key.
+    private func holds(_ values: [SQLValue], in table: PlainTable) throws -> Bool {
+        let conditions = table.columns.map { "\(SQLName.quoted($0)) IS ?" }.joined(separator: " AND ")
+        return try shared.value("SELECT 1 FROM \(table.quotedName) WHERE \(conditions) LIMIT 1", values) != nil
+    }
+
+    private mutating func decideInserted(_ change: PlainChanges.Change, _ index: Int) throws {
+        let table = layout.tables[index]
+        let target = plan.target(of: change.key, in: index)
+        guard let values = try mappedRow(change.key, in: index) else { return }
+        guard let there = try table.row(target, in: shared), changed[index][target]?.kind != .deleted else {
+            plan.actions[index][target] = PlainPlan.Action(kind: .insert, source: change.key, columns: [])
+            return
+        }
+        let columns = table.columns.indices.filter { !table.key.contains($0) && values[$0] != there[$0] }
+        guard !columns.isEmpty else { return }
+        // Both sides added it: what only one of them knows is taken, over the rest the policy decides.
+        let contested = columns.filter { values[$0] != .null && there[$0] != .null }
+        let gaps = columns.filter { there[$0] == .null }
+        let policy = policy(for: index)
+        let takesOld = policy == .mergeByPropertyObjectTrump || policy == .overwrite
+        var taken = policy == .rollback ? [] : gaps
+        if !contested.isEmpty {
+            if policy == .error { unsettled += 1 }
+            if takesOld { taken += contested }
+            for column in contested {
+                report(
+                    .bothChanged,
+                    target,
+                    in: index,
+                    column: column,
+                    old: .init(values[column]),
+                    shared: .init(there[column]),
+                    taken: takesOld ? .old : .shared
+                )
+            }
+        }
+        if policy == .overwrite { taken = columns }
+        if taken.count < gaps.count + contested.count { park(.old, change.key, in: index, .bothChanged) }
+        if takesOld, !contested.isEmpty { park(.shared, target, in: index, .bothChanged) }
+        guard !taken.isEmpty else { return }
+        plan.actions[index][target] = PlainPlan.Action(kind: .update, source: change.key, columns: taken.sorted())
+    }
+
+    private mutating func decideUpdated(_ change: PlainChanges.Change, _ index: Int) throws {
+        let table = layout.tables[index]
+        let key = change.key
+        guard let values = try mappedRow(key, in: index) else { return }
+        let policy = policy(for: index)
+        guard let there = try table.row(key, in: shared) else {
+            // The shared side deleted it. The edit survives.
+            let survives = policy != .rollback
+            if policy == .error { unsettled += 1 }
+            report(
+                .editedAndDeleted,
+                key,
+                in: index,
+                base: .present,
+                old: .present,
+                shared: .deleted,
+                taken: survives ? .old : .shared
+            )
+            if survives {
+                plan.actions[index][key] = PlainPlan.Action(kind: .restore, source: key, columns: [])
+                noteSurvivor(of: index)
+            } else {
+                park(.old, key, in: index, .editedAndDeleted)
+                lost[index].insert(key)
+            }
+            return
+        }
+        let former = try base.flatMap { try table.row(key, in: $0) } ?? there
+        let own = change.columns.filter { values[$0] != there[$0] }
+        let theirs = Set(table.columns.indices.filter { there[$0] != former[$0] })
+        let contested = own.filter(theirs.contains)
+        var taken = own.filter { !theirs.contains($0) }
+        let isConflict = !theirs.isEmpty && !own.isEmpty
+        switch policy {
+        case .error: if isConflict { unsettled += 1 }
+        case .mergeByPropertyStoreTrump: break
+        case .mergeByPropertyObjectTrump: taken += contested
+        case .overwrite: if isConflict { taken = table.columns.indices.filter { values[$0] != there[$0] } }
+        case .rollback: if isConflict { taken = [] }
+        }
+        for column in contested {
+            report(
+                .bothChanged,
+                key,
+                in: index,
+                column: column,
+                base: .init(former[column]),
+                old: .init(values[column]),
+                shared: .init(there[column]),
+                taken: taken.contains(column) ? .old : .shared
+            )
+        }
+        if own.contains(where: { !taken.contains($0) }) { park(.old, key, in: index, .bothChanged) }
+        if isConflict, taken.contains(where: theirs.contains) { park(.shared, key, in: index, .bothChanged) }
+        guard !taken.isEmpty else { return }
+        plan.actions[index][key] = PlainPlan.Action(kind: .update, source: key, columns: taken.sorted())
+    }
+
+    private mutating func decideDeleted(_ change: PlainChanges.Change, _ index: Int) throws {
+        let table = layout.tables[index]
+        let key = change.key
+        guard let there = try table.row(key, in: shared) else { return }
+        guard let former = try base.flatMap({ try table.row(key, in: $0) }), former != there else {
+            plan.actions[index][key] = PlainPlan.Action(kind: .delete, source: key, columns: [])
+            return
+        }
+        let policy = policy(for: index)
+        if policy == .error { unsettled += 1 }
+        let goes = policy == .overwrite
+        report(
+            .editedAndDeleted,
+            key,
+            in: index,
+            base: .present,
+            old: .deleted,
+            shared: .present,
+            taken: goes ? .old : .shared
+        )
+        if goes {
+            park(.shared, key, in: index, .editedAndDeleted)
+            plan.actions[index][key] = PlainPlan.Action(kind: .delete, source: key, columns: [])
+        } else {
+            noteSurvivor(of: index)
+        }
+    }
+}

@@ -1,0 +1,206 @@
+import StoreFormat
+
+/// Decides what a merge of stores that are none of Core Data's does; it reads them and writes nothing.
+struct PlainPlanner {
+    let base: StoreConnection?
+    let old: StoreConnection
+    let shared: StoreConnection
+    let settings: MergeSettings
+    let monitor: WorkMonitor
+    let layout: PlainLayout
+    var plan: PlainPlan
+    var changes: [PlainChanges] = []
+    /// What the old side did to each row, by its key in the old store.
+    var changed: [[PlainKey: PlainChanges.Change]] = []
+    /// Rows of the old side that lost their place, and are not to come back.
+    var lost: [Set<PlainKey>]
+    var unsettled = 0
+    private var survivors: [Int: Int] = [:]
+    private var untimed: Set<Int> = []
+
+    init(
+        base: StoreConnection?,
+        old: StoreConnection,
+        shared: StoreConnection,
+        _ settings: MergeSettings,
+        _ monitor: WorkMonitor
+    ) throws {
+        self.base = base
+        self.old = old
+        self.shared = shared
+        self.settings = settings
+        self.monitor = monitor
+        layout = try PlainLayout(reading: shared)
+        plan = PlainPlan(layout)
+        lost = layout.tables.map { _ in [] }
+    }
+
+    mutating func makePlan() throws -> PlainPlan {
+        try refuseDifferentSchemas()
+        guard plan.summary.refusals.isEmpty else { return plan }
+        let scan = PlainScan(base: base, old: old, shared: shared, monitor: monitor)
+        changes = try layout.tables.map { try scan.changes(of: $0) }
+        changed = changes.map { Dictionary($0.changes.map { ($0.key, $0) }, uniquingKeysWith: { $1 }) }
+        try considerVirtualTables()
+        guard plan.summary.refusals.isEmpty else { return plan }
+        guard changes.contains(where: { !$0.isEmpty }) else {
+            plan.summary.isIdle = true
+            return plan
+        }
+        try mapKeys()
+        for table in layout.order { try decide(table) }
+        try giveWayToTakenValues()
+        try keepForeignKeys()
+        try readSequences()
+        rebuildIndexes()
+        try finish()
+        return plan
+    }
+
+    // MARK: What every step asks
+
+    /// The policy for a table.
+    mutating func policy(for table: Int) -> MergePolicy {
+        let policy = settings.policies[layout.tables[table].name] ?? settings.policy
+        // No plain table says when its values were given.
+        if policy == .newest { untimed.insert(table) }
+        return policy.rule
+    }
+
+    /// A row of the old store as the shared one would have it; nil when there is none.
+    func mappedRow(_ key: PlainKey, in table: Int) throws -> [SQLValue]? {
+        try layout.tables[table].row(key, in: old).map { plan.mapped($0, in: table) }
+    }
+
+    /// A row of the shared store as it will be after the merge; nil when there will be none.
+    func merged(_ key: PlainKey, in table: Int) throws -> [SQLValue]? {
+        guard let action = plan.actions[table][key] else { return try layout.tables[table].row(key, in: shared) }
+        switch action.kind {
+        case .delete: return nil
+        case .insert, .restore: return try mappedRow(action.source, in: table)
+        case .update:
+            guard var row = try layout.tables[table].row(key, in: shared),
+                let new = try mappedRow(action.source, in: table)
+            else { return nil }
+            for column in action.columns { row[column] = new[column] }
+            return row
+        }
+    }
+
+    /// True for a row of the shared store that is there after the merge.
+    func exists(_ key: PlainKey, in table: Int) throws -> Bool {
+        if let action = plan.actions[table][key] { return action.kind != .delete }
+        return try layout.tables[table].row(key, in: shared) != nil
+    }
+
+    mutating func park(
+        _ side: MergeDirection,
+        _ key: PlainKey,
+        in table: Int,
+        _ reason: StoreMergeConflict.Reason,
+        values: [SQLValue]? = nil
+    ) {
+        plan.parked.insert(PlainPlan.Parking(side: side, table: table, key: key, values: values, reason: reason))
+    }
+
+    mutating func report(
+        _ reason: StoreMergeConflict.Reason,
+        _ key: PlainKey,
+        in table: Int,
+        column: Int? = nil,
+        base: StoreMergeConflict.State? = nil,
+        old: StoreMergeConflict.State,
+        shared: StoreMergeConflict.State,
+        taken: MergeDirection
+    ) {
+        plan.summary.conflicts.append(
+            StoreMergeConflict(
+                entity: layout.tables[table].name,
+                key: key.stored,
+                property: column.map { layout.tables[table].columns[$0] },
+                reason: reason,
+                base: base,
+                old: old,
+                shared: shared,
+                taken: taken
+            )
+        )
+    }
+
+    /// One side deleted a row, and it stays since the other went on with it.
+    mutating func noteSurvivor(of table: Int) { survivors[table, default: 0] += 1 }
+
+    // MARK: The end
+
+    private mutating func readSequences() throws {
+        for (index, table) in layout.tables.enumerated() where table.isAutoincrement {
+            var greatest = try [old, shared].map { try table.sequence(in: $0) }.max() ?? 0
+            for (key, action) in plan.actions[index] where action.kind == .insert {
+                greatest = max(greatest, key.values.first?.integer ?? 0)
+            }
+            if greatest > 0 { plan.sequences[table.name] = greatest }
+        }
+    }
+
+    private mutating func rebuildIndexes() {
+        var touched: Set<String> = []
+        for (index, table) in layout.tables.enumerated()
+        where !plan.actions[index].isEmpty || !plan.added[index].isEmpty || !plan.removed[index].isEmpty {
+            touched.insert(table.name.lowercased())
+        }
+        guard !touched.isEmpty else { return }
+        for (name, kind) in layout.virtualTables.sorted(by: { $0.key < $1.key }) {
+            guard case .rebuilt(let content) = kind else { continue }
+            // A view may show any table.
+            let source = content?.lowercased() ?? ""
+            if touched.contains(source) || layout.position(of: source) == nil { plan.rebuilt.append(name) }
+        }
+    }
+
+    private mutating func finish() throws {
+        var summary = plan.summary
+        for (index, table) in layout.tables.enumerated() {
+            var counts = summary.entities[table.name] ?? MergeSummary.Counts()
+            for action in plan.actions[index].values {
+                switch action.kind {
+                case .insert: counts.inserted += 1
+                case .restore: counts.restored += 1
+                case .update: counts.updated += 1
+                case .delete: counts.deleted += 1
+                }
+            }
+            counts.inserted += plan.added[index].count
+            counts.deleted += plan.removed[index].count
+            if counts != MergeSummary.Counts() { summary.entities[table.name] = counts }
+            for target in plan.targets[index].values {
+                summary.rekeyed += 1
+                if target.reason == .sameObject { summary.joined += 1 }
+            }
+            if let count = survivors[index] {
+                summary.notes.append(MergeNote(.editSurvivedDeletion, entity: table.name, count: count))
+            }
+            if untimed.contains(index), summary.conflicts.contains(where: { $0.entity == table.name }) {
+                summary.notes.append(MergeNote(.timesUnknown, entity: table.name, count: 1))
+            }
+        }
+        for counts in summary.entities.values {
+            summary.inserted += counts.inserted
+            summary.restored += counts.restored
+            summary.updated += counts.updated
+            summary.deleted += counts.deleted
+        }
+        for table in layout.triggered where summary.entities[table] != nil {
+            summary.notes.append(MergeNote(.triggersHeldBack, entity: table, count: 1))
+        }
+        for table in plan.rebuilt { summary.notes.append(MergeNote(.indexRebuilt, entity: table, count: 1)) }
+        summary.parked = plan.parked.count
+        if unsettled > 0 { summary.refusals.append(.conflicts(unsettled)) }
+        plan.summary = summary
+        guard !summary.changesNothing else { return }
+        for connection in [old, shared] {
+            for (table, count) in try PlainMerge.danglingRows(in: connection) {
+                plan.dangling[table, default: 0] += count
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import StoreFormat
+
+/// How the rows of one table are told apart, read and written.
+///
+/// A table whose primary key may be null is two of these: its rows with a whole key, and the others.
+struct PlainTable: Sendable {
+    /// The columns of a row that lead to another table.
+    struct ForeignKey: Hashable, Sendable {
+        let columns: [Int]
+        /// The table it leads to, by its place in the layout.
+        let parent: Int
+        let parentColumns: [Int]
+        /// True where those are the parent's primary key, which a merge may change.
+        let leadsToKey: Bool
+    }
+
+    /// A UNIQUE constraint or index over plain columns.
+    struct Unique: Hashable, Sendable {
+        let columns: [Int]
+    }
+
+    /// The table that is written.
+    let name: String
+    /// The table that is read: another one for a virtual table that keeps its rows in a shadow.
+    let source: String
+    /// The columns that are written; generated ones follow by themselves.
+    let columns: [String]
+    let sourceColumns: [String]
+    /// The places of the primary key's columns; empty where rows are the same when they are equal.
+    let key: [Int]
+    /// True for each column of the key that compares texts by their bytes.
+    let isKeyBinary: [Bool]
+    /// True where the key is one number that SQLite gives out: such an object can be given another.
+    let hasMovableKey: Bool
+    /// The name that reaches the number of a row that has no key.
+    let rowID: String?
+    /// Which rows of the table are meant; nil for all.
+    let condition: String?
+    let uniques: [Unique]
+    let isAutoincrement: Bool
+    let isVirtual: Bool
+    /// True where texts are UTF-8, whose bytes are checked.
+    let isUTF8: Bool
+    /// Columns that some index begins with.
+    let indexed: Set<Int>
+    var foreignKeys: [ForeignKey] = []
+    /// The table whose triggers keep this virtual one: its rows go by that table's numbers.
+    var follows: Int?
+
+    var isBag: Bool { key.isEmpty }
+    var quotedName: String { SQLName.quoted(name) }
+    private var quotedSource: String { SQLName.quoted(source) }
+    private var sourceList: String { sourceColumns.map(SQLName.quoted).joined(separator: ", ") }
+
+    // MARK: Reading
+
+    /// All rows in the order of their keys, or of all their values with the row's number last.
+    var scan: String {
+        let rest = condition.map { " WHERE \($0)" } ?? ""
+        guard !isBag else {
+            let row = SQLName.quoted(rowID ?? "rowid")
+            let order = sourceColumns.map(SQLName.quoted).map { "\($0) COLLATE BINARY, typeof(\($0)) = 'real'" }
+            return "SELECT \(sourceList), \(row) FROM \(quotedSource)\(rest) ORDER BY "
+                + (order + [row]).joined(separator: ", ")
+        }
+        let order = zip(key, isKeyBinary)
+            .map { column, isBinary in
+                SQLName.quoted(sourceColumns[column]) + (isBinary ? "" : " COLLATE BINARY")
+            }
+        return "SELECT \(sourceList) FROM \(quotedSource)\(rest) ORDER BY " + order.joined(separator: ", ")
+    }
+
+    /// The condition that names one row by its key, with one argument for each column of the key.
+    func condition(inSource: Bool) -> String {
+        zip(key, isKeyBinary).enumerated()
+            .map { index, part in
+                let column = SQLName.quoted(inSource ? sourceColumns[part.0] : columns[part.0])
+                let same = "\(column) = ?\(index + 1)"
+                // The first lets SQLite use the key's index, the second tells the cases of letters apart.
+                return part.1 ? same : "\(same) AND \(column) COLLATE BINARY = ?\(index + 1)"
+            }
+            .joined(separator: " AND ")
+    }
+
+    /// The row of one key; nil when there is none.
+    func row(_ key: PlainKey, in connection: StoreConnection) throws -> [SQLValue]? {
+        guard !isBag, key.values.count == self.key.count else { return nil }
+        var found: [SQLValue]?
+        try connection.forEachRow(
+            "SELECT \(sourceList) FROM \(quotedSource) WHERE \(condition(inSource: true))",
+            key.values,
+            keepingStatement: true
+        ) { row in found = try values(of: row, in: connection) }
+        return found
+    }
+
+    /// The keys of the rows with these values in some columns; in a table without key, the numbers of the rows.
+    ///
+    /// Values are unique in the whole table; whoever asks for relations wants only the rows that this is about.
+    func keys(
+        where columns: [Int],
+        are values: [SQLValue],
+        in connection: StoreConnection,
+        onlyOwn: Bool = false
+    ) throws -> [PlainKey] {
+        guard !values.contains(.null), !columns.isEmpty else { return [] }
+        let list = isBag ? [rowID ?? "rowid"] : key.map { sourceColumns[$0] }
+        var conditions = columns.map { SQLName.quoted(sourceColumns[$0]) + " = ?" }
+        if onlyOwn, let condition { conditions.append("(\(condition))") }
+        var found: [PlainKey] = []
+        try connection.forEachRow(
+            "SELECT \(list.map(SQLName.quoted).joined(separator: ", ")) FROM \(quotedSource) "
+                + "WHERE \(conditions.joined(separator: " AND "))",
+            values,
+            keepingStatement: true
+        ) { row in found.append(PlainKey((0..<list.count).map { row.value($0) })) }
+        return found
+    }
+
+    /// Calls `body` with the key, or the number, of each row and its values in some columns.
+    func forEach(
+        _ columns: [Int],
+        in connection: StoreConnection,
+        _ body: (PlainKey, [SQLValue]) throws -> Void
+    ) throws {
+        let list = (isBag ? [rowID ?? "rowid"] : key.map { sourceColumns[$0] }) + columns.map { sourceColumns[$0] }
+        let count = isBag ? 1 : key.count
+        let rest = condition.map { " WHERE \($0)" } ?? ""
+        try connection.forEachRow(
+            "SELECT \(list.map(SQLName.quoted).joined(separator: ", ")) FROM \(quotedSource)\(rest)"
+        ) { row in
+            try body(
+                PlainKey((0..<count).map { row.value($0) }),
+                (count..<count + columns.count).map { row.value($0) }
+            )
+        }
+    }
+
+    /// The values of a row that was selected with all columns.
+    ///
+    /// Throws for a text that is not valid: it could not be written again as it is.
+    func values(of row: borrowing StoreRow, in connection: StoreConnection) throws -> [SQLValue] {
+        var values: [SQLValue] = []
+        values.reserveCapacity(columns.count)
+        for column in columns.indices {
+            if isUTF8, row.type(column) == .text {
+                let text = row.withBytes(column) { String(validating: $0, as: UTF8.self) }
+                guard let text else {
+                    throw StoreError(
+                        .incompatible,
+                        path: connection.location.path,
+                        "a text in the table \(name) is not valid UTF-8, and cannot be carried over as it is"
+                    )
+                }
+                values.append(.text(text))
+            } else {
+                values.append(row.value(column))
+            }
+        }
+        return values
+    }
+
+    func key(of values: [SQLValue]) -> PlainKey { PlainKey(key.map { values[$0] }) }
+
+    /// The greatest number that the table holds or ever gave out, as far as the store knows.
+    func greatestKey(in connection: StoreConnection) throws -> Int64 {
+        guard hasMovableKey, let column = key.first else { return 0 }
+        let sql = "SELECT max(\(SQLName.quoted(sourceColumns[column]))) FROM \(quotedSource)"
+        let present = try connection.value(sql)?.integer ?? 0
+        return max(present, try sequence(in: connection), 0)
+    }
+
+    /// The greatest number that an AUTOINCREMENT table ever gave out.
+    func sequence(in connection: StoreConnection) throws -> Int64 {
+        guard isAutoincrement else { return 0 }
+        return try connection.value("SELECT max(seq) FROM sqlite_sequence WHERE name = ?", [.text(name)])?.integer ?? 0
+    }
+}

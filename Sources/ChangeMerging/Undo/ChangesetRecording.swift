@@ -1,0 +1,103 @@
+import CSQLite
+package import SafeFiles
+package import StoreFormat
+
+/// Records what a merge writes, by SQLite's session extension, so that it can be undone.
+///
+/// To be made inside the merge's transaction before its first write. What the merge must not take back is not recorded:
+/// the greatest keys, metadata, and history. The file is durable when ``finish()`` returns, and that is before the commit.
+package final class ChangesetRecording: RowRecording {
+    private let connection: StoreConnection
+    private let writer: RecordingWriter
+    private let externalData: Directory?
+    /// The files of large values that were there before the merge.
+    private let files: Set<String>
+    private var header: RecordingHeader
+    private var session: OpaquePointer?
+    private var noted: Set<String> = []
+
+    package init(_ connection: StoreConnection, externalData: Directory? = nil, to file: DurableFile) throws {
+        self.connection = connection
+        self.externalData = externalData
+        files = Set(try externalData?.entries() ?? [])
+        writer = try RecordingWriter(file)
+        let schema = try StoreSchema(reading: connection)
+        let metadata = try StoreMetadata(reading: connection)
+        let isManaged = try EntityNumbers(reading: connection) != nil
+        let own = schema.tables.filter { table in
+            switch table.kind {
+            case .ordinary, .withoutRowID: !isManaged || !Self.isBookkeeping(table.name)
+            case .virtual, .shadow, .ofSQLite: false
+            }
+        }
+        // Rows without key are noted by the merge of plain stores itself.
+        let unseen = isManaged ? own.filter(\.primaryKey.isEmpty).map(\.name) : []
+        header = RecordingHeader(uuid: metadata?.uuid, unseen: unseen, rows: [:])
+        for table in unseen { header.rows[table] = try Self.count(table, connection) }
+        var session: OpaquePointer?
+        var code = connection.withHandle { sqlite3session_create($0, "main", &session) }
+        self.session = session
+        for table in own where code == SQLITE_OK && !table.primaryKey.isEmpty {
+            code = sqlite3session_attach(session, table.name)
+        }
+        guard code == SQLITE_OK else {
+            throw StoreError(.failed, path: connection.location.path, "SQLite cannot record the merge (code \(code))")
+        }
+    }
+
+    deinit { if let session { sqlite3session_delete(session) } }
+
+    package func note(_ row: UnkeyedRow) throws { try writer.write(.row, row) }
+
+    package func finish() throws {
+        // Of a table that nobody records, all that can be told is whether it has as many rows as before.
+        header.rows = try header.rows.filter { try Self.count($0.key, connection) != $0.value }
+        try writer.write(.header, header)
+        var names = ExternalNames(among: files)
+        let output = ChangesetOutput { bytes in
+            names.search(bytes)
+            try self.writer.write(.changes, bytes)
+        }
+        let code = withExtendedLifetime(output) {
+            sqlite3session_changeset_strm(session, ChangesetOutput.callback, output.pointer)
+        }
+        if let error = output.error { throw error }
+        guard code == SQLITE_OK else {
+            throw StoreError(
+                .failed,
+                path: connection.location.path,
+                "SQLite gave no record of the merge (code \(code))"
+            )
+        }
+        for name in names.found.sorted() { try keep(name) }
+        try writer.finish()
+        sqlite3session_delete(session)
+        session = nil
+    }
+
+    /// Keeps the bytes of a file that the merge lets go of, and that is removed once it is committed.
+    private func keep(_ name: String) throws {
+        guard let externalData, try externalData.status(of: name) != nil else { return }
+        let file = try externalData.openFile(name, for: .reading)
+        try Array(name.utf8).withUnsafeBytes { try writer.write(.file, $0) }
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+        defer { piece.deallocate() }
+        var offset: Int64 = 0
+        while true {
+            let count = try file.read(into: piece, at: offset)
+            if count > 0 { try writer.write(.fileBytes, UnsafeRawBufferPointer(rebasing: piece[..<count])) }
+            offset += Int64(count)
+            if count < piece.count { return }
+        }
+    }
+
+    private static func count(_ table: String, _ connection: StoreConnection) throws -> Int64 {
+        try connection.value("SELECT count(*) FROM \(SQLName.quoted(table))")?.integer ?? 0
+    }
+
+    /// Tables of Core Data's that no undoing takes back: a key, or a number in history, is never given out twice.
+    private static func isBookkeeping(_ name: String) -> Bool {
+        ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
+            .contains(name.uppercased())
+    }
+}

@@ -1,0 +1,101 @@
+import StoreFormat
+import StoreWriting
+
+/// The bookkeeping of an undone merge in a Core Data store: versions that nobody has seen, and what history is told.
+struct ManagedUndoing {
+    let writer: RowWriter
+    private let schema: StoreSchema
+    private let columns: [String: [String]]
+
+    init(writer: RowWriter, schema: StoreSchema) {
+        self.writer = writer
+        self.schema = schema
+        columns = Dictionary(
+            schema.tables.map { ($0.name, $0.columns.filter { !$0.isGenerated }.map(\.name)) },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+
+    /// Runs `body` while no trigger computes values from others, since the record holds those values.
+    ///
+    /// Spatial indexes go on.
+    func withoutDerivingTriggers(_ body: () throws -> Void) throws {
+        let virtual = schema.tables.filter { if case .virtual = $0.kind { true } else { false } }.map(\.name)
+        let deriving = schema.triggers.filter { trigger in
+            !trigger.name.hasPrefix(StoreFence.prefix) && !virtual.contains { trigger.sql.contains($0) }
+        }
+        for trigger in deriving { try writer.connection.execute("DROP TRIGGER \(SQLName.quoted(trigger.name))") }
+        try body()
+        // In the same transaction: nobody ever sees the store without them.
+        for trigger in deriving { try writer.connection.execute(trigger.sql) }
+    }
+
+    /// What an object is called: its entity and key.
+    func name(of change: RecordedChange) -> String {
+        guard let entity = try? entity(of: change), case .integer(let key)? = change.key.first else {
+            return "a row of the table \(change.table)"
+        }
+        return "an object of \(entity.name) (p\(key))"
+    }
+
+    /// Raises the version of an object, and lists it; false where the change is not that of an object.
+    func finish(_ change: RecordedChange) throws -> Bool {
+        guard let primaryKey = change.key.first?.integer, let entity = try entity(of: change) else { return false }
+        let key = ObjectKey(entity: entity.name, primaryKey: primaryKey)
+        let names = columns[change.table] ?? []
+        switch change.kind {
+        case .insert:
+            try setVersion(of: change, after: value("Z_OPT", change.after, names))
+            writer.list(key, as: .insert)
+        case .update:
+            try setVersion(of: change, after: value("Z_OPT", change.before, names))
+            let changed = Set(change.columns.compactMap { names.indices.contains($0) ? names[$0] : nil })
+            var slots: Set<HistorySlots.Slot> = [.oneToMany, .manyToMany]
+            for attribute in entity.attributes where changed.contains(attribute.column) {
+                slots.insert(.property(attribute.description.name))
+            }
+            for relationship in entity.relationships {
+                guard case .toOne(let place) = relationship.storage,
+                    [place.column, place.entityColumn, place.orderColumn]
+                        .contains(where: { $0.map(changed.contains) == true })
+                else { continue }
+                slots.insert(.property(relationship.description.name))
+            }
+            writer.list(key, as: .update, changing: slots)
+        case .delete:
+            let tombstone = entity.tombstoneAttributes.map { name in
+                entity.attribute(name).flatMap { value($0.column, change.before, names) } ?? .null
+            }
+            writer.list(key, as: .delete, tombstone: tombstone)
+        }
+        return true
+    }
+
+    /// The version that comes after the last one that anybody may have seen the object with.
+    private func setVersion(of change: RecordedChange, after version: SQLValue?) throws {
+        guard let key = change.key.first else { return }
+        let table = SQLName.quoted(change.table)
+        let last = version?.integer ?? 0
+        try writer.connection.run(
+            "UPDATE \(table) SET Z_OPT = max(ifnull(Z_OPT, 0), ?) + 1 WHERE Z_PK = ?",
+            [.integer(last < Int64.max ? last : 0), key]
+        )
+    }
+
+    private func value(_ column: String, _ row: [SQLValue?], _ names: [String]) -> SQLValue? {
+        guard let index = names.firstIndex(of: column), row.indices.contains(index) else { return nil }
+        return row[index]
+    }
+
+    private func entity(of change: RecordedChange) throws -> StoreLayout.Entity? {
+        let names = columns[change.table] ?? []
+        guard names.contains("Z_ENT"), names.contains("Z_PK"), let key = change.key.first else { return nil }
+        let row = change.kind == .insert ? change.after : change.before
+        var number = value("Z_ENT", row, names)
+        if number == nil {
+            let sql = "SELECT Z_ENT FROM \(SQLName.quoted(change.table)) WHERE Z_PK = ?"
+            number = try writer.connection.value(sql, [key])
+        }
+        return writer.layout.entity(ofRowNumbered: number?.integer ?? 0, inTable: change.table)
+    }
+}

@@ -1,0 +1,101 @@
+import CSQLite
+import FoundationEssentials
+import SafeFiles
+import StoreFormat
+import StoreWriting
+
+extension MergeUndo {
+    /// Objects get versions that nobody has seen, and history one transaction that lists all of them.
+    func undoManaged(_ place: MergePlace, author: String, _ deadline: Deadline) throws -> Result {
+        let connection = place.connection
+        guard let layout = try StoreLayout(reading: connection, model: place.model) else {
+            throw StoreError(.incompatible, path: connection.location.path, "the store holds no model")
+        }
+        let location = connection.location
+        let external = ExternalDataWriter(
+            location,
+            in: try Directory.open(path: location.folder),
+            identifiers: .random()
+        )
+        let writer = try RowWriter(connection, layout: layout, external: external)
+        let restored = try restoreFiles(external, place.externalData)
+        var abandoned: Set<String> = []
+        let counts: (inserted: Int, updated: Int, deleted: Int)
+        let result: SaveResult
+        do {
+            let undone = try undo(writer, connection, author: author, deadline, &abandoned)
+            (result, counts) = (undone.result, undone.counts)
+        } catch {
+            for name in restored { try? external.remove(name) }
+            throw error
+        }
+        // Files of values that the merge brought, and that are gone with it.
+        for name in abandoned { try? external.remove(name) }
+        return Result(
+            inserted: counts.inserted,
+            updated: counts.updated,
+            deleted: counts.deleted,
+            historyTransaction: result.transaction
+        )
+    }
+
+    private func undo(
+        _ writer: RowWriter,
+        _ connection: StoreConnection,
+        author: String,
+        _ deadline: Deadline,
+        _ abandoned: inout Set<String>
+    ) throws -> (result: SaveResult, counts: (inserted: Int, updated: Int, deleted: Int)) {
+        var time = Date().timeIntervalSinceReferenceDate
+        if writer.tracksHistory {
+            let last = try connection.value("SELECT ZTIMESTAMP FROM ATRANSACTION ORDER BY Z_PK DESC LIMIT 1")
+            time = max(time, last?.number ?? time)
+        }
+        var counts = (inserted: 0, updated: 0, deleted: 0)
+        let origin = HistoryWriter.Origin(author: author, timestamp: time)
+        let result = try writer.save(from: origin, deadline: deadline) {
+            let undoing = ManagedUndoing(writer: writer, schema: try StoreSchema(reading: connection))
+            try undoing.withoutDerivingTriggers {
+                try apply(to: connection) { undoing.name(of: $0) }
+            }
+            try reader.forEachChange { change in
+                abandoned.formUnion(change.before.compactMap { $0?.blob.flatMap(ExternalDataWriter.fileName) })
+                abandoned.subtract(change.after.compactMap { $0?.blob.flatMap(ExternalDataWriter.fileName) })
+                guard try undoing.finish(change) else { return }
+                switch change.kind {
+                case .insert: counts.inserted += 1
+                case .update: counts.updated += 1
+                case .delete: counts.deleted += 1
+                }
+            }
+            try MetadataWriter.update([StoreMerger.epochKey: PropertyListValue?.none], in: connection)
+        }
+        return (result, counts)
+    }
+
+    /// Writes the files of large values again that the merge had let go of; returns those that were not there.
+    private func restoreFiles(_ external: ExternalDataWriter, _ folder: Directory?) throws -> [String] {
+        var restored: [String] = []
+        var name: String?
+        var bytes: [UInt8] = []
+        func finish() throws {
+            guard let current = name else { return }
+            name = nil
+            guard try folder?.status(of: current) == nil else { return }
+            try external.write(bytes, as: current)
+            restored.append(current)
+        }
+        for place in reader.places {
+            switch place.part {
+            case .file:
+                try finish()
+                name = String(decoding: try reader.bytes(of: place), as: UTF8.self)
+                bytes = []
+            case .fileBytes: bytes += try reader.bytes(of: place)
+            default: continue
+            }
+        }
+        try finish()
+        return restored
+    }
+}

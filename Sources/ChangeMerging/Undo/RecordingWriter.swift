@@ -1,0 +1,53 @@
+import FoundationEssentials
+import SafeFiles
+
+/// Writes the file of a recorded merge, part by part.
+final class RecordingWriter {
+    private let file: DurableFile
+    private var offset: Int64 = 0
+    private var checksum = RecordingFormat.Checksum()
+    private var pending: [UInt8] = []
+
+    init(_ file: DurableFile) throws {
+        self.file = file
+        pending = RecordingFormat.magic
+    }
+
+    func write(_ part: RecordingFormat.Part, _ bytes: UnsafeRawBufferPointer) throws {
+        var rest = bytes
+        repeat {
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(RecordingFormat.greatestPart))
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(piece.count))
+            let isLast = rest.isEmpty
+            let kind = part == .row && !isLast ? RecordingFormat.Part.rowPiece : part
+            pending.append(kind.rawValue)
+            withUnsafeBytes(of: UInt32(truncatingIfNeeded: piece.count).littleEndian) { pending += $0 }
+            pending += piece
+            if pending.count > 65_536 { try flush() }
+        } while !rest.isEmpty
+    }
+
+    func write(_ part: RecordingFormat.Part, _ value: some Encodable) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        try encoder.encode(value).withUnsafeBytes { try write(part, $0) }
+    }
+
+    /// Ends the file, and makes it durable.
+    func finish() throws {
+        try flush()
+        let sum = checksum.value
+        try withUnsafeBytes(of: sum.littleEndian) { try write(.end, $0) }
+        try flush()
+        try file.synchronize()
+    }
+
+    private func flush() throws {
+        try pending.withUnsafeBytes { bytes in
+            checksum.add(bytes)
+            try file.write(bytes, at: offset)
+        }
+        offset += Int64(pending.count)
+        pending.removeAll(keepingCapacity: true)
+    }
+}
