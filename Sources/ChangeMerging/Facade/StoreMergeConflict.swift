@@ -92,3 +92,25 @@ public struct StoreMergeConflict: Hashable, Sendable, Codable {
         )
     }
 }
+
+extension StoreMergeConflict {
+    /// The same decision, told without values of rows.
+    var withoutValues: StoreMergeConflict {
+        func told(_ state: State) -> State {
+            switch state {
+            case .value, .large: .present
+            case .partner, .deleted, .present: state
+            }
+        }
+        return StoreMergeConflict(
+            entity: entity,
+            key: key,
+            property: property,
+            reason: reason,
+            base: base.map(told),
+            old: told(old),
+            shared: told(shared),
+            taken: taken
+        )
+    }
+}

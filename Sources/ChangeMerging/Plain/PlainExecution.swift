@@ -6,7 +6,7 @@ struct PlainExecution {
     let plan: PlainPlan
     let old: StoreConnection
     let shared: StoreConnection
-    let recording: (any RowRecording)?
+    let recording: (any MergeRecording)?
     let park: (ParkedRow) throws -> Void
     /// Updates that have to wait until others have let go of unique values: what was there, and what is to be.
     private var waiting: [(table: Int, source: PlainKey, former: [SQLValue], row: [SQLValue])] = []
@@ -15,7 +15,7 @@ struct PlainExecution {
         plan: PlainPlan,
         old: StoreConnection,
         shared: StoreConnection,
-        recording: (any RowRecording)?,
+        recording: (any MergeRecording)?,
         park: @escaping (ParkedRow) throws -> Void
     ) {
         self.plan = plan
@@ -62,13 +62,12 @@ struct PlainExecution {
     private mutating func delete(_ index: Int) throws {
         let table = plan.layout.tables[index]
         for (key, _) in keys(index, [.delete]) {
-            try note(table, key, before: table.isVirtual ? table.row(key, in: shared) : nil, after: nil)
+            try note(table, before: table.isRecordedByHand ? table.row(key, in: shared) : nil, after: nil)
             try delete(key, table)
         }
         for (number, values) in plan.removed[index].sorted(by: { $0.key < $1.key }) {
             let row = SQLName.quoted(table.rowID ?? "rowid")
-            try recording?
-                .note(UnkeyedRow(table: table.name, key: nil, columns: table.columns, before: values, after: nil))
+            try note(table, before: values, after: nil)
             try shared.run("DELETE FROM \(table.quotedName) WHERE \(row) = ?", [.integer(number)])
         }
     }
@@ -105,7 +104,7 @@ struct PlainExecution {
                 waiting.append((index, action.source, former, row))
                 continue
             }
-            try note(table, key, before: former, after: try table.isVirtual ? table.row(key, in: shared) : nil)
+            try note(table, before: former, after: table.isRecordedByHand ? table.row(key, in: shared) : nil)
         }
     }
 
@@ -123,7 +122,9 @@ struct PlainExecution {
             } catch {
                 guard refusal != nil else { throw error }
                 refused.append(index)
+                continue
             }
+            try note(table, before: part.former, after: part.row)
         }
         for index in refused {
             let part = waiting[index]
@@ -136,15 +137,14 @@ struct PlainExecution {
 
     private mutating func insert(_ index: Int) throws {
         let table = plan.layout.tables[index]
-        for (key, action) in keys(index, [.insert, .restore]) {
+        for (_, action) in keys(index, [.insert, .restore]) {
             let values = try oldRow(action.source, index)
             guard try insertOrPark(values, action.source, index) else { continue }
-            try note(table, key, before: nil, after: values)
+            try note(table, before: nil, after: values)
         }
         for values in plan.added[index] {
             guard try insertOrPark(values, PlainKey([]), index) else { continue }
-            try recording?
-                .note(UnkeyedRow(table: table.name, key: nil, columns: table.columns, before: nil, after: values))
+            try note(table, before: nil, after: values)
         }
     }
 
@@ -183,13 +183,13 @@ struct PlainExecution {
         return values
     }
 
-    /// Tells the recording of a row that SQLite's own does not see: one of a virtual table.
-    private func note(_ table: PlainTable, _ key: PlainKey, before: [SQLValue]?, after: [SQLValue]?) throws {
-        guard table.isVirtual, let recording else { return }
+    /// Tells the recording of a row that SQLite's own does not see.
+    private func note(_ table: PlainTable, before: [SQLValue]?, after: [SQLValue]?) throws {
+        guard table.isRecordedByHand, let recording else { return }
         try recording.note(
             UnkeyedRow(
                 table: table.name,
-                key: key.values.first?.integer,
+                keyColumns: table.key.map { table.columns[$0] },
                 columns: table.columns,
                 before: before,
                 after: after

@@ -94,6 +94,7 @@ struct PlainLayout: Sendable {
                 uniques: uniques,
                 isAutoincrement: isAutoincrement,
                 isVirtual: false,
+                isRecordedByHand: key.isEmpty || stored.count < table.columns.count,
                 isUTF8: isUTF8,
                 indexed: indexed
             )
@@ -145,6 +146,7 @@ struct PlainLayout: Sendable {
             uniques: [],
             isAutoincrement: false,
             isVirtual: true,
+            isRecordedByHand: true,
             isUTF8: isUTF8,
             indexed: [0]
         )

@@ -85,7 +85,7 @@ struct PlainMerge: PlannedMerge {
                 plan: plan,
                 old: old,
                 shared: shared,
-                recording: recording as? any RowRecording,
+                recording: recording,
                 park: run.park
             )
             try execution.write()

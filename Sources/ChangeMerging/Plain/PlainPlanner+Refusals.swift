@@ -23,7 +23,7 @@ extension PlainPlanner {
     }
 
     /// What defines a database, by name: table and text of each definition, encoding and version; a fence of ours aside.
-    private static func definitions(of connection: StoreConnection) throws -> [String: [String]] {
+    static func definitions(of connection: StoreConnection) throws -> [String: [String]] {
         var result: [String: [String]] = [:]
         try connection.forEachRow("SELECT type, name, tbl_name, sql FROM sqlite_schema") { row in
             let (type, name) = (row.text(0) ?? "", row.text(1) ?? "")

@@ -39,6 +39,8 @@ struct PlainTable: Sendable {
     let uniques: [Unique]
     let isAutoincrement: Bool
     let isVirtual: Bool
+    /// True where SQLite's recording does not see the rows.
+    let isRecordedByHand: Bool
     /// True where texts are UTF-8, whose bytes are checked.
     let isUTF8: Bool
     /// Columns that some index begins with.

@@ -5,8 +5,9 @@ package import StoreFormat
 /// Records what a merge writes, by SQLite's session extension, so that it can be undone.
 ///
 /// To be made inside the merge's transaction before its first write. What the merge must not take back is not recorded:
-/// the greatest keys, metadata, and history. The file is durable when ``finish()`` returns, and that is before the commit.
-package final class ChangesetRecording: RowRecording {
+/// the greatest keys, metadata, and history. All of the record is handed out when ``finish()`` returns, which is before the
+/// commit.
+package final class ChangesetRecording: MergeRecording {
     private let connection: StoreConnection
     private let writer: RecordingWriter
     private let externalData: Directory?
@@ -16,11 +17,35 @@ package final class ChangesetRecording: RowRecording {
     private var session: OpaquePointer?
     private var noted: Set<String> = []
 
-    package init(_ connection: StoreConnection, externalData: Directory? = nil, to file: DurableFile) throws {
+    /// The record goes to a file, which is durable when ``finish()`` returns.
+    package convenience init(
+        _ connection: StoreConnection,
+        externalData: Directory? = nil,
+        to file: DurableFile
+    ) throws {
+        var offset: Int64 = 0
+        try self.init(
+            connection,
+            externalData: externalData,
+            { bytes in
+                try file.write(bytes, at: offset)
+                offset += Int64(bytes.count)
+            },
+            atEnd: { try file.synchronize() }
+        )
+    }
+
+    /// The record goes piece by piece to `write`, whose caller makes it durable, at the latest in `atEnd`.
+    package init(
+        _ connection: StoreConnection,
+        externalData: Directory? = nil,
+        _ write: @escaping (UnsafeRawBufferPointer) throws -> Void,
+        atEnd: @escaping () throws -> Void = {}
+    ) throws {
         self.connection = connection
         self.externalData = externalData
         files = Set(try externalData?.entries() ?? [])
-        writer = try RecordingWriter(file)
+        writer = RecordingWriter(write, atEnd: atEnd)
         let schema = try StoreSchema(reading: connection)
         let metadata = try StoreMetadata(reading: connection)
         let isManaged = try EntityNumbers(reading: connection) != nil
@@ -37,7 +62,9 @@ package final class ChangesetRecording: RowRecording {
         var session: OpaquePointer?
         var code = connection.withHandle { sqlite3session_create($0, "main", &session) }
         self.session = session
-        for table in own where code == SQLITE_OK && !table.primaryKey.isEmpty {
+        // The extension does not know generated columns; a merge of plain stores notes the rows of such tables itself.
+        for table in own
+        where code == SQLITE_OK && !table.primaryKey.isEmpty && !table.columns.contains(where: \.isGenerated) {
             code = sqlite3session_attach(session, table.name)
         }
         guard code == SQLITE_OK else {

@@ -9,6 +9,7 @@ extension MergeUndo {
         return try connection.inTransaction(until: deadline) {
             _ = connection.withHandle { csqlite_configure($0, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0) }
             let layout = try PlainLayout(reading: connection)
+            let schema = try StoreSchema(reading: connection)
             let before = try PlainMerge.danglingRows(in: connection)
             try apply(to: connection) { change in
                 "a row of the table \(change.table) (\(Self.text(change.key)))"
@@ -30,7 +31,14 @@ extension MergeUndo {
                 case (_, nil): inserted += 1
                 default: updated += 1
                 }
-                try restore(row, connection)
+                try remove(row, schema, connection)
+            }
+            // Only when all that came is gone is there room for what went.
+            try reader.forEachRowBackwards { row in
+                guard let before = row.before?.map(\.sqlValue) else { return }
+                let list = row.columns.map(SQLName.quoted).joined(separator: ", ")
+                let places = row.columns.map { _ in "?" }.joined(separator: ", ")
+                try connection.run("INSERT INTO \(SQLName.quoted(row.table)) (\(list)) VALUES (\(places))", before)
             }
             for (name, kind) in layout.virtualTables.sorted(by: { $0.key < $1.key }) {
                 guard case .rebuilt(let content) = kind,
@@ -51,54 +59,33 @@ extension MergeUndo {
         }
     }
 
-    /// Puts back one row that has no key, or that is a virtual table's.
-    private func restore(_ row: UnkeyedRow, _ connection: StoreConnection) throws {
+    /// Removes what the merge left of one row, where it is still as the merge left it.
+    private func remove(_ row: UnkeyedRow, _ schema: StoreSchema, _ connection: StoreConnection) throws {
+        guard let after = row.after?.map(\.sqlValue) else { return }
         let table = SQLName.quoted(row.table)
-        if let after = row.after?.map(\.sqlValue) {
-            let column = row.key == nil ? "rowid" : row.columns.first ?? "rowid"
-            let found = try number(ofRow: after, row, table, column, connection)
-            guard let found else {
-                throw StoreError(
-                    .changedMeanwhile,
-                    path: connection.location.path,
-                    "the merge cannot be taken back: a row of the table \(row.table) was written after it"
-                )
-            }
-            try connection.run("DELETE FROM \(table) WHERE \(SQLName.quoted(column)) = ?", [.integer(found)])
-        }
-        guard let before = row.before?.map(\.sqlValue) else { return }
         let list = row.columns.map(SQLName.quoted).joined(separator: ", ")
-        let places = row.columns.map { _ in "?" }.joined(separator: ", ")
-        try connection.run("INSERT INTO \(table) (\(list)) VALUES (\(places))", before)
-    }
-
-    /// The number of a row that is as the merge left it; nil when there is none.
-    private func number(
-        ofRow values: [SQLValue],
-        _ row: UnkeyedRow,
-        _ table: String,
-        _ column: String,
-        _ connection: StoreConnection
-    ) throws -> Int64? {
-        let list = row.columns.map(SQLName.quoted).joined(separator: ", ")
+        let named = row.keyColumns.isEmpty ? row.columns : row.keyColumns
+        let conditions = named.enumerated().map { "\(SQLName.quoted($0.element)) IS ?\($0.offset + 1)" }
+        let condition = conditions.joined(separator: " AND ")
+        let key = named.compactMap { name in row.columns.firstIndex(of: name).map { after[$0] } }
+        let own = schema.table(named: row.table)?.rowIDName
+        let number = row.keyColumns.isEmpty ? SQLName.quoted(own ?? "rowid") : "0"
         var found: Int64?
-        if let key = row.key {
-            try connection.forEachRow(
-                "SELECT \(list) FROM \(table) WHERE \(SQLName.quoted(column)) = ?",
-                [.integer(key)]
-            ) {
-                row in
-                if values.indices.allSatisfy({ row.value($0) == values[$0] }) { found = key }
-            }
-            return found
+        try connection.forEachRow("SELECT \(number), \(list) FROM \(table) WHERE \(condition)", key) { line in
+            // Equal is not the same: 1 is equal to 1.0.
+            if found == nil, after.indices.allSatisfy({ line.value($0 + 1) == after[$0] }) { found = line.integer(0) }
         }
-        let conditions = row.columns.enumerated().map { "\(SQLName.quoted($0.element)) IS ?\($0.offset + 1)" }
-        try connection.forEachRow(
-            "SELECT \(SQLName.quoted(column)), \(list) FROM \(table) WHERE \(conditions.joined(separator: " AND "))",
-            values
-        ) { row in
-            if found == nil, values.indices.allSatisfy({ row.value($0 + 1) == values[$0] }) { found = row.integer(0) }
+        guard let found else {
+            throw StoreError(
+                .changedMeanwhile,
+                path: connection.location.path,
+                "the merge cannot be taken back: a row of the table \(row.table) was written after it"
+            )
         }
-        return found
+        if row.keyColumns.isEmpty {
+            try connection.run("DELETE FROM \(table) WHERE \(number) = ?", [.integer(found)])
+        } else {
+            try connection.run("DELETE FROM \(table) WHERE \(condition)", key)
+        }
     }
 }

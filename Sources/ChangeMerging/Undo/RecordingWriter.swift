@@ -1,15 +1,15 @@
 import FoundationEssentials
-import SafeFiles
 
-/// Writes the file of a recorded merge, part by part.
+/// Writes the record of a merge, part by part.
 final class RecordingWriter {
-    private let file: DurableFile
-    private var offset: Int64 = 0
+    private let sink: (UnsafeRawBufferPointer) throws -> Void
+    private let atEnd: () throws -> Void
     private var checksum = RecordingFormat.Checksum()
     private var pending: [UInt8] = []
 
-    init(_ file: DurableFile) throws {
-        self.file = file
+    init(_ sink: @escaping (UnsafeRawBufferPointer) throws -> Void, atEnd: @escaping () throws -> Void) {
+        self.sink = sink
+        self.atEnd = atEnd
         pending = RecordingFormat.magic
     }
 
@@ -33,21 +33,20 @@ final class RecordingWriter {
         try encoder.encode(value).withUnsafeBytes { try write(part, $0) }
     }
 
-    /// Ends the file, and makes it durable.
+    /// Ends the record.
     func finish() throws {
         try flush()
         let sum = checksum.value
         try withUnsafeBytes(of: sum.littleEndian) { try write(.end, $0) }
         try flush()
-        try file.synchronize()
+        try atEnd()
     }
 
     private func flush() throws {
         try pending.withUnsafeBytes { bytes in
             checksum.add(bytes)
-            try file.write(bytes, at: offset)
+            try sink(bytes)
         }
-        offset += Int64(pending.count)
         pending.removeAll(keepingCapacity: true)
     }
 }

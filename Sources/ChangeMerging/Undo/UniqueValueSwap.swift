@@ -15,15 +15,12 @@ struct UniqueValueSwap {
         var rows: [(change: RecordedChange, columns: [String], values: [SQLValue])] = []
         for change in changes {
             guard let table = schema.table(named: change.table), change.kind != .delete else { throw later(change) }
-            let stored = table.columns.enumerated().filter { !$0.element.isGenerated }
-            // A record counts all columns but virtual ones.
-            let places = table.columns.indices.filter { table.columns[$0].generation != .virtual }
-            guard places.count == change.after.count else { throw later(change) }
-            let names = stored.map(\.element.name)
+            // Tables with generated columns are not recorded.
+            let names = table.columns.map(\.name)
+            guard names.count == change.after.count else { throw later(change) }
             let name = SQLName.quoted(table.name)
-            let keys = change.keyColumns.map { SQLName.quoted(table.columns[places[$0]].name) + " = ?" }
-            let condition = keys.joined(separator: " AND ")
-            var values = stored.map { place, _ in places.firstIndex(of: place).flatMap { change.after[$0] } ?? .null }
+            let condition = change.keyColumns.map { SQLName.quoted(names[$0]) + " = ?" }.joined(separator: " AND ")
+            var values = change.after.map { $0 ?? .null }
             if change.kind == .update {
                 var former: [SQLValue]?
                 let list = names.map(SQLName.quoted).joined(separator: ", ")
@@ -31,14 +28,12 @@ struct UniqueValueSwap {
                     former = names.indices.map { row.value($0) }
                 }
                 guard let former else { throw later(change) }
-                for (index, (place, _)) in stored.enumerated() {
-                    guard let column = places.firstIndex(of: place), !change.keyColumns.contains(column),
-                        change.after[column] != nil
-                    else {
+                for index in names.indices {
+                    if change.keyColumns.contains(index) || change.after[index] == nil {
                         values[index] = former[index]
-                        continue
+                    } else if former[index] != change.before[index] {
+                        throw later(change)
                     }
-                    guard former[index] == change.before[column] else { throw later(change) }
                 }
                 try connection.run("DELETE FROM \(name) WHERE \(condition)", change.key)
             }

@@ -64,7 +64,8 @@ extension StoreMergeConflict {
 }
 
 extension StoreMergeConflict.State {
-    fileprivate var record: JSONValue {
+    /// What one side has, as an object.
+    var record: JSONValue {
         let (kind, text): (String, String?) =
             switch self {
             case .value(let value): ("value", value == .null ? nil : value.text)

@@ -61,13 +61,16 @@ extension MergeNote {
             "\(place): \(count) deleted in one place stay, since the other went on with them"
         case .timesUnknown: "\(place): history does not tell which of \(count) values is the newest"
         case .propertyLacking: "\(place): the shared store has no place for it; \(count) rows are kept in the file"
+        case .triggersHeldBack: "\(place): its triggers did not fire; what they did in the other place was merged"
+        case .indexRebuilt: "\(place): the search index was built anew"
+        case .indexNotFollowed: "\(place): the search index keeps no texts, and does not know what was merged"
         }
     }
 }
 
 extension StoreMergeConflict {
     /// The columns of the table.
-    fileprivate var row: [String] {
+    var row: [String] {
         [
             Escaped.text("\(entity)/\(key.map(\.text).joined(separator: ","))"),
             property.map { Escaped.text($0) } ?? "-", base?.text ?? "-", old.text, shared.text, taken.rawValue,
@@ -79,7 +82,7 @@ extension StoreMergeConflict.State {
     private static let widest = 32
 
     /// The state as a person reads it.
-    fileprivate var text: String {
+    var text: String {
         switch self {
         case .value(let value):
             let text = Escaped.text(value.text)

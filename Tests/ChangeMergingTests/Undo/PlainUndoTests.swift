@@ -11,12 +11,13 @@ struct PlainUndoTests {
         CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT UNIQUE, face BLOB);
         CREATE TABLE tag (name TEXT PRIMARY KEY, hue INTEGER) WITHOUT ROWID;
         CREATE TABLE line (text TEXT, n REAL);
+        CREATE TABLE sized (name TEXT UNIQUE, id INTEGER PRIMARY KEY, size INTEGER AS (length(name)) STORED, v AS (id));
         CREATE VIRTUAL TABLE kept USING fts5(body);
         CREATE VIRTUAL TABLE found USING fts5(name, content='person', content_rowid='id');
         INSERT INTO person VALUES (1, 'ann', x'00ff'), (2, 'bob', NULL), (3, 'cid', x'');
         INSERT INTO tag VALUES ('red', 1), ('blue', NULL);
         INSERT INTO line VALUES ('a', 1.5), ('a', 1.5), ('b', NULL);
-        INSERT INTO kept VALUES ('alpha'), ('beta');
+        INSERT INTO kept VALUES ('alpha'), ('beta'); INSERT INTO sized (name, id) VALUES ('a', 1), ('bb', 2), ('c', 3);
         INSERT INTO found (found) VALUES ('rebuild');
         """
 
@@ -29,7 +30,9 @@ struct PlainUndoTests {
             INSERT INTO person VALUES (4, 'dan', NULL); DELETE FROM tag WHERE name = 'red'; INSERT INTO tag VALUES ('x', 1);
             DELETE FROM line WHERE rowid = 1; INSERT INTO line VALUES ('c', 2), ('c', 2);
             INSERT INTO kept (rowid, body) VALUES (9, 'gamma'); DELETE FROM kept WHERE rowid = 1;
-            UPDATE kept SET body = 'betamax' WHERE rowid = 2;
+            UPDATE kept SET body = 'betamax' WHERE rowid = 2; DELETE FROM sized WHERE id = 3;
+            UPDATE sized SET name = 'x' WHERE id = 1; UPDATE sized SET name = 'a' WHERE id = 2;
+            UPDATE sized SET name = 'bb' WHERE id = 1; INSERT INTO sized (name, id) VALUES ('c', 9);
             """,
             in: "old"
         )
@@ -62,12 +65,12 @@ struct PlainUndoTests {
         let result = try MergeUndo(reading: file)
             .undo(in: MergePlace(connection), deadline: Deadline(after: .seconds(60)))
         #expect(result.inserted + result.updated + result.deleted > 8)
-        #expect(
-            try Self.content(triple) == [
-                ["1 ann [0, 255]", "2 bob -", "3 cid []", "4 eve -"], ["blue 7", "red 1"], ["a 1.5", "a 1.5", "b -"],
-                ["1 alpha", "2 beta"],
-            ]
-        )
+        let content = try Self.content(triple)
+        #expect(content[0] == ["1 ann [0, 255]", "2 bob -", "3 cid []", "4 eve -"])
+        #expect(content[1] == ["blue 7", "red 1"])
+        #expect(content[2] == ["a 1.5", "a 1.5", "b -"])
+        #expect(content[3] == ["1 alpha", "2 beta"])
+        #expect(content[4] == ["a 1 1 1", "bb 2 2 2", "c 3 1 3"])
         #expect(try triple.rows("SELECT rowid FROM found WHERE found MATCH 'dan'").isEmpty)
         for index in ["kept", "found"] {
             try triple.execute("INSERT INTO \(index) (\(index)) VALUES ('integrity-check')", in: "shared")
@@ -82,7 +85,8 @@ struct PlainUndoTests {
         arguments: [
             "UPDATE person SET name = 'zoe' WHERE id = 5", "DELETE FROM person WHERE id = 1",
             "INSERT INTO person VALUES (3, 'new', NULL)", "DELETE FROM line WHERE text = 'c'",
-            "UPDATE kept SET body = 'z' WHERE rowid = 9", "UPDATE person SET face = NULL WHERE id = 1",
+            "UPDATE kept SET body = 'z' WHERE rowid = 9", "UPDATE sized SET name = 'z' WHERE id = 1",
+            "UPDATE person SET face = NULL WHERE id = 1",
         ]
     )
     func laterWrites(_ sql: String) throws {

@@ -1,0 +1,73 @@
+import SafeFiles
+public import StoreFormat
+
+/// Compares two stores object by object, and each with what both came from.
+///
+/// It writes nothing. Of what differs it holds the keys in memory, of the rest nothing.
+public struct StoreDifference: Sendable {
+    private let lockTimeout: Duration
+    private let allowsNetworkFileSystem: Bool
+    private let monitor: WorkMonitor
+
+    public init(
+        lockTimeout: Duration = .seconds(20),
+        allowsNetworkFileSystem: Bool = false,
+        onProgress: (@Sendable (StoreProgress) -> Void)? = nil,
+        isCancelled: (@Sendable () -> Bool)? = nil
+    ) {
+        self.lockTimeout = lockTimeout
+        self.allowsNetworkFileSystem = allowsNetworkFileSystem
+        monitor = WorkMonitor(onProgress: onProgress, isCancelled: isCancelled)
+    }
+
+    /// Calls `body` with each object that differs, by entities and keys.
+    ///
+    /// With a base, those that the first store changed since come first, then those that the second did, and the summary
+    /// tells what would conflict. Throws where a store was written to after `body` was called, for then nothing fits any more.
+    public func compare(
+        _ first: StoreLocation,
+        with second: StoreLocation,
+        base: StoreLocation? = nil,
+        includingValues: Bool = false,
+        _ body: (ObjectDifference) throws -> Void
+    ) throws -> DifferenceSummary {
+        let reader = StoreReader(
+            lockTimeout: lockTimeout,
+            allowsNetworkFileSystem: allowsNetworkFileSystem,
+            monitor: monitor
+        )
+        var hasBegun = false
+        func compare(_ places: [MergePlace]) throws -> DifferenceSummary {
+            if hasBegun {
+                throw StoreError(.changedMeanwhile, path: first.path, "a store was written to while they were compared")
+            }
+            var summary = DifferenceSummary()
+            func tell(_ difference: ObjectDifference) throws {
+                hasBegun = true
+                summary.count(difference)
+                try body(difference)
+            }
+            let areManaged = try places.map { try EntityNumbers(reading: $0.connection) != nil }
+            guard Set(areManaged).count == 1 else {
+                throw StoreError(.incompatible, path: second.path, "only one of the stores is Core Data's")
+            }
+            if areManaged[0] {
+                let comparison = try ManagedComparison(places, includesValues: includingValues, monitor)
+                try comparison.run(&summary, tell)
+            } else {
+                let comparison = try PlainComparison(places.map(\.connection), includesValues: includingValues, monitor)
+                try comparison.run(&summary, tell)
+            }
+            return summary
+        }
+        return try reader.withView(of: first) { first in
+            try reader.withView(of: second) { second in
+                let places = [first, second].map { MergePlace($0.connection, externalData: $0.externalData) }
+                guard let base else { return try compare(places) }
+                return try reader.withView(of: base) { view in
+                    try compare(places + [MergePlace(view.connection, externalData: view.externalData)])
+                }
+            }
+        }
+    }
+}

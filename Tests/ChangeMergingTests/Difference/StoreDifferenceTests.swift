@@ -1,0 +1,114 @@
+import ChangeMerging
+import SafeFiles
+import StoreFormat
+import StoreWriting
+import TestSupport
+import Testing
+
+@Suite("Comparing two stores")
+struct StoreDifferenceTests {
+    private static func text(_ difference: ObjectDifference) -> String {
+        let key = difference.key.map { "\($0.sqlValue)" }.joined(separator: ",")
+        let properties = difference.properties.map { property in
+            let members = (property.added.map { "+\($0)" } + property.removed.map { "-\($0)" }).joined()
+            return property.name + members + (property.isReordered ? "~" : "")
+        }
+        let side = difference.side.map { $0.rawValue + " " } ?? ""
+        return "\(side)\(difference.kind.rawValue) \(difference.entity) \(key) \(properties.joined(separator: " "))"
+    }
+
+    @Test("Objects are told by entity and key, attributes and relationships by name, members by who came and went")
+    func managed() throws {
+        let triple = try StoreMergeTests.triple()
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        try old.save { try $0.update(StoreMergeTests.habit(1), ["name": .text("new"), "goal": .integer(4)]) }
+        try old.save { try $0.delete([StoreMergeTests.habit(3)]) }
+        let late = try old.insert("Habit", ["name": .text("late"), "code": .text("l")])
+        try old.save { try $0.connect(StoreMergeTests.category, "habits", to: late) }
+        try shared.save { try $0.update(StoreMergeTests.habit(1), ["name": .text("other")]) }
+
+        var found: [String] = []
+        let difference = StoreDifference(lockTimeout: .seconds(60))
+        let base = try triple.store("base").location
+        let summary = try difference.compare(base, with: old.location, includingValues: true) { object in
+            found.append(Self.text(object))
+            if object.kind == .updated, object.entity == "Habit" {
+                #expect(object.properties.map(\.after) == [.value(.integer(4)), .value(.text("new"))])
+                #expect(object.address?.primaryKey == 1)
+            }
+        }
+        #expect(
+            found == [
+                "updated Category integer(1) habits+4-3", "updated Habit integer(1) goal name",
+                "deleted Habit integer(3) ", "inserted Habit integer(4) ",
+            ]
+        )
+        #expect(!summary.isEqual)
+        #expect(summary.second["Habit"]?.updated == 1)
+
+        found = []
+        let three = try difference.compare(shared.location, with: old.location, base: base) { object in
+            found.append(Self.text(object))
+        }
+        #expect(found.first == "first updated Habit integer(1) name")
+        #expect(found.count == 5)
+        #expect(three.conflicts.map(\.property) == ["name"])
+        // Nobody asked for values.
+        #expect(three.conflicts.map(\.old) == [.present])
+    }
+
+    @Test("A store and its copy are equal, and reading them changes nothing")
+    func equal() throws {
+        let triple = try StoreMergeTests.triple()
+        let before = try triple.folder.directory.contents(of: "old.sqlite", limit: 1 << 28)
+        let summary = try StoreDifference(lockTimeout: .seconds(60))
+            .compare(triple.store("base").location, with: triple.store("old").location) { _ in
+                Issue.record("nothing differs")
+            }
+        #expect(summary.isEqual)
+        #expect(try triple.folder.directory.contents(of: "old.sqlite", limit: 1 << 28) == before)
+    }
+
+    @Test("Rows of tables are told by their keys, those without by their number, and definitions by name")
+    func plain() throws {
+        let folder = try ScratchFolder()
+        let schema = """
+            CREATE TABLE t (id INTEGER PRIMARY KEY, v, w); CREATE TABLE k (a TEXT, b INT, v, PRIMARY KEY (a, b)) WITHOUT ROWID;
+            CREATE TABLE bag (x); INSERT INTO t VALUES (1, 1, 'x'), (2, NULL, 'y'); INSERT INTO k VALUES ('a', 1, 0);
+            INSERT INTO bag VALUES (1), (1), (2);
+            """
+        let first = try folder.makeStore(schema, as: "first")
+        let second = try folder.makeStore(
+            schema + """
+                UPDATE t SET v = 1.0 WHERE id = 1; DELETE FROM t WHERE id = 2; INSERT INTO t VALUES (3, 3, 3);
+                UPDATE k SET v = 'new'; DELETE FROM bag WHERE rowid = 1; INSERT INTO bag VALUES ('1');
+                CREATE TABLE extra (id INTEGER PRIMARY KEY); INSERT INTO extra VALUES (7); CREATE INDEX i ON t (v);
+                """,
+            as: "second"
+        )
+        var found: [String] = []
+        let summary = try StoreDifference(lockTimeout: .seconds(60))
+            .compare(first, with: second) { found.append(Self.text($0)) }
+        #expect(
+            found == [
+                "updated t integer(1) v", "deleted t integer(2) ", "inserted t integer(3) ",
+                "updated k text(\"a\"),integer(1) v", "deleted bag  ", "inserted bag  ", "inserted extra integer(7) ",
+            ]
+        )
+        #expect(summary.definitions == ["extra", "i"])
+        let equal = try StoreDifference(lockTimeout: .seconds(60)).compare(first, with: first) { _ in }
+        #expect(equal.isEqual)
+    }
+
+    @Test("A store of Core Data's and another kind of store are not compared")
+    func kinds() throws {
+        let triple = try StoreMergeTests.triple()
+        let folder = try ScratchFolder()
+        let plain = try folder.makeStore("CREATE TABLE t (v)")
+        let error = #expect(throws: StoreError.self) {
+            try StoreDifference(lockTimeout: .seconds(60))
+                .compare(triple.store("base").location, with: plain) { _ in }
+        }
+        #expect(error?.code == .incompatible)
+    }
+}

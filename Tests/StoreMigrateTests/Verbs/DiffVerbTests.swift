@@ -1,0 +1,57 @@
+import Testing
+
+@Suite("diff")
+struct DiffVerbTests {
+    private static func run(_ arguments: [String]) async throws -> (run: Tool.Run, records: [JSONTree]) {
+        let run = try await Tool.run(["diff"] + arguments + ["--json"])
+        return (run, try Grammar().check(run))
+    }
+
+    @Test("Equal stores end with 0, different ones with 3; values come only when they are asked for")
+    func plain() async throws {
+        let scratch = try Scratch()
+        let (a, b) = (try await scratch.store("a.db"), try await scratch.store("b.db"))
+        let equal = try await Self.run([a, b])
+        #expect(equal.run.status == 0)
+        #expect(equal.records.first { $0["type"]?.string == "comparison" }?["equal"] == .bool(true))
+        try await SQLiteProgram.run(b, "UPDATE habit SET name = 'secret' WHERE id = 1; INSERT INTO habit VALUES (9, 'x')")
+        let before = try scratch.fingerprint()
+        let different = try await Self.run([a, b])
+        #expect(different.run.status == 3)
+        let found = different.records.filter { $0["type"]?.string == "difference" }
+        #expect(found.map { $0["change"]?.string } == ["updated", "inserted"])
+        #expect(found.map { $0["entity"]?.string } == ["habit", "habit"])
+        #expect(!different.run.output.contains("secret"))
+        #expect(try await Self.run([a, b, "--values"]).run.output.contains("secret"))
+        let text = try await Tool.run(["diff", a, b])
+        #expect(text.status == 3)
+        #expect(text.output.contains("habit/1  updated   name"))
+        #expect(text.output.contains("1 inserted  1 updated  0 deleted"))
+        #expect(try scratch.fingerprint() == before)
+    }
+
+    @Test("With a base, each store's changes are told, and what a merge would have to decide")
+    func base() async throws {
+        let scratch = try Scratch()
+        let (a, b, base) = (
+            try await scratch.store("a.db"), try await scratch.store("b.db"), try await scratch.store("c.db")
+        )
+        try await SQLiteProgram.run(a, "UPDATE habit SET name = 'one' WHERE id = 1")
+        try await SQLiteProgram.run(b, "UPDATE habit SET name = 'two' WHERE id = 1; DELETE FROM mark")
+        let (run, records) = try await Self.run([a, b, "--base", base])
+        #expect(run.status == 3)
+        let sides = records.filter { $0["type"]?.string == "difference" }.map { $0["side"]?.string }
+        #expect(sides == ["first", "second", "second"])
+        #expect(records.filter { $0["type"]?.string == "conflict" }.map { $0["property"]?.string } == ["name"])
+        #expect(!run.output.contains("one"))
+    }
+
+    @Test("What is no store, or is not there, is told as everywhere")
+    func missing() async throws {
+        let scratch = try Scratch()
+        let a = try await scratch.store("a.db")
+        #expect(try await Tool.run(["diff", a, scratch.path("none.db")]).status == 10)
+        let other = try scratch.file("text.db", Array("this is no database at all, whatever its name says".utf8))
+        #expect(try await Tool.run(["diff", other, a]).status == 12)
+    }
+}
