@@ -19,14 +19,20 @@ struct ManagedComparison {
         self.monitor = monitor
     }
 
-    func run(_ summary: inout DifferenceSummary, _ body: (ObjectDifference) throws -> Void) throws {
-        guard let base else { return try compare(first, second, as: nil, body) }
+    /// Returns what a merge would make of it; the objects themselves are not counted there.
+    func run(_ body: (ObjectDifference) throws -> Void) throws -> DifferenceSummary {
+        var summary = DifferenceSummary()
+        guard let base else {
+            try compare(first, second, as: nil, body)
+            return summary
+        }
         try compare(base, first, as: .first, body)
         try compare(base, second, as: .second, body)
         var planner = MergePlanner(sides, MergeSettings(source: .scan), monitor: monitor)
         let plan = try planner.makePlan()
         summary.conflicts = includesValues ? plan.conflicts : plan.conflicts.map(\.withoutValues)
         summary.refusals = plan.refusals
+        return summary
     }
 
     /// A relationship of one object, at one of its ends.

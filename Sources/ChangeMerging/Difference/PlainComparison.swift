@@ -16,10 +16,12 @@ struct PlainComparison {
         self.monitor = monitor
     }
 
-    func run(_ summary: inout DifferenceSummary, _ body: (ObjectDifference) throws -> Void) throws {
+    /// Returns what is defined differently, and what a merge would make of it; the rows are not counted there.
+    func run(_ body: (ObjectDifference) throws -> Void) throws -> DifferenceSummary {
+        var summary = DifferenceSummary()
         guard let base else {
             summary.definitions = try compare(first, second, as: nil, body)
-            return
+            return summary
         }
         summary.definitions = try compare(base, first, as: .first, body)
         summary.definitions += try compare(base, second, as: .second, body)
@@ -28,6 +30,7 @@ struct PlainComparison {
         let plan = try planner.makePlan()
         summary.conflicts = includesValues ? plan.summary.conflicts : plan.summary.conflicts.map(\.withoutValues)
         summary.refusals = plan.summary.refusals
+        return summary
     }
 
     /// Returns the names of what is defined differently.

@@ -51,13 +51,13 @@ public struct StoreDifference: Sendable {
             guard Set(areManaged).count == 1 else {
                 throw StoreError(.incompatible, path: second.path, "only one of the stores is Core Data's")
             }
-            if areManaged[0] {
-                let comparison = try ManagedComparison(places, includesValues: includingValues, monitor)
-                try comparison.run(&summary, tell)
-            } else {
-                let comparison = try PlainComparison(places.map(\.connection), includesValues: includingValues, monitor)
-                try comparison.run(&summary, tell)
-            }
+            let rest =
+                try areManaged[0]
+                ? ManagedComparison(places, includesValues: includingValues, monitor).run(tell)
+                : PlainComparison(places.map(\.connection), includesValues: includingValues, monitor).run(tell)
+            summary.definitions = rest.definitions
+            summary.conflicts = rest.conflicts
+            summary.refusals = rest.refusals
             return summary
         }
         return try reader.withView(of: first) { first in

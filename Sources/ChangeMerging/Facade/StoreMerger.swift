@@ -48,6 +48,7 @@ package struct StoreMerger {
                 base: base?.connection,
                 old: old.connection,
                 shared: connection,
+                moved: moved,
                 settings: settings,
                 at: commitCount,
                 monitor: monitor

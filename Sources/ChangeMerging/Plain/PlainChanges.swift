@@ -20,6 +20,8 @@ struct PlainChanges: Sendable {
         let removed: Int64?
         /// True where both sides have added an equal one.
         let isInBoth: Bool
+        /// True where the old side removed it, and the shared store's row is yet to be found.
+        var isGone = false
     }
 
     var changes: [Change] = []

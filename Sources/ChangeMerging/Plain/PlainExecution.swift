@@ -31,10 +31,7 @@ struct PlainExecution {
         for index in plan.layout.tables.indices { try update(index) }
         try updateWaiting()
         for index in plan.layout.tables.indices { try insert(index) }
-        for name in plan.rebuilt {
-            let table = SQLName.quoted(name)
-            try shared.run("INSERT INTO \(table) (\(table)) VALUES ('rebuild')", [])
-        }
+        try plan.layout.rebuildIndexes(over: plan.touched, in: shared)
         for (name, number) in plan.sequences.sorted(by: { $0.key < $1.key }) {
             try shared.run(
                 "UPDATE sqlite_sequence SET seq = max(ifnull(seq, 0), ?) WHERE name = ?",
@@ -96,7 +93,7 @@ struct PlainExecution {
             } catch {
                 guard let former, let kind = refusal else { throw error }
                 guard kind == .unique else {
-                    try park(table.parked(.old, action.source, oldValues(action.source, index), .constraint))
+                    try park(table.parked(.old, action.source, at: key, oldValues(action.source, index), .constraint))
                     continue
                 }
                 var row = former
@@ -129,7 +126,15 @@ struct PlainExecution {
         for index in refused {
             let part = waiting[index]
             let table = plan.layout.tables[part.table]
-            try park(table.parked(.old, part.source, oldValues(part.source, part.table), .constraint))
+            try park(
+                table.parked(
+                    .old,
+                    part.source,
+                    at: table.key(of: part.former),
+                    oldValues(part.source, part.table),
+                    .constraint
+                )
+            )
             try insert(part.former, table)
         }
         waiting = []
@@ -156,7 +161,7 @@ struct PlainExecution {
         } catch {
             guard refusal != nil else { throw error }
             let row = table.isBag ? values : try oldValues(source, index)
-            try park(table.parked(.old, source, row, .constraint))
+            try park(table.parked(.old, source, at: nil, row, .constraint))
             return false
         }
     }

@@ -59,6 +59,26 @@ struct PlainLayout: Sendable {
 
     func position(of name: String) -> Int? { positions[name.lowercased()] }
 
+    /// The search indexes that are to be built anew when rows of these tables (by lower-case name) were written.
+    func indexes(over touched: Set<String>) -> [String] {
+        guard !touched.isEmpty else { return [] }
+        return virtualTables.keys.sorted()
+            .filter { name in
+                guard case .rebuilt(let content)? = virtualTables[name] else { return false }
+                let source = content?.lowercased() ?? ""
+                // A view may show any table.
+                return touched.contains(source) || position(of: source) == nil
+            }
+    }
+
+    /// Builds them anew.
+    func rebuildIndexes(over touched: Set<String>, in connection: StoreConnection) throws {
+        for name in indexes(over: touched) {
+            let table = SQLName.quoted(name)
+            try connection.run("INSERT INTO \(table) (\(table)) VALUES ('rebuild')", [])
+        }
+    }
+
     // MARK: Tables
 
     private static func tables(_ table: StoreSchema.Table, isUTF8: Bool) -> [PlainTable] {

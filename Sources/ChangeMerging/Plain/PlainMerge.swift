@@ -19,11 +19,12 @@ struct PlainMerge: PlannedMerge {
         base: StoreConnection?,
         old: StoreConnection,
         shared: StoreConnection,
+        moved: [RekeyedObject] = [],
         settings: MergeSettings,
         at commitCount: CommitCount,
         monitor: WorkMonitor
     ) throws {
-        var planner = try PlainPlanner(base: base, old: old, shared: shared, settings, monitor)
+        var planner = try PlainPlanner(base: base, old: old, shared: shared, moved: moved, settings, monitor)
         plan = try planner.makePlan()
         self.old = old
         self.shared = shared
@@ -33,7 +34,7 @@ struct PlainMerge: PlannedMerge {
     /// Objects are named by URIs only in stores of Core Data's; of a table's rows those are told that one number names.
     func forEachRekeyedObject(_ body: (RekeyedObject) throws -> Void) throws {
         for (index, table) in plan.layout.tables.enumerated() where table.hasMovableKey {
-            let targets = plan.targets[index]
+            let targets = plan.targets[index].filter { plan.known[index][$0.key] == nil }
                 .compactMap { key, target in
                     if let old = key.values.first?.integer, let new = target.key.values.first?.integer {
                         (old: old, new: new, reason: target.reason)
@@ -145,8 +146,21 @@ struct PlainMerge: PlannedMerge {
             let table = plan.layout.tables[parking.table]
             let connection = parking.side == .old ? old : shared
             guard let values = try parking.values ?? table.row(parking.key, in: connection) else { continue }
-            try body(table.parked(parking.side, parking.key, values, parking.reason))
+            let target = try target(of: parking)
+            try body(table.parked(parking.side, parking.key, at: target, values, parking.reason))
         }
+    }
+
+    /// The key that a parked row has in the shared store after the merge; nil where that has no such row.
+    private func target(of parking: PlainPlan.Parking) throws -> PlainKey? {
+        let table = plan.layout.tables[parking.table]
+        guard !table.isBag else { return nil }
+        var key = parking.key
+        if parking.side == .old, let values = try table.row(key, in: old) {
+            key = table.key(of: plan.mapped(values, in: parking.table))
+        }
+        if let action = plan.actions[parking.table][key] { return action.kind == .delete ? nil : key }
+        return try table.row(key, in: shared) == nil ? nil : key
     }
 }
 
@@ -155,6 +169,7 @@ extension PlainTable {
     func parked(
         _ side: MergeDirection,
         _ key: PlainKey,
+        at target: PlainKey?,
         _ values: [SQLValue],
         _ reason: StoreMergeConflict.Reason
     ) -> ParkedRow {
@@ -162,6 +177,7 @@ extension PlainTable {
             side: side,
             entity: name,
             key: key.stored,
+            target: target?.stored,
             reason: reason,
             values: Dictionary(zip(columns, values.map { StoredValue($0) }), uniquingKeysWith: { first, _ in first })
         )

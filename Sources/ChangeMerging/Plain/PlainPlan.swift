@@ -38,7 +38,15 @@ struct PlainPlan: Sendable {
     /// Rows without key that are removed: their numbers, and what they hold.
     var removed: [[Int64: [SQLValue]]]
     var targets: [[PlainKey: Target]]
-    /// Indexes that are built anew.
+    /// Those of them that earlier merges decided.
+    let known: [[PlainKey: Target]]
+    /// The old store's keys of these rows, by the shared store's.
+    let origins: [[PlainKey: PlainKey]]
+    /// True where an earlier merge gave any row another key.
+    let hasMoves: Bool
+    /// The lower-case names of the tables that are written.
+    var touched: Set<String> = []
+    /// Search indexes that are built anew.
     var rebuilt: [String] = []
     /// The greatest numbers that AUTOINCREMENT tables have given out on either side.
     var sequences: [String: Int64] = [:]
@@ -48,12 +56,29 @@ struct PlainPlan: Sendable {
     var dangling: [String: Int64] = [:]
     var commitCount: CommitCount?
 
-    init(_ layout: PlainLayout) {
+    init(_ layout: PlainLayout, moved: [RekeyedObject]) {
         self.layout = layout
         actions = layout.tables.map { _ in [:] }
         added = layout.tables.map { _ in [] }
         removed = layout.tables.map { _ in [:] }
-        targets = layout.tables.map { _ in [:] }
+        var known: [[PlainKey: Target]] = layout.tables.map { _ in [:] }
+        var origins: [[PlainKey: PlainKey]] = layout.tables.map { _ in [:] }
+        for object in moved {
+            guard let table = layout.position(of: object.entity) else { continue }
+            let (own, shared) = (PlainKey(object.old.primaryKey), PlainKey(object.new.primaryKey))
+            known[table][own] = Target(key: shared, reason: object.reason)
+            origins[table][shared] = own
+        }
+        targets = known
+        self.known = known
+        self.origins = origins
+        hasMoves = !moved.isEmpty
+    }
+
+    /// The columns of a table that lead to rows which the shared store has under other keys, and those rows' own keys.
+    func movedColumns(of table: PlainTable) -> [(column: Int, keys: Set<SQLValue>)] {
+        table.foreignKeys.filter { $0.leadsToKey && $0.columns.count == 1 && !known[$0.parent].isEmpty }
+            .map { ($0.columns[0], Set(known[$0.parent].keys.compactMap(\.values.first))) }
     }
 
     /// The values of a row of the old store as the shared one has them, under its key there.
@@ -83,4 +108,20 @@ struct PlainPlan: Sendable {
 
     /// The key of the shared store under which a row of the old one is found.
     func target(of key: PlainKey, in table: Int) -> PlainKey { targets[table][key]?.key ?? key }
+
+    /// The old store's key of a row of the shared one that was there at the last merge; nil where only the shared store has it.
+    func own(_ key: PlainKey, in index: Int) -> PlainKey? {
+        guard hasMoves else { return key }
+        if let own = origins[index][key] { return own }
+        if known[index][key] != nil { return nil }
+        let table = layout.tables[index]
+        var values = key.values
+        for foreignKey in table.foreignKeys where foreignKey.leadsToKey && foreignKey.columns.count == 1 {
+            guard let place = table.key.firstIndex(of: foreignKey.columns[0]) else { continue }
+            guard let part = foreignKey.parent == index ? nil : own(PlainKey([values[place]]), in: foreignKey.parent)
+            else { return nil }
+            values[place] = part.values[0]
+        }
+        return PlainKey(values)
+    }
 }

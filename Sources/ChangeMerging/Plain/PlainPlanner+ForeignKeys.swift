@@ -51,7 +51,7 @@ extension PlainPlanner {
         let table = layout.tables[index]
         guard table.isBag, !plan.added[index].isEmpty else { return false }
         var isChanged = false
-        for row in changes[index].rows where row.removed == nil {
+        for row in changes[index].rows where row.removed == nil && !row.isGone {
             let mapped = plan.mapped(row.values, in: index)
             guard let place = plan.added[index].firstIndex(of: mapped) else { continue }
             for foreignKey in table.foreignKeys {
@@ -81,7 +81,8 @@ extension PlainPlanner {
         guard let source = try there.keys(where: foreignKey.parentColumns, are: wanted, in: old).first else {
             return .isThere
         }
-        let target = plan.target(of: source, in: foreignKey.parent)
+        guard let mapped = try mappedRow(source, in: foreignKey.parent) else { return .isThere }
+        let target = there.key(of: mapped)
         if try exists(target, in: foreignKey.parent) { return .isThere }
         guard !lost[foreignKey.parent].contains(source), policy(for: foreignKey.parent) != .rollback else {
             return .isGone
@@ -150,14 +151,19 @@ extension PlainPlanner {
         let table = layout.tables[child]
         if table.isBag {
             guard plan.removed[child][holder.values.first?.integer ?? 0] == nil else { return false }
-            return try table.keys(where: foreignKey.columns, are: values, in: old, onlyOwn: true).isEmpty
+            guard foreignKey.leadsToKey, foreignKey.columns.count == 1 else {
+                return try table.keys(where: foreignKey.columns, are: values, in: old, onlyOwn: true).isEmpty
+            }
+            guard let own = plan.own(PlainKey(values), in: foreignKey.parent) else { return true }
+            return try table.keys(where: foreignKey.columns, are: own.values, in: old, onlyOwn: true).isEmpty
         }
         guard let row = try merged(holder, in: child), foreignKey.columns.map({ row[$0] }) == values else {
             return false
         }
         // The old store itself leaves such rows behind: it is not for the merge to know better.
-        guard let former = try table.row(holder, in: old) else { return true }
-        return foreignKey.columns.map { former[$0] } != values
+        guard let own = plan.own(holder, in: child), let former = try table.row(own, in: old) else { return true }
+        let mapped = plan.mapped(former, in: child)
+        return foreignKey.columns.map { mapped[$0] } != values
     }
 
     /// Keeps a row that was to be deleted, and with it what it leads to.

@@ -15,7 +15,7 @@ extension PlainPlanner {
     private mutating func mapKeys(of index: Int) throws {
         let table = layout.tables[index]
         guard !table.isBag else { return }
-        var targets: [PlainKey: PlainPlan.Target] = [:]
+        var targets = plan.known[index]
         var greatest: Int64?
         for change in changes[index].changes where change.kind == .inserted {
             guard let row = try table.row(change.key, in: old) else { continue }
@@ -33,13 +33,16 @@ extension PlainPlanner {
                 move(to: holder, .sameObject)
                 continue
             }
-            let there = try table.row(natural, in: shared)
+            // A key that an earlier merge gave to another row of the old store is that row's.
+            let isTaken = plan.origins[index][natural] != nil
+            let there = try isTaken ? nil : table.row(natural, in: shared)
             let isReleased = changed[index][natural]?.kind == .deleted
             if let there, !isReleased, there == values {
                 move(to: natural, .sameObject)
             } else if let holder = try uniqueHolder(of: values, besides: natural, in: index) {
                 move(to: holder, .sameObject)
-            } else if table.hasMovableKey, try (there != nil && !isReleased) || wasGivenOutByShared(natural, in: index)
+            } else if table.hasMovableKey,
+                try isTaken || (there != nil && !isReleased) || wasGivenOutByShared(natural, in: index)
             {
                 let last = try greatest ?? max(table.greatestKey(in: old), table.greatestKey(in: shared))
                 guard last < Int64.max else {
@@ -79,7 +82,9 @@ extension PlainPlanner {
             )
         }
         for key in try table.keys(where: columns, are: columns.map { values[$0] }, in: shared) {
-            if try base.flatMap({ try table.row(key, in: $0) }) == nil { return key }
+            guard let base else { return key }
+            guard plan.origins[index][key] == nil else { continue }
+            if try plan.known[index][key] != nil || table.row(key, in: base) == nil { return key }
         }
         return nil
     }
@@ -90,7 +95,7 @@ extension PlainPlanner {
         for unique in table.uniques where unique.columns != table.key {
             let wanted = unique.columns.map { values[$0] }
             for holder in try table.keys(where: unique.columns, are: wanted, in: shared) where holder != own {
-                guard let change = changed[index][holder], change.kind != .inserted else { return holder }
+                guard let change = changed[index][holder] else { return holder }
                 if change.kind == .updated, Set(change.columns).isDisjoint(with: unique.columns) { return holder }
             }
         }

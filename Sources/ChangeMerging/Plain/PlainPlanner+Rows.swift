@@ -12,6 +12,10 @@ extension PlainPlanner {
             }
         }
         for row in changes[index].rows {
+            if row.isGone {
+                try removeMapped(row.values, index)
+                continue
+            }
             if let number = row.removed {
                 plan.removed[index][number] = row.values
                 continue
@@ -22,6 +26,21 @@ extension PlainPlanner {
             if values != row.values, try holds(values, in: table) { continue }
             plan.added[index].append(values)
         }
+    }
+
+    /// Removes the row of the shared store that a row without key of the old one became.
+    private mutating func removeMapped(_ values: [SQLValue], _ index: Int) throws {
+        let table = layout.tables[index]
+        let mapped = plan.mapped(values, in: index)
+        let conditions = table.columns.map { "\(SQLName.quoted($0)) IS ?" }.joined(separator: " AND ")
+        var number: Int64?
+        try shared.forEachRow(
+            "SELECT \(SQLName.quoted(table.rowID ?? "rowid")) FROM \(table.quotedName) WHERE \(conditions)",
+            mapped
+        ) { row in
+            if number == nil, plan.removed[index][row.integer(0)] == nil { number = row.integer(0) }
+        }
+        if let number { plan.removed[index][number] = mapped }
     }
 
     /// True where the shared store has an equal row, in a table without key.
@@ -70,8 +89,8 @@ extension PlainPlanner {
 
     private mutating func decideUpdated(_ change: PlainChanges.Change, _ index: Int) throws {
         let table = layout.tables[index]
-        let key = change.key
-        guard let values = try mappedRow(key, in: index) else { return }
+        guard let values = try mappedRow(change.key, in: index) else { return }
+        let key = table.key(of: values)
         let policy = policy(for: index)
         guard let there = try table.row(key, in: shared) else {
             // The shared side deleted it. The edit survives.
@@ -87,15 +106,15 @@ extension PlainPlanner {
                 taken: survives ? .old : .shared
             )
             if survives {
-                plan.actions[index][key] = PlainPlan.Action(kind: .restore, source: key, columns: [])
+                plan.actions[index][key] = PlainPlan.Action(kind: .restore, source: change.key, columns: [])
                 noteSurvivor(of: index)
             } else {
-                park(.old, key, in: index, .editedAndDeleted)
-                lost[index].insert(key)
+                park(.old, change.key, in: index, .editedAndDeleted)
+                lost[index].insert(change.key)
             }
             return
         }
-        let former = try base.flatMap { try table.row(key, in: $0) } ?? there
+        let former = try base.flatMap { try table.row(change.key, in: $0) }.map { plan.mapped($0, in: index) } ?? there
         let own = change.columns.filter { values[$0] != there[$0] }
         let theirs = Set(table.columns.indices.filter { there[$0] != former[$0] })
         let contested = own.filter(theirs.contains)
@@ -120,18 +139,20 @@ extension PlainPlanner {
                 taken: taken.contains(column) ? .old : .shared
             )
         }
-        if own.contains(where: { !taken.contains($0) }) { park(.old, key, in: index, .bothChanged) }
+        if own.contains(where: { !taken.contains($0) }) { park(.old, change.key, in: index, .bothChanged) }
         if isConflict, taken.contains(where: theirs.contains) { park(.shared, key, in: index, .bothChanged) }
         guard !taken.isEmpty else { return }
-        plan.actions[index][key] = PlainPlan.Action(kind: .update, source: key, columns: taken.sorted())
+        plan.actions[index][key] = PlainPlan.Action(kind: .update, source: change.key, columns: taken.sorted())
     }
 
     private mutating func decideDeleted(_ change: PlainChanges.Change, _ index: Int) throws {
         let table = layout.tables[index]
-        let key = change.key
+        guard let row = try base.flatMap({ try table.row(change.key, in: $0) }) else { return }
+        let former = plan.mapped(row, in: index)
+        let key = table.key(of: former)
         guard let there = try table.row(key, in: shared) else { return }
-        guard let former = try base.flatMap({ try table.row(key, in: $0) }), former != there else {
-            plan.actions[index][key] = PlainPlan.Action(kind: .delete, source: key, columns: [])
+        guard former != there else {
+            plan.actions[index][key] = PlainPlan.Action(kind: .delete, source: change.key, columns: [])
             return
         }
         let policy = policy(for: index)
@@ -148,7 +169,7 @@ extension PlainPlanner {
         )
         if goes {
             park(.shared, key, in: index, .editedAndDeleted)
-            plan.actions[index][key] = PlainPlan.Action(kind: .delete, source: key, columns: [])
+            plan.actions[index][key] = PlainPlan.Action(kind: .delete, source: change.key, columns: [])
         } else {
             noteSurvivor(of: index)
         }

@@ -10,7 +10,7 @@ struct PlainPlanner {
     let layout: PlainLayout
     var plan: PlainPlan
     var changes: [PlainChanges] = []
-    /// What the old side did to each row, by its key in the old store.
+    /// What the old side did to each row that it did not add, by its key in the shared store.
     var changed: [[PlainKey: PlainChanges.Change]] = []
     /// Rows of the old side that lost their place, and are not to come back.
     var lost: [Set<PlainKey>]
@@ -22,6 +22,7 @@ struct PlainPlanner {
         base: StoreConnection?,
         old: StoreConnection,
         shared: StoreConnection,
+        moved: [RekeyedObject] = [],
         _ settings: MergeSettings,
         _ monitor: WorkMonitor
     ) throws {
@@ -31,7 +32,7 @@ struct PlainPlanner {
         self.settings = settings
         self.monitor = monitor
         layout = try PlainLayout(reading: shared)
-        plan = PlainPlan(layout)
+        plan = PlainPlan(layout, moved: moved)
         lost = layout.tables.map { _ in [] }
     }
 
@@ -39,8 +40,8 @@ struct PlainPlanner {
         try refuseDifferentSchemas()
         guard plan.summary.refusals.isEmpty else { return plan }
         let scan = PlainScan(base: base, old: old, shared: shared, monitor: monitor)
-        changes = try layout.tables.map { try scan.changes(of: $0) }
-        changed = changes.map { Dictionary($0.changes.map { ($0.key, $0) }, uniquingKeysWith: { $1 }) }
+        changes = try layout.tables.map { try scan.changes(of: $0, moved: plan.movedColumns(of: $0)) }
+        for index in layout.tables.indices { changed.append(try changesOfSharedRows(index)) }
         try considerVirtualTables()
         guard plan.summary.refusals.isEmpty else { return plan }
         guard changes.contains(where: { !$0.isEmpty }) else {
@@ -65,6 +66,20 @@ struct PlainPlanner {
         // No plain table says when its values were given.
         if policy == .newest { untimed.insert(table) }
         return policy.rule
+    }
+
+    private func changesOfSharedRows(_ index: Int) throws -> [PlainKey: PlainChanges.Change] {
+        var result: [PlainKey: PlainChanges.Change] = [:]
+        for change in changes[index].changes where change.kind != .inserted {
+            var key = change.key
+            if plan.hasMoves, let store = change.kind == .deleted ? base : old,
+                let row = try layout.tables[index].row(key, in: store)
+            {
+                key = layout.tables[index].key(of: plan.mapped(row, in: index))
+            }
+            result[key] = change
+        }
+        return result
     }
 
     /// A row of the old store as the shared one would have it; nil when there is none.
@@ -148,13 +163,8 @@ struct PlainPlanner {
         where !plan.actions[index].isEmpty || !plan.added[index].isEmpty || !plan.removed[index].isEmpty {
             touched.insert(table.name.lowercased())
         }
-        guard !touched.isEmpty else { return }
-        for (name, kind) in layout.virtualTables.sorted(by: { $0.key < $1.key }) {
-            guard case .rebuilt(let content) = kind else { continue }
-            // A view may show any table.
-            let source = content?.lowercased() ?? ""
-            if touched.contains(source) || layout.position(of: source) == nil { plan.rebuilt.append(name) }
-        }
+        plan.touched = touched
+        plan.rebuilt = layout.indexes(over: touched)
     }
 
     private mutating func finish() throws {
@@ -172,7 +182,7 @@ struct PlainPlanner {
             counts.inserted += plan.added[index].count
             counts.deleted += plan.removed[index].count
             if counts != MergeSummary.Counts() { summary.entities[table.name] = counts }
-            for target in plan.targets[index].values {
+            for (key, target) in plan.targets[index] where plan.known[index][key] == nil {
                 summary.rekeyed += 1
                 if target.reason == .sameObject { summary.joined += 1 }
             }

@@ -8,8 +8,9 @@ struct PlainScan {
     let shared: StoreConnection
     let monitor: WorkMonitor
 
-    func changes(of table: PlainTable) throws -> PlainChanges {
-        try table.isBag ? rows(of: table) : keyed(table)
+    /// `moved` are the columns that lead to rows which the shared store has under other keys, with these rows' keys.
+    func changes(of table: PlainTable, moved: [(column: Int, keys: Set<SQLValue>)] = []) throws -> PlainChanges {
+        try table.isBag ? rows(of: table, moved) : keyed(table)
     }
 
     private func keyed(_ table: PlainTable) throws -> PlainChanges {
@@ -49,10 +50,28 @@ struct PlainScan {
     }
 
     /// Rows that are equal are paired off, one of each side with one of each other: what is left over was added or removed.
-    private func rows(of table: PlainTable) throws -> PlainChanges {
+    ///
+    /// Rows that lead to moved ones are nobody's equals in the shared store, and are counted.
+    private func rows(
+        of table: PlainTable,
+        _ moved: [(column: Int, keys: Set<SQLValue>)]
+    ) throws -> PlainChanges {
         var result = PlainChanges()
         let cursors = [try base?.cursor(table.scan), try old.cursor(table.scan), try shared.cursor(table.scan)]
-        var isThere = try cursors.map { try $0?.next() ?? false }
+        var counts: [[SQLValue]: Int] = [:]
+        func advance(_ index: Int) throws -> Bool {
+            guard let cursor = cursors[index] else { return false }
+            while try cursor.next() {
+                guard index < 2, !moved.isEmpty else { return true }
+                let values = try cursor.withRow { row in
+                    moved.contains { $0.keys.contains(row.value($0.column)) } ? try table.values(of: row, in: old) : nil
+                }
+                guard let values else { return true }
+                counts[values, default: 0] += index == 0 ? -1 : 1
+            }
+            return false
+        }
+        var isThere = try cursors.indices.map(advance)
         let columns = Array(table.columns.indices)
         let keepsPairs = !table.foreignKeys.isEmpty
         var steps = 0
@@ -84,9 +103,13 @@ struct PlainScan {
                         )
                     }
             }
-            for index in least { isThere[index] = try cursors[index]?.next() ?? false }
+            for index in least { isThere[index] = try advance(index) }
             steps &+= 1
             if steps & 0xfff == 0 { try monitor.checkCancellation() }
+        }
+        for (values, count) in counts where count != 0 {
+            let row = PlainChanges.Row(values: values, removed: nil, isInBoth: false, isGone: count < 0)
+            result.rows += Array(repeating: row, count: abs(count))
         }
         return result
     }

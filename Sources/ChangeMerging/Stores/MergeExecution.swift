@@ -43,6 +43,7 @@ struct MergeExecution {
             ($0.entity, $0.row.key, $0.side.rawValue, $0.reason.rawValue)
                 < ($1.entity, $1.row.key, $1.side.rawValue, $1.reason.rawValue)
         }
+        let arriving = Set(plan.insertions.map(\.target))
         for parking in plan.parked.sorted(by: order) {
             let side = parking.side == .old ? sides.old : sides.shared
             // A decision about a place names the entity that declares it.
@@ -59,14 +60,24 @@ struct MergeExecution {
                 for end in LinkRelation.Position.allCases
                 where side.layout.model.isEntity(entity.name, kindOf: relation[end].entity) {
                     guard let name = relation[end].name else { continue }
+                    let other = relation[end.other].root
                     partners[name] = try side.ownPartners(relation, at: end, of: own.key)
+                        .map { key in
+                            let partner = side.keys.common(RowKey(root: other, key: key))
+                            return parking.side == .old ? plan.remapping.row(partner).key : partner.key
+                        }
                 }
             }
+            let target = parking.side == .old ? plan.remapping.row(parking.row) : parking.row
+            let isThere =
+                try arriving.contains(target) || plan.restorations[target] != nil
+                || (plan.deletions[target] == nil && sides.shared.entity(of: target) != nil)
             try body(
                 ParkedRow(
                     side: parking.side,
                     entity: entity.name,
                     key: [.integer(own.key)],
+                    target: isThere ? [.integer(target.key)] : nil,
                     reason: parking.reason,
                     values: values,
                     partners: partners

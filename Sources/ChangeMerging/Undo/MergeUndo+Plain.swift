@@ -40,13 +40,7 @@ extension MergeUndo {
                 let places = row.columns.map { _ in "?" }.joined(separator: ", ")
                 try connection.run("INSERT INTO \(SQLName.quoted(row.table)) (\(list)) VALUES (\(places))", before)
             }
-            for (name, kind) in layout.virtualTables.sorted(by: { $0.key < $1.key }) {
-                guard case .rebuilt(let content) = kind,
-                    touched.contains(content?.lowercased() ?? "") || layout.position(of: content ?? "") == nil
-                else { continue }
-                let table = SQLName.quoted(name)
-                try connection.run("INSERT INTO \(table) (\(table)) VALUES ('rebuild')", [])
-            }
+            try layout.rebuildIndexes(over: touched, in: connection)
             for (table, count) in try PlainMerge.danglingRows(in: connection) where count > before[table] ?? 0 {
                 throw StoreError(
                     .changedMeanwhile,

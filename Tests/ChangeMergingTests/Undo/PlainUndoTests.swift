@@ -50,7 +50,7 @@ struct PlainUndoTests {
     private static func content(_ triple: PlainTriple) throws -> [[String]] {
         try [
             "SELECT * FROM person", "SELECT * FROM tag", "SELECT * FROM line ORDER BY 1, 2",
-            "SELECT rowid, * FROM kept",
+            "SELECT rowid, * FROM kept", "SELECT * FROM sized",
         ]
         .map { try triple.rows($0) }
     }

@@ -1,0 +1,124 @@
+import CSQLite
+import FoundationEssentials
+package import SafeFiles
+import StoreFormat
+import StoreWriting
+
+/// Puts parked rows back: over the object where it is there, else as a new one.
+///
+/// All of them are one transaction. A row that cannot be put back is told and left out, and so is nothing else of it. Where the
+/// object is there its values are written over; members of to-many relationships come back, and none goes.
+package struct ParkedRows {
+    /// What became of the rows.
+    package struct Result: Hashable, Sendable {
+        package internal(set) var updated = 0
+        package internal(set) var inserted = 0
+        package internal(set) var unrestored: [Unrestored] = []
+        /// The number of its transaction in history; nil where the store keeps none.
+        package internal(set) var historyTransaction: Int64?
+    }
+
+    /// A row that could not be put back.
+    package struct Unrestored: Hashable, Sendable {
+        package let line: Int
+        package let entity: String
+        package let key: [StoredValue]
+        package let reason: String
+    }
+
+    private let reader: ParkedRowReader
+
+    package init(reading file: DurableFile) { reader = ParkedRowReader(file) }
+
+    /// Puts them back; the store is to be open for `liveWriting`, without a transaction.
+    package func restore(
+        into place: MergePlace,
+        author: String = "store-migrate",
+        deadline: Deadline
+    ) throws -> Result {
+        if try EntityNumbers(reading: place.connection) != nil {
+            return try restoreObjects(place, author: author, deadline)
+        }
+        return try restoreRows(place.connection, deadline)
+    }
+
+    // MARK: Core Data
+
+    private func restoreObjects(_ place: MergePlace, author: String, _ deadline: Deadline) throws -> Result {
+        let connection = place.connection
+        guard let layout = try StoreLayout(reading: connection, model: place.model) else {
+            throw StoreError(.incompatible, path: connection.location.path, "the store holds no model")
+        }
+        let location = connection.location
+        let writer = try RowWriter(
+            connection,
+            layout: layout,
+            external: ExternalDataWriter(
+                location,
+                in: try Directory.open(path: location.folder),
+                identifiers: .random()
+            )
+        )
+        var time = Date().timeIntervalSinceReferenceDate
+        if writer.tracksHistory {
+            let last = try connection.value("SELECT ZTIMESTAMP FROM ATRANSACTION ORDER BY Z_PK DESC LIMIT 1")
+            time = max(time, last?.number ?? time)
+        }
+        var result = Result()
+        let save = try writer.save(from: HistoryWriter.Origin(author: author, timestamp: time), deadline: deadline) {
+            try reader.forEachRow { row, line in
+                let restoring = ParkedObject(row, writer)
+                switch try restoring.restore() {
+                case .updated: result.updated += 1
+                case .inserted: result.inserted += 1
+                case .refused(let reason): result.unrestored.append(Self.unrestored(row, line, reason))
+                }
+            }
+        }
+        result.historyTransaction = save.transaction
+        return result
+    }
+
+    static func unrestored(_ row: ParkedRow, _ line: Int, _ reason: String) -> Unrestored {
+        Unrestored(line: line, entity: row.entity, key: row.key, reason: reason)
+    }
+
+    // MARK: Plain
+
+    private func restoreRows(_ connection: StoreConnection, _ deadline: Deadline) throws -> Result {
+        defer { _ = connection.withHandle { csqlite_configure($0, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1) } }
+        return try connection.inTransaction(until: deadline) {
+            _ = connection.withHandle { csqlite_configure($0, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0) }
+            let layout = try PlainLayout(reading: connection)
+            let before = try PlainMerge.danglingRows(in: connection)
+            var result = Result()
+            var touched: Set<String> = []
+            try reader.forEachRow { row, line in
+                let restoring = ParkedPlainRow(row, layout, connection)
+                switch try restoring.restore() {
+                case .updated: result.updated += 1
+                case .inserted: result.inserted += 1
+                case .refused(let reason):
+                    result.unrestored.append(Self.unrestored(row, line, reason))
+                    return
+                }
+                touched.insert(row.entity.lowercased())
+            }
+            try layout.rebuildIndexes(over: touched, in: connection)
+            for (table, count) in try PlainMerge.danglingRows(in: connection) where count > before[table] ?? 0 {
+                throw StoreError(
+                    .incompatible,
+                    path: connection.location.path,
+                    "parked rows of the table \(table) lead to rows that are gone; restore those first"
+                )
+            }
+            return result
+        }
+    }
+}
+
+/// What became of one parked row.
+enum ParkedRowOutcome {
+    case updated, inserted
+    case refused(String)
+}
