@@ -63,7 +63,7 @@ public struct BackupMaker: Sendable {
     /// Makes the archive in `$TMPDIR` and hands it over, in order, once it is checked.
     @discardableResult
     public func make(streaming write: (UnsafeRawBufferPointer) throws -> Void) throws -> BackupReport {
-        try made(in: nil, as: "-", {}) { archive, scratch in
+        try made(in: nil, as: "-", nil) { archive, scratch in
             let file = try scratch.openFile(archive, for: .reading)
             let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
             defer { piece.deallocate() }
@@ -86,14 +86,14 @@ public struct BackupMaker: Sendable {
     private func made(
         in place: String?,
         as path: String,
-        _ requireFree: () throws -> Void,
+        _ requireFree: (() throws -> Void)?,
         handOver: (_ name: String, _ scratch: Directory) throws -> Void
     ) throws -> BackupReport {
         try requireNotOpenHere()
         let scratch = try TemporaryDirectory(prefix: Self.scratchPrefix, in: place, operations: operations)
         defer { scratch.remove() }
         // After the folder was made, which removes what a run that was killed left behind.
-        try requireFree()
+        try requireFree?()
         let stage = try scratch.directory.createDirectory("store", mode: 0o700)
         try requireSpace(in: stage)
         var findings: [Finding] = []

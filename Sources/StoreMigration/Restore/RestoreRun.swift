@@ -23,15 +23,21 @@ struct RestoreRun {
         try PlacesCheck(old: unpacked.location, new: place).require()
         let container = try RunContext.openContainer(place)
         try ShareRequirements(old: unpacked.location, new: place, options: options.asShare).requireTrusted(container)
-        return try StateFolder(of: place, stateFolder: nil)
-            .withJournal(deadline: Deadline(after: options.lockTimeout)) { journal in
-                if case .interrupted(let run) = journal.state {
-                    logger.notice("an interrupted run is recovered first")
-                    try RunRecovery(run, options: options.asShare, monitor: monitor, logger: logger).recover(&journal)
-                }
-                if case .shared(let shared) = journal.state { throw elsewhere(shared.run.new.path) }
-                return try restore(&journal)
+        let stateFolder = StateFolder(of: place, stateFolder: nil)
+        return try stateFolder.withJournal(deadline: Deadline(after: options.lockTimeout)) { journal in
+            if case .interrupted(let run) = journal.state {
+                logger.notice("an interrupted run is recovered first")
+                try RunRecovery(run, options: options.asShare, monitor: monitor, logger: logger).recover(&journal)
             }
+            if try gatherer.status(of: place) != nil {
+                try MergeSettlement(of: place, reader: gatherer.reader).settle(&journal, in: stateFolder.open())
+            }
+            switch journal.state {
+            case .none, .retired, .interrupted: return try restore(&journal)
+            case .shared(let shared): throw elsewhere(shared.run.new.path)
+            case .unsharing(let shared, _): throw onItsWay(shared.run)
+            }
+        }
     }
 
     private func elsewhere(_ path: String) -> MigrationError {
@@ -40,6 +46,16 @@ struct RestoreRun {
             "the store of this place was shared to another one",
             path: place.path,
             advice: "Restore to \(path), where its programs look for it."
+        )
+    }
+
+    private func onItsWay(_ run: JournalRecord.RunIdentity) -> MigrationError {
+        MigrationError(
+            .needsDecision,
+            "the store that this place was shared to is on its way back",
+            path: place.path,
+            advice: "Finish that first with the unshare command.",
+            next: .unshare(old: place.path, new: run.new.path)
         )
     }
 
