@@ -6,8 +6,8 @@ import StoreWriting
 
 /// Puts parked rows back: over the object where it is there, else as a new one.
 ///
-/// All of them are one transaction. A row that cannot be put back is told and left out, and so is nothing else of it. Where the
-/// object is there its values are written over; members of to-many relationships come back, and none goes.
+/// All of them are one transaction. A row that cannot be put back is told and left out. Where the object is there its values
+/// are written over; members of to-many relationships come back, and none goes.
 package struct ParkedRows {
     /// What became of the rows.
     package struct Result: Hashable, Sendable {
@@ -115,10 +115,4 @@ package struct ParkedRows {
             return result
         }
     }
-}
-
-/// What became of one parked row.
-enum ParkedRowOutcome {
-    case updated, inserted
-    case refused(String)
 }

@@ -1,0 +1,5 @@
+/// What became of one parked row.
+enum ParkedRowOutcome {
+    case updated, inserted
+    case refused(String)
+}
