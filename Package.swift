@@ -216,7 +216,10 @@ let package = Package(
         ),
         .tests(
             "ChangeMergingTests",
-            ["TestSupport", "ChangeMerging", "StoreVerification", "StoreWriting", "StoreFormat", "SafeFiles"]
+            [
+                "TestSupport", "ChangeMerging", "StoreVerification", "ManagedObjects", "StoreStrategies",
+                "StoreWriting", "StoreFormat", "SafeFiles",
+            ]
         ),
         .tests(
             "ChangeRelayTests",

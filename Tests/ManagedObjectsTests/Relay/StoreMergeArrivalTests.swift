@@ -1,0 +1,63 @@
+import ChangeMerging
+import ManagedObjects
+import SafeFiles
+import StoreFormat
+import StoreStrategies
+import TestSupport
+import Testing
+
+@Suite("A merge of two stores, as other processes see it")
+struct StoreMergeArrivalTests {
+    @Test(
+        "Two processes that hold objects of the store come to hold what a fresh fetch finds",
+        arguments: SharedStack.Kind.all.filter(\.tracksHistory)
+    )
+    func arrival(kind: SharedStack.Kind) throws {
+        let stack = try SharedStack(kind)
+        let (base, old) = (try ScratchFolder(), try ScratchFolder())
+        for folder in [base, old] { try stack.scratch.copyFiles(of: "TestDummy.sqlite", to: folder) }
+        try Self.writeLate(old.location("TestDummy.sqlite"), kind)
+
+        let (app, widget) = (try stack.peer("posts"), try stack.peer("posts"))
+        for (peer, name) in [(app, "app"), (widget, "widget")] {
+            _ = try peer.execute("fetch")
+            #expect(try peer.execute("follow \(name)") == "ok")
+        }
+        #expect(try app.execute("update 3 fromApp") == "ok")
+        // The same key as the one that the old store gave to its own new dummy.
+        #expect(try widget.execute("insert 4 fromWidget") == "ok")
+        #expect(try app.execute("until 1=dummy 1 2=dummy 2 3=fromApp 4=fromWidget") == "ok")
+
+        let places = try [base.location("TestDummy.sqlite"), old.location("TestDummy.sqlite")]
+            .map {
+                MergePlace(try StoreConnection($0, access: .liveReading, lockTimeout: .seconds(60)))
+            }
+        let shared = MergePlace(try StoreConnection(stack.location, access: .liveWriting, lockTimeout: .seconds(60)))
+        let merge = try StoreMerger(base: places[0], old: places[1], shared: shared).plan()
+        #expect(merge.summary.rekeyed == 1 && merge.summary.conflicts.isEmpty)
+        #expect(
+            try merge.carryOut(MergeRun(epoch: "1", deadline: Deadline(after: .seconds(60)))).outcome == .merged
+        )
+        let expected = "1=late 3=fromApp 4=fromWidget 5=lateNew"
+        for peer in [app, widget] { #expect(try peer.execute("until \(expected)") == "ok") }
+        #expect(try stack.peer("posts").execute("fetch") == expected)
+        for peer in [app, widget] { #expect(try peer.execute("unfollow") == "ok") }
+    }
+
+    private static func writeLate(_ location: StoreLocation, _ kind: SharedStack.Kind) throws {
+        var description = PersistentStoreDescription(url: location.url)
+        description.isHistoryTrackingEnabled = kind.tracksHistory
+        let container = PersistentContainer(
+            name: "TestDummy",
+            descriptions: [description],
+            viewContextOn: .privateQueue
+        )
+        try container.loadPersistentStores()
+        try container.rename(1, to: "late")
+        try container.insert(5, named: "lateNew")
+        try container.delete(2)
+        for store in container.persistentStoreCoordinator.persistentStores {
+            container.persistentStoreCoordinator.remove(store)
+        }
+    }
+}
