@@ -51,7 +51,7 @@ struct ObjectStore {
         try? FileManager.default.removeItem(at: url.deletingLastPathComponent())
     }
 
-    private static func open(_ url: URL, _ tracksHistory: Bool) throws -> PersistentContainer {
+    static func open(_ url: URL, _ tracksHistory: Bool) throws -> PersistentContainer {
         var description = PersistentStoreDescription(url: url)
         description.isHistoryTrackingEnabled = tracksHistory
         let container = PersistentContainer(

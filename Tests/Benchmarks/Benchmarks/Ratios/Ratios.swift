@@ -38,6 +38,7 @@ private func writeLockHold(_ name: String, megabytes: Int, _ journalMode: Sample
 
 let benchmarks: @Sendable () -> Void = {
     objectBenchmarks()
+    storeMergeBenchmarks()
 
     Benchmark(
         "Share, 450 MB, all levels",
