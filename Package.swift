@@ -132,8 +132,8 @@ let package = Package(
         .module(
             "StoreVerification",
             [
-                "ManagedObjects", "ChangeRelay", "StoreWriting", "StoreFormat", "StoreStrategies", "SafeFiles",
-                "CSQLite", .systemPackage, .crypto,
+                "ManagedObjects", "ChangeMerging", "ChangeRelay", "StoreWriting", "StoreFormat", "StoreStrategies",
+                "SafeFiles", "CSQLite", .systemPackage, .crypto,
             ]
         ),
         // act

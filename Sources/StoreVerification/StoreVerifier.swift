@@ -39,7 +39,8 @@ public struct StoreVerifier: Sendable {
 
     /// Proves a store up to a level; the level `content` compares it with another store, or with what a share recorded.
     ///
-    /// The level `merging` is what `probe` shows, which works on a scratch copy of some of the store's objects.
+    /// The level `merging` is what `probe` shows, which works on a scratch copy of some of the store's objects; against
+    /// another store it also shows that what is written late to that one would arrive by a merge.
     ///
     /// Throws ``UnreadableStore`` or ``StoreError`` where there is no store that could be looked at.
     public func verify(
@@ -54,12 +55,24 @@ public struct StoreVerifier: Sendable {
                 try StoreDigest(of: view.connection, externalData: view.externalData, monitor: monitor)
             }
         }
-        return try reader.withView(of: location) { view in
-            let reference =
-                expected.map { .store($0) } ?? ContentReference(recordedBeside: location, seenAs: view)
-            return try VerificationRun(self, view, location, reference: reference, probe: probe, monitor: monitor)
+        func report(_ old: StoreView?) throws -> VerificationReport {
+            try reader.withView(of: location) { view in
+                let reference =
+                    expected.map { .store($0) } ?? ContentReference(recordedBeside: location, seenAs: view)
+                return try VerificationRun(
+                    self,
+                    view,
+                    location,
+                    reference: reference,
+                    old: old?.connection,
+                    probe: probe,
+                    monitor: monitor
+                )
                 .report(upTo: level)
+            }
         }
+        guard level >= .merging, let other else { return try report(nil) }
+        return try reader.withView(of: other) { try report($0) }
     }
 
     /// Returns what is found at exactly one level, through a connection that the caller holds.

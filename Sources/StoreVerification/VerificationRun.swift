@@ -6,6 +6,8 @@ struct VerificationRun {
     private let view: StoreView
     private let location: StoreLocation
     private let reference: ContentReference
+    /// The store at the old place, whose late writes are tried too.
+    private let old: StoreConnection?
     private let probe: MergeProbe
     private let monitor: WorkMonitor
 
@@ -14,6 +16,7 @@ struct VerificationRun {
         _ view: StoreView,
         _ location: StoreLocation,
         reference: ContentReference,
+        old: StoreConnection? = nil,
         probe: MergeProbe,
         monitor: WorkMonitor
     ) {
@@ -21,6 +24,7 @@ struct VerificationRun {
         self.view = view
         self.location = location
         self.reference = reference
+        self.old = old
         self.probe = probe
         self.monitor = monitor
     }
@@ -46,7 +50,7 @@ struct VerificationRun {
                 digest = own
                 found = try differences(of: own)
             case .merging:
-                switch try probe.outcome(of: view.connection, at: location, monitor: monitor) {
+                switch try probe.outcome(of: view.connection, at: location, lateWritesTo: old, monitor: monitor) {
                 case .tried(let report):
                     probed = report
                     found = report.findings

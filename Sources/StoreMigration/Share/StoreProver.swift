@@ -90,7 +90,7 @@ struct StoreProver {
             proof.levels.append(.init(level: .merging, status: .skipped, reason: Self.plain, seconds: 0))
             return
         }
-        switch try probe.outcome(of: image, at: place, monitor: monitor) {
+        switch try probe.outcome(of: image, at: place, lateWritesTo: image, monitor: monitor) {
         case .tried(let report):
             proof.probe = report
             try close(.merging, of: &proof, findings: report.findings, seconds: report.seconds)

@@ -25,6 +25,8 @@ public struct MergeProbe: Sendable {
         package var behaviour = FetchedResultsController.Behaviour.complete
         /// Nil to receive as an app does.
         var receiver: (@Sendable (PersistentStoreCoordinator, PersistentStore) throws -> any ProbeReceiver)?
+        /// What happens to the merged scratch store right after late writes were merged into it.
+        var afterMerge: (@Sendable (StoreConnection) throws -> Void)?
 
         package init() {}
     }
@@ -61,11 +63,14 @@ public struct MergeProbe: Sendable {
 
     /// Probes with a sample of the store that `connection` reads; `location` names the store as people know it.
     ///
+    /// With `old`, a store at an old place, it also shows on a sample of that one that late writes there arrive here.
+    ///
     /// Only a wish to stop is thrown: where the scratch copy cannot be made, or this runtime cannot work with it, nothing
     /// is known about how changes travel.
     package func outcome(
         of connection: StoreConnection,
         at location: StoreLocation,
+        lateWritesTo old: StoreConnection? = nil,
         monitor: WorkMonitor = .silent
     ) throws -> Outcome {
         guard try CoreDataStore.isOne(connection) else { return .inapplicable(reason: VerificationRun.plainStore) }
@@ -73,7 +78,10 @@ public struct MergeProbe: Sendable {
             return .inapplicable(reason: "the store keeps no copy of its model, so nothing can write to it safely")
         }
         do {
-            let report = try report(of: connection, model, at: location, monitor: monitor)
+            var report = try report(of: connection, model, at: location, monitor: monitor)
+            if let old, report.findings.isEmpty, !report.isPartial {
+                try probeLateWrites(to: old, like: connection, named: location, &report)
+            }
             guard report.findings.isEmpty, !report.coverage.contains(where: { !$0.operations.isEmpty }) else {
                 return .tried(report)
             }
@@ -127,6 +135,51 @@ public struct MergeProbe: Sendable {
         return report
     }
 
+    /// Merges what is written to a copy of the old place after it was copied.
+    private func probeLateWrites(
+        to old: StoreConnection,
+        like connection: StoreConnection,
+        named location: StoreLocation,
+        _ report: inout MergeProbeReport
+    ) throws {
+        let start = ContinuousClock.now
+        defer { report.seconds += start.duration(to: .now) / .seconds(1) }
+        do {
+            guard let model = try ManagedObjectModel(cachedIn: old),
+                let layout = try StoreLayout(reading: old, model: model),
+                let metadata = try StoreMetadata(reading: old)
+            else { return }
+            let scratch = try TemporaryDirectory(prefix: "store-migrate-probe")
+            var selection = ProbeSelection.Limits()
+            selection.objects = limits.objects
+            let journalMode = try StoreHeader(reading: connection).journalMode
+            let sample = try ProbeSample(
+                of: old,
+                layout: layout,
+                journalMode: journalMode,
+                named: location.name,
+                in: scratch.directory,
+                limits: selection
+            )
+            let roles = try roles(of: sample.location, like: connection, journalMode)
+            guard let app = (roles.filter { $0.role == .app } + roles).first(where: { !$0.description.isReadOnly })
+            else { return }
+            report.findings += try LateWriteProbe(
+                sample: sample,
+                folder: scratch.directory,
+                entities: ProbeEntity.all(of: sample, uuid: metadata.uuid),
+                model: model,
+                description: app.description,
+                instruments: instruments
+            )
+            .findings()
+            report.directions.append(LateWriteProbe.direction)
+        } catch {
+            if let error = error as? StoreError, error.code == .cancelled { throw error }
+            report.findings.append(.lateWritesNotTried(ProbeReason.text(of: error), at: location))
+        }
+    }
+
     private func probe(
         _ entities: [ProbeEntity],
         _ model: ManagedObjectModel,
@@ -172,7 +225,7 @@ public struct MergeProbe: Sendable {
     }
 
     /// Listens as an app does: to the history where there is one, else to the relay where others post to it.
-    private static func receiver(
+    static func receiver(
         _ coordinator: PersistentStoreCoordinator,
         _ store: PersistentStore
     ) throws -> any ProbeReceiver {

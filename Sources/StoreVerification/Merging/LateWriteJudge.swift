@@ -1,0 +1,101 @@
+import ManagedObjects
+import StoreFormat
+import StoreStrategies
+
+/// Judges a merge of late writes: whether the new place holds them all, and its reader shows it.
+struct LateWriteJudge {
+    /// What the late writer saved.
+    let answers: [(operation: ProbeStep.Operation, answer: ProbeAnswer)]
+    /// Where objects of the old place are that got another key.
+    let addresses: [String: String]
+    /// The entities of which objects stay that were deleted late: the new place had gone on with them.
+    let survivors: Set<String>
+    let delivery: ProbeDelivery
+    let shown: ProbeObserver.Pictures
+    let seen: ProbeObserver.Fresh
+    /// The objects of the old place, and of the merged one, by address.
+    let written: [String: ProbePicture.Object]
+    let merged: [String: ProbePicture.Object]
+
+    /// What is wrong; the first that explains the rest is told, and not the rest.
+    func findings() -> [Finding] {
+        let lost = lateWritesLost()
+        guard lost.isEmpty else { return lost }
+        let references = referencesLost()
+        guard references.isEmpty else { return references }
+        let untold = Set(
+            answers.flatMap(\.answer.changes).filter { !delivery.names(address($0.uri)) }.map(\.entity)
+        )
+        guard untold.isEmpty else { return untold.sorted().map { .mergeNotTold($0) } }
+        guard shown != seen.pictures else { return [] }
+        let differing = Set((Array(shown.everything.lists) + Array(seen.pictures.everything.lists)).map(\.key)).sorted()
+            .filter {
+                shown.everything.lists[$0] != seen.pictures.everything.lists[$0]
+                    || shown.marked.lists[$0] != seen.pictures.marked.lists[$0]
+            }
+        return differing.isEmpty ? [.mergeNotShown(nil)] : differing.map { .mergeNotShown($0) }
+    }
+
+    private func address(_ uri: String) -> String { addresses[uri] ?? uri }
+
+    /// Objects that the merged store does not hold as they were written, or holds though they were deleted.
+    private func lateWritesLost() -> [Finding] {
+        var findings: [Finding] = []
+        for (operation, answer) in answers {
+            for change in answer.changes {
+                let now = merged[address(change.uri)]
+                let isRight: Bool
+                if let then = written[change.uri] {
+                    isRight = now?.attributes == then.attributes
+                } else {
+                    isRight = now == nil || survivors.contains(change.entity)
+                }
+                if !isRight { findings.append(.lateWriteLost(operation, change.entity)) }
+            }
+        }
+        return findings
+    }
+
+    private func referencesLost() -> [Finding] {
+        var findings: [Finding] = []
+        for change in answers.first(where: { $0.operation == .insert })?.answer.changes ?? [] {
+            let found = seen.destinations[address(change.uri)] ?? [:]
+            for (name, uris) in change.destinations.sorted(by: { $0.key < $1.key }) {
+                // What was deleted later is led to no more.
+                let expected = uris.filter { written[$0] != nil }.map(address)
+                if !Set(expected).isSubset(of: found[name] ?? []) {
+                    findings.append(.lateReferenceLost(change.entity, name))
+                }
+            }
+        }
+        return findings
+    }
+
+    /// All objects of some entities as a program that has just been started sees them.
+    static func objects(
+        of location: StoreLocation,
+        _ entities: [ProbeEntity],
+        _ description: PersistentStoreDescription,
+        _ model: ManagedObjectModel
+    ) throws -> [String: ProbePicture.Object] {
+        let container = PersistentContainer(
+            name: "judge",
+            managedObjectModel: model,
+            descriptions: [description],
+            viewContextOn: .privateQueue
+        )
+        let store = try container.persistentStoreCoordinator.addPersistentStore(with: description)
+        defer { container.persistentStoreCoordinator.remove(store) }
+        return try container.viewContext.performAndWait { context in
+            var found: [String: ProbePicture.Object] = [:]
+            for entity in entities {
+                var request = FetchRequest(entityName: entity.name)
+                request.includesSubentities = false
+                for object in try context.fetch(request) {
+                    found[object.objectID.uriRepresentation()] = try ProbePicture.Object(object)
+                }
+            }
+            return found
+        }
+    }
+}

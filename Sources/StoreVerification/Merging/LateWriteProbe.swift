@@ -1,0 +1,186 @@
+import ChangeMerging
+import ChangeRelay
+import ManagedObjects
+import SafeFiles
+import StoreFormat
+import StoreStrategies
+
+/// Shows that what is still written to the old place arrives in the contexts of the new one, on scratch copies of both.
+///
+/// A writer opens the old place before it is copied, as an app that was not ended does, and inserts, changes and deletes
+/// objects there, while the new place gives the same keys to objects of its own. Then the two are merged. A reader that has
+/// the new place open all the time must show what a fresh start would, and find every late write in it.
+struct LateWriteProbe {
+    static let direction = "old place to new place"
+    /// The mark that the reader's last screen asks for.
+    private static let matchMark = 0
+
+    /// The old place's scratch copy.
+    let sample: ProbeSample
+    let folder: Directory
+    let entities: [ProbeEntity]
+    let model: ManagedObjectModel
+    /// How an app opens the store.
+    let description: PersistentStoreDescription
+    let instruments: MergeProbe.Instruments
+
+    private var old: StoreLocation { sample.location }
+    private var new: StoreLocation { StoreLocation(folder: folder.path, name: "new-" + old.name) }
+    private var base: StoreLocation { StoreLocation(folder: folder.path, name: "base-" + old.name) }
+
+    /// Carries the probe out, and returns what is wrong.
+    func findings() throws -> [Finding] {
+        let late = try CoordinatorProbeWriter().begin(with: description.at(old))
+        defer { try? late.end() }
+        // The copy comes after the writer: it knows nothing of it.
+        try copy(old, to: new)
+        try copy(old, to: base)
+        let observer = try ProbeObserver(
+            description.at(new),
+            model: model,
+            entities: entities,
+            mark: Self.matchMark,
+            behaviour: instruments.behaviour,
+            receiver: instruments.receiver ?? { try MergeProbe.receiver($0, $1) }
+        )
+        defer { observer.close() }
+        let resident = try CoordinatorProbeWriter().begin(with: description.at(new))
+        _ = try resident.carryOut(ProbeStep(.insert, edits(.insert, marks: 3)))
+        try resident.end()
+        _ = try observer.receive()
+
+        var answers: [(ProbeStep.Operation, ProbeAnswer)] = []
+        for operation in ProbeStep.Operation.allCases {
+            answers.append((operation, try late.carryOut(ProbeStep(operation, edits(operation, marks: 5)))))
+        }
+        let (moved, survivors) = try merge()
+        let addresses = Dictionary(
+            moved.map { ($0.old.description, $0.new.description) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        let delivery = try observer.receive()
+        let shown = try observer.pictures()
+        let inserted = answers.first { $0.0 == .insert }?.1.changes ?? []
+        let seen = try observer.fresh(inserted.map { addresses[$0.uri] ?? $0.uri })
+        let judge = LateWriteJudge(
+            answers: answers,
+            addresses: addresses,
+            survivors: survivors,
+            delivery: delivery,
+            shown: shown,
+            seen: seen,
+            written: try LateWriteJudge.objects(of: old, entities, description.at(old), model),
+            merged: try LateWriteJudge.objects(of: new, entities, description.at(new), model)
+        )
+        return try judge.findings() + keyMaxima() + repetition(moved)
+    }
+
+    /// The objects of each entity that an operation is tried on: no two operations share one.
+    private func edits(_ operation: ProbeStep.Operation, marks: Int) -> [ProbeStep.Edit] {
+        entities.enumerated().filter { $0.element.order != nil }
+            .compactMap { index, entity in
+                let object: String?
+                switch operation {
+                case .insert: object = entity.objects.first
+                case .update: object = entity.objects.first
+                case .match: object = entity.objects.count > 1 ? entity.objects[1] : nil
+                case .delete: object = entity.objects.count > 2 ? entity.objects[2] : nil
+                }
+                if operation != .insert, object == nil { return nil }
+                if operation == .update || operation == .match, entity.mark == nil { return nil }
+                return ProbeStep.Edit(
+                    entity: entity.name,
+                    object: object,
+                    attribute: entity.mark?.name,
+                    mark: operation == .match
+                        ? Self.matchMark : marks * 1_000 + index * 2 + (operation == .insert ? 1 : 2)
+                )
+            }
+    }
+
+    // MARK: Stores
+
+    private func copy(_ source: StoreLocation, to target: StoreLocation) throws {
+        try StoreReader()
+            .withView(of: source) { view in
+                let file = try folder.createFile(target.name, mode: 0o600)
+                try StillSnapshot(view: view, target: file).copy(monitor: .silent)
+                try file.close()
+            }
+    }
+
+    /// Merges the late writes; returns the objects that got another key, and the entities of which objects stayed that were
+    /// deleted late, since the new place had gone on with them.
+    private func merge() throws -> (moved: [RekeyedObject], survivors: Set<String>) {
+        try withMerger(base) { merger, shared in
+            let planned = try merger.plan()
+            if let refusal = planned.summary.refusals.first {
+                throw StoreError(.incompatible, path: old.path, "late writes could not be merged: \(refusal)")
+            }
+            var moved: [RekeyedObject] = []
+            try planned.forEachRekeyedObject { moved.append($0) }
+            _ = try planned.carryOut(MergeRun(epoch: "probe", deadline: Deadline(after: .seconds(10))))
+            try instruments.afterMerge?(shared)
+            // Where there is no history, this is how programs hear of a merge.
+            try RelayQueue.existing(beside: new)?
+                .post(ChangeNotice(key: .init(writer: "probe", number: 1), content: .everything))
+            let kept = planned.summary.notes.filter { $0.kind == .editSurvivedDeletion }.map(\.entity)
+            return (moved, Set(kept))
+        }
+    }
+
+    /// What is still to be done when it was done, as the next share would look at it: nothing.
+    private func repetition(_ moved: [RekeyedObject]) throws -> [Finding] {
+        let next = StoreLocation(folder: folder.path, name: "next-" + old.name)
+        try copy(old, to: next)
+        let isQuiet = try withMerger(next, moved) { merger, _ in try merger.plan().summary.changesNothing }
+        return isQuiet ? [] : [.mergeRepeats()]
+    }
+
+    private func withMerger<R>(
+        _ base: StoreLocation,
+        _ moved: [RekeyedObject] = [],
+        _ body: (StoreMerger, StoreConnection) throws -> R
+    ) throws -> R {
+        try StoreReader()
+            .withView(of: old) { view in
+                if view.kind != .live { try view.connection.beginReading() }
+                let former = try StoreConnection(base, access: .immutable)
+                try former.beginReading()
+                let shared = try StoreConnection(new, access: .liveWriting, lockTimeout: .seconds(10))
+                let merger = StoreMerger(
+                    base: MergePlace(former, model: model),
+                    old: MergePlace(view.connection, model: model),
+                    shared: MergePlace(shared, model: model),
+                    moved: moved,
+                    settings: MergeSettings(source: .scan)
+                )
+                defer { try? shared.close() }
+                return try body(merger, shared)
+            }
+    }
+
+    /// A key that was given out is never given out again.
+    private func keyMaxima() throws -> [Finding] {
+        try StoreReader()
+            .withView(of: new) { view in
+                guard let numbers = try EntityNumbers(reading: view.connection) else { return [] }
+                var findings: [Finding] = []
+                for root in numbers.roots where root.isOfModel {
+                    guard let table = sample.layout.entities[root.name]?.table,
+                        let last = try view.connection.value("SELECT max(Z_PK) FROM \(SQLName.quoted(table))")?.integer
+                    else { continue }
+                    if last > root.max { findings.append(.keyMaximumBehind(root.name)) }
+                }
+                return findings
+            }
+    }
+}
+
+extension PersistentStoreDescription {
+    fileprivate func at(_ location: StoreLocation) -> PersistentStoreDescription {
+        var copy = self
+        copy.url = location.url
+        return copy
+    }
+}

@@ -1,0 +1,133 @@
+import ManagedObjects
+import SafeFiles
+import StoreFormat
+import StoreStrategies
+import TestSupport
+import Testing
+
+@testable import StoreVerification
+
+/// Each makes one thing wrong that a merge across two places can do wrong, and expects the probe to name it.
+@Suite("What the probe across two places finds")
+struct LateWriteProbeTests {
+    /// Probes late writes to a copy of a store, without the rest of the probe.
+    private func codes(
+        _ recipe: String = "history-on",
+        _ change: (inout MergeProbe.Instruments) -> Void
+    ) throws -> Set<Finding.Code> {
+        var codes: Set<Finding.Code> = []
+        try MergeProbeTests.withStore(recipe) { location, _ in
+            let scratch = try TemporaryDirectory(prefix: "late-write-probe")
+            var instruments = MergeProbe.Instruments()
+            change(&instruments)
+            let findings = try StoreReader()
+                .withView(of: location) { view in
+                    let model = try #require(try ManagedObjectModel(cachedIn: view.connection))
+                    let layout = try #require(try StoreLayout(reading: view.connection, model: model))
+                    let metadata = try #require(try StoreMetadata(reading: view.connection))
+                    let sample = try ProbeSample(
+                        of: view.connection,
+                        layout: layout,
+                        journalMode: .wal,
+                        named: "store.sqlite",
+                        in: scratch.directory
+                    )
+                    var description = PersistentStoreDescription(url: sample.location.url)
+                    description.isHistoryTrackingEnabled = true
+                    return try LateWriteProbe(
+                        sample: sample,
+                        folder: scratch.directory,
+                        entities: ProbeEntity.all(of: sample, uuid: metadata.uuid),
+                        model: model,
+                        description: description,
+                        instruments: instruments
+                    )
+                    .findings()
+                }
+            codes = Set(findings.map(\.code))
+        }
+        return codes
+    }
+
+    @Test(
+        "Late writes arrive, whatever the store looks like, and neither store is touched",
+        arguments: ["history-on", "many-to-many", "inheritance", "ordered", "rollback-journal"]
+    )
+    func sound(_ recipe: String) throws {
+        try MergeProbeTests.withStore(recipe) { location, scratch in
+            let other = scratch.location("old.sqlite")
+            try scratch.copyFiles(to: scratch, as: other.name)
+            let before = try [location.name, other.name].map { try scratch.bytes($0) }
+            let report = try StoreVerifier()
+                .verify(
+                    location,
+                    level: .merging,
+                    against: other,
+                    probe: MergeProbe(limits: MergeProbeTests.patient)
+                )
+            #expect(report.passed)
+            #expect(report.findings.filter { $0.level == .merging }.isEmpty, "\(report.findings)")
+            #expect(report.probe?.directions.last == LateWriteProbe.direction)
+            #expect(try [location.name, other.name].map { try scratch.bytes($0) } == before)
+        }
+    }
+
+    @Test("A late write that was dropped")
+    func dropped() throws {
+        let found = try codes {
+            $0.afterMerge = { try $0.execute("DELETE FROM ZNOTE WHERE Z_PK = (SELECT max(Z_PK) FROM ZNOTE)") }
+        }
+        #expect(found.contains(.lateWriteLost))
+    }
+
+    @Test("A reference of an object with another key that was not followed")
+    func reference() throws {
+        let found = try codes {
+            $0.afterMerge = {
+                try $0.execute("UPDATE ZNOTE SET ZFOLDER = NULL WHERE Z_PK = (SELECT max(Z_PK) FROM ZNOTE)")
+            }
+        }
+        #expect(found.contains(.lateReferenceLost))
+        #expect(!found.contains(.lateWriteLost))
+    }
+
+    @Test("A greatest key that was not raised")
+    func keyMaximum() throws {
+        let found = try codes {
+            $0.afterMerge = { try $0.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = 1 WHERE Z_NAME = 'Note'") }
+        }
+        #expect(found == [.keyMaximumBehind])
+    }
+
+    @Test("A merge that is missing in history")
+    func history() throws {
+        let found = try codes {
+            $0.afterMerge = {
+                try $0.execute("DELETE FROM ACHANGE WHERE ZTRANSACTIONID = (SELECT max(Z_PK) FROM ATRANSACTION)")
+            }
+        }
+        #expect(found == [.mergeNotTold])
+    }
+
+    @Test("A controller that is not told")
+    func controller() throws {
+        let found = try codes {
+            $0.receiver = { coordinator, _ in DeafReceiver(heard: try HistoryProbeReceiver(coordinator)) }
+        }
+        #expect(found == [.mergeNotShown])
+    }
+
+    @Test("A controller that looks only at what its context had")
+    func registeredOnly() throws {
+        #expect(try codes { $0.behaviour = .registeredOnly } == [.mergeNotShown])
+    }
+}
+
+/// Hears of everything and shows nothing of it.
+private struct DeafReceiver: ProbeReceiver {
+    var heard: HistoryProbeReceiver
+
+    mutating func receive(into contexts: [ManagedObjectContext], repeating: Bool) throws -> ProbeDelivery {
+        try heard.receive(into: [], repeating: repeating)
+    }
+}
