@@ -8,9 +8,9 @@ struct StoreMigrate: ParsableCommand {
         version: Versions.text,
         subcommands: [
             ShareVerb.self, PlanVerb.self, StatusVerb.self, ResumeVerb.self, AbortVerb.self, RetireVerb.self,
-            UnshareVerb.self, MergeVerb.self, DiffVerb.self, InspectVerb.self, FetchVerb.self, VerifyVerb.self,
-            HistoryGroup.self, RelayGroup.self, BackupVerb.self, RestoreVerb.self, BackupsGroup.self, DoctorVerb.self,
-            ContainerGroup.self, StrategiesGroup.self, FixtureGroup.self, ProbeWriterCommand.self,
+            UnshareVerb.self, MergeVerb.self, UnmergeVerb.self, DiffVerb.self, InspectVerb.self, FetchVerb.self,
+            VerifyVerb.self, HistoryGroup.self, RelayGroup.self, BackupVerb.self, RestoreVerb.self, BackupsGroup.self,
+            DoctorVerb.self, ContainerGroup.self, StrategiesGroup.self, FixtureGroup.self, ProbeWriterCommand.self,
         ]
     )
 }

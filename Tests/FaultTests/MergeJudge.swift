@@ -126,7 +126,7 @@ struct MergeJudge: Sendable {
             )
             if keys != ["i0"] { objections.append("the greatest key is \(keys) off") }
             let bases = try scratch.listing().filter { $0.contains(".store-migrate/") && $0.contains("/base-") }
-            if bases.count != 1 { objections.append("\(bases.count) bases are kept") }
+            if bases.count != 2 { objections.append("\(bases.count) bases are kept") }
             return objections
         case .unshare:
             let old = try objects(in: Self.oldFolder, template.name, scratch)

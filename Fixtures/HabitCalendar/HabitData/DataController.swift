@@ -35,7 +35,7 @@ public struct DataController: Sendable {
             )
         )
         .shareStoreIfNecessary()
-        guard [.shared, .alreadyShared].contains(outcome.outcome) else { throw CocoaError(.fileNoSuchFile) }
+        guard [.shared, .alreadyShared, .merged].contains(outcome.outcome) else { throw CocoaError(.fileNoSuchFile) }
         try self.init(.app, in: group)
     }
 

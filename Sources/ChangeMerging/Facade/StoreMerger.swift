@@ -38,9 +38,8 @@ package struct StoreMerger {
         let connection = shared.connection
         try connection.beginReading()
         defer { connection.rollback() }
-        guard let commitCount = try connection.commitCount() else {
-            throw StoreError(.busy, path: connection.location.path, "the store's commits could not be counted")
-        }
+        // A store that is only looked at has none; a plan from it cannot be carried out.
+        let commitCount = try connection.commitCount()
         let places = [base, old, shared].compactMap { $0 }
         let areManaged = try places.map { try EntityNumbers(reading: $0.connection) != nil }
         guard areManaged.contains(true) else {

@@ -7,7 +7,7 @@ struct PlainMerge: PlannedMerge {
     let plan: PlainPlan
     let old: StoreConnection
     let shared: StoreConnection
-    let commitCount: CommitCount
+    let commitCount: CommitCount?
 
     /// What stands for the store in the addresses of its rows; such a store has no identifier.
     private static let storeName = "sqlite"
@@ -21,7 +21,7 @@ struct PlainMerge: PlannedMerge {
         shared: StoreConnection,
         moved: [RekeyedObject] = [],
         settings: MergeSettings,
-        at commitCount: CommitCount,
+        at commitCount: CommitCount?,
         monitor: WorkMonitor
     ) throws {
         var planner = try PlainPlanner(base: base, old: old, shared: shared, moved: moved, settings, monitor)
@@ -72,7 +72,7 @@ struct PlainMerge: PlannedMerge {
     private func write(_ run: MergeRun) throws -> MergeResult {
         try shared.inTransaction(until: run.deadline) {
             if try MergeEpochTable.read(shared) == run.epoch { return MergeResult(.alreadyDone) }
-            guard try shared.commitCount() == commitCount else {
+            guard let commitCount, try shared.commitCount() == commitCount else {
                 throw StoreError(
                     .changedMeanwhile,
                     path: shared.location.path,

@@ -8,9 +8,9 @@ package final class ManagedMerge: PlannedMerge {
     package let plan: MergePlan
     package let summary: MergeSummary
     private let sides: MergeSides
-    private let commitCount: CommitCount
+    private let commitCount: CommitCount?
 
-    init(_ plan: MergePlan, of sides: MergeSides, at commitCount: CommitCount) {
+    init(_ plan: MergePlan, of sides: MergeSides, at commitCount: CommitCount?) {
         self.plan = plan
         self.sides = sides
         self.commitCount = commitCount
@@ -78,7 +78,7 @@ package final class ManagedMerge: PlannedMerge {
 
     private func requireSameState() throws {
         let connection = sides.shared.connection
-        guard try connection.commitCount() == commitCount else {
+        guard let commitCount, try connection.commitCount() == commitCount else {
             throw StoreError(
                 .changedMeanwhile,
                 path: connection.location.path,

@@ -64,8 +64,9 @@ package enum CapturedBase {
         return try StoreConnection(location, access: .immutable)
     }
 
-    /// Removes the bases in a journal's folder but one.
-    static func removeAll(except kept: JournalRecord.BaseFile?, in folder: Directory) throws {
-        for name in try folder.entries(where: isOne) where name != kept?.name { try folder.removeFile(name) }
+    /// Removes the bases in a journal's folder but those named.
+    static func removeAll(except kept: [JournalRecord.BaseFile?], in folder: Directory) throws {
+        let names = Set(kept.compactMap { $0?.name })
+        for name in try folder.entries(where: isOne) where !names.contains(name) { try folder.removeFile(name) }
     }
 }

@@ -117,6 +117,9 @@ extension JournalRecord {
         package let name: String
         /// The digest of its name and bytes.
         package let digest: String
+        /// The list beside it of the objects that have another address in the store they were merged into; nil where no
+        /// merge came before, and the list may be missing.
+        package var addresses: String?
     }
 
     /// A merge, as it is recognised after its transaction.
@@ -129,6 +132,17 @@ extension JournalRecord {
         package let oldState: OldState?
         /// The base of the next merge; nil where none is kept.
         package let base: BaseFile?
+        /// How the store that was merged is known to be unchanged, for a merge that belongs to no share.
+        package var source: MergedSource?
+    }
+
+    /// A store that was merged into another, and the base it was merged by.
+    package struct MergedSource: Hashable, Sendable, Codable {
+        package let token: FileToken
+        /// Nanoseconds since 1970 when the token was taken.
+        package let takenAt: Int64
+        /// The path of the base; nil where there was none.
+        package let base: String?
     }
 
     /// How the old store is known to be unchanged.

@@ -54,6 +54,16 @@ package enum RunState: Hashable, Sendable {
         package var retiringTo: String?
         /// What both places held last, for the merge of late writes; nil where nobody kept it.
         package var base: JournalRecord.BaseFile?
+        /// What held before the run merged; nil where it merged nothing, or two stores that nobody had shared.
+        package var beforeMerge: BeforeMerge?
+        /// True when the run was a merge, which can be taken back.
+        package var isMerge = false
+    }
+
+    /// What counts again when a merge is taken back.
+    package struct BeforeMerge: Hashable, Sendable {
+        package let oldState: JournalRecord.OldState
+        package let base: JournalRecord.BaseFile?
     }
 
     /// The same state of a store that is at `old` now, wherever it was when the run began.
@@ -101,12 +111,20 @@ package enum RunState: Hashable, Sendable {
                     completion: completion,
                     oldState: completion.oldState,
                     retiringTo: nil,
-                    base: current.keptBase
+                    base: current.keptBase,
+                    beforeMerge: current.merging == nil
+                        ? nil : current.former.map { BeforeMerge(oldState: $0.oldState, base: $0.base) },
+                    isMerge: current.merging != nil
                 )
             )
         case (_, .interrupted(var current)):
             current.add(record)
             return .interrupted(current)
+        case (.unmerged(let epoch), .shared(var shared)) where shared.isMerge && shared.run.transaction == epoch:
+            guard let before = shared.beforeMerge else { return .none }
+            (shared.oldState, shared.base, shared.beforeMerge) = (before.oldState, before.base, nil)
+            shared.isMerge = false
+            return .shared(shared)
         case (.renewed(let state), .shared(var shared)):
             shared.oldState = state
             return .shared(shared)

@@ -41,6 +41,11 @@ package struct StateFolder: Sendable {
         return state.at(old)
     }
 
+    /// The records, read without changing anything; none when there is no journal.
+    package func records() throws -> [JournalRecord] {
+        try existing().map { try MigrationJournal.records(in: $0) } ?? []
+    }
+
     /// Throws when the journal tells of another store: one of the same name whose caller chose the same folder, or the
     /// original of a folder that was copied.
     ///

@@ -6,22 +6,25 @@ import StoreFormat
 struct MergeAnnouncement {
     private let store: StoreLocation
     private let epoch: String
+    private let number: Int64
 
-    init(_ store: StoreLocation, epoch: String) {
+    /// The first thing that happened with a merge, or another.
+    init(_ store: StoreLocation, epoch: String, number: Int64 = 1) {
         self.store = store
         self.epoch = epoch
+        self.number = number
     }
 
     /// Posts where programs listen; nothing is made where nobody does.
     ///
-    /// The same merge is announced once, however often this is called.
+    /// The same is announced once, however often this is called.
     func post() -> [Finding] {
         do {
             let folder = try Directory.open(path: store.folder)
             if let queue = try RelayQueue.existing(beside: store) {
                 try queue.post(
                     ChangeNotice(
-                        key: .init(writer: "store-migrate-\(epoch)", number: 1),
+                        key: .init(writer: "store-migrate-\(epoch)", number: number),
                         author: "store-migrate",
                         content: .everything
                     )

@@ -25,7 +25,7 @@ struct MergeCloser {
         else { throw MigrationError(.interrupted, "the new store is gone", path: context.new.path) }
         let (proof, uuid, objects, digest) = try prove()
         let folder = try context.stateFolder.open()
-        let addresses = try RekeyedAddresses(of: merging.epoch, in: folder)
+        let addresses = try RekeyedAddresses(of: merging.epoch, in: folder, stores: (oldUUID(), uuid))
         var findings = findings + proof.findings
         findings += RelayCarriage(old: context.old, new: context.new, options: context.options)
             .carry(through: addresses)
@@ -54,7 +54,9 @@ struct MergeCloser {
                 )
             )
         )
-        try CapturedBase.removeAll(except: merging.base, in: folder)
+        try forgetEpoch()
+        // The former base serves again when the merge is taken back.
+        try CapturedBase.removeAll(except: [merging.base, run.former?.base], in: folder)
         return RunResult(
             transaction: context.transaction,
             digest: digest,
@@ -65,6 +67,22 @@ struct MergeCloser {
             descriptions: context.descriptions,
             merge: summary.map { ShareOutcome.Merge(summary: $0, parkedRows: records?.path(of: .parked)) }
         )
+    }
+
+    /// The journal knows of the merge now; a store that is none of Core Data's need not keep a table for it.
+    private func forgetEpoch() throws {
+        let connection = try StoreConnection(
+            context.new,
+            access: .liveWriting,
+            lockTimeout: context.options.effectiveLockTimeout
+        )
+        try StoreMerger.forgetEpoch(in: connection, deadline: context.lockDeadline())
+        try connection.close()
+    }
+
+    private func oldUUID() throws -> String? {
+        try FactsGatherer(old: context.old, new: context.new, options: context.options, monitor: .silent).reader
+            .withView(of: context.old) { try StoreMetadata(reading: $0.connection)?.uuid }
     }
 
     /// Proves the merged store as it is; what others write to it meanwhile is proved with it.

@@ -60,6 +60,13 @@ package final class MergeRecords {
         files[part] = (file, end)
     }
 
+    /// An empty file for a part that somebody else writes.
+    func file(for part: Part) throws -> DurableFile {
+        let file = try folder.createFile(Self.name(of: part, epoch), mode: Self.mode)
+        files[part] = (file, 0)
+        return file
+    }
+
     /// Makes all that was added durable.
     func synchronize() throws {
         for (file, _) in files.values { try file.synchronize() }

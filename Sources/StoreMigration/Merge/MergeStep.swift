@@ -9,6 +9,8 @@ struct MergeStep {
     let base: MergePlace?
     let old: MergePlace
     let into: StoreLocation
+    /// What earlier merges gave other keys than it has in the old store.
+    var moved: [RekeyedObject] = []
     let settings: MergeSettings
     let lockTimeout: Duration
     let monitor: WorkMonitor
@@ -37,7 +39,7 @@ struct MergeStep {
             let planned = try plan(shared)
             if let error = MigrationError(refusing: planned.summary, path: into.path) { throw error }
             try records.begin()
-            try planned.forEachRekeyedObject { try records.append($0, to: .rekeyed) }
+            try keepAddresses(planned, in: records)
             if !hasBegun { try onBegin() }
             hasBegun = true
             do {
@@ -46,7 +48,7 @@ struct MergeStep {
                         epoch: epoch,
                         deadline: Deadline(after: lockTimeout),
                         park: { try records.append($0, to: .parked) },
-                        record: { try RecordedMerge($0, in: records, confirm: confirm) }
+                        record: { _ in try RecordedMerge(shared, in: records, confirm: confirm) }
                     )
                 )
                 try connection.close()
@@ -58,8 +60,15 @@ struct MergeStep {
         throw StoreError(.busy, path: into.path, "the store keeps changing while the merge is planned")
     }
 
+    /// The list goes on from merge to merge: whoever has an old address finds it in the last one.
+    private func keepAddresses(_ planned: any PlannedMerge, in records: MergeRecords) throws {
+        for object in moved { try records.append(object, to: .rekeyed) }
+        try planned.forEachRekeyedObject { try records.append($0, to: .rekeyed) }
+    }
+
     private func plan(_ shared: MergePlace) throws -> any PlannedMerge {
-        try StoreMerger(base: base, old: old, shared: shared, settings: settings, monitor: monitor).plan()
+        try StoreMerger(base: base, old: old, shared: shared, moved: moved, settings: settings, monitor: monitor)
+            .plan()
     }
 }
 

@@ -24,11 +24,10 @@ struct PinnedOldStore {
         }
         try target.close()
         try folder.synchronize()
-        base = try CapturedBase.record(of: context.transaction, in: folder)
+        var base = try CapturedBase.record(of: context.transaction, in: folder)
+        base.addresses = MergeRecords.name(of: .rekeyed, context.transaction)
+        self.base = base
     }
-
-    /// Opens the copy to be read.
-    func open() throws -> StoreConnection { try StoreConnection(location, access: .immutable) }
 
     private static func copy(
         _ context: RunContext,

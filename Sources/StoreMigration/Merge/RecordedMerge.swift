@@ -1,18 +1,32 @@
 import ChangeMerging
+import SafeFiles
 import StoreFormat
 
 /// Makes what a merge leaves beside the journal durable before its transaction commits.
 final class RecordedMerge: MergeRecording {
     private let records: MergeRecords
+    private let changeset: ChangesetRecording
     private let confirm: () throws -> Void
 
     /// Begins inside the transaction, before the first write; `confirm` is asked after the last.
-    init(_ connection: StoreConnection, in records: MergeRecords, confirm: @escaping () throws -> Void) throws {
+    init(
+        _ place: MergePlace,
+        in records: MergeRecords,
+        confirm: @escaping () throws -> Void
+    ) throws {
         self.records = records
         self.confirm = confirm
+        changeset = try ChangesetRecording(
+            place.connection,
+            externalData: place.externalData,
+            to: records.file(for: .changeset)
+        )
     }
 
+    func note(_ row: UnkeyedRow) throws { try changeset.note(row) }
+
     func finish() throws {
+        try changeset.finish()
         try records.synchronize()
         try confirm()
     }

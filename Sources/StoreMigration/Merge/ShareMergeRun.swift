@@ -62,10 +62,8 @@ struct ShareMergeRun {
         let folder = try context.stateFolder.open()
         let base = try base.map { try CapturedBase.open($0, in: folder) }
         let pinned = try PinnedOldStore(context, fencing: context.options.oldStore == .fence, &journal)
-        let old = try pinned.open()
-        try base?.beginReading()
-        try old.beginReading()
         let external = try context.oldFolder.externalData(of: context.old)
+        let old = try StoreConnection(pinned.location, access: .immutable)
         let digest = try StoreDigest(of: old, externalData: external, monitor: context.monitor).value
         let merging = JournalRecord.Merging(
             epoch: context.transaction,
@@ -75,6 +73,8 @@ struct ShareMergeRun {
             base: pinned.base
         )
         let records = MergeRecords(of: context.transaction, in: folder)
+        try base?.beginReading()
+        try old.beginReading()
         // The digest says that the store was written to; a writer that is none of Core Data's told no history of it.
         var settings = context.options.merging
         settings.source = .scan
@@ -82,6 +82,7 @@ struct ShareMergeRun {
             base: base.map { MergePlace($0, externalData: external) },
             old: MergePlace(old, externalData: external),
             into: context.new,
+            moved: try moved(in: folder),
             settings: settings,
             lockTimeout: context.options.effectiveLockTimeout,
             monitor: context.monitor
@@ -90,6 +91,17 @@ struct ShareMergeRun {
             try journal.append(.merging(merging))
         }
         return Merged(merging: merging, summary: summary, records: records, findings: pinned.findings)
+    }
+
+    /// What earlier merges gave other keys than it has in the old store.
+    private func moved(in folder: Directory) throws -> [RekeyedObject] {
+        guard let addresses = base?.addresses else { return [] }
+        var moved: [RekeyedObject] = []
+        try RekeyedLines.forEach(in: folder, named: addresses) { object in
+            moved.append(object)
+            return true
+        }
+        return moved
     }
 
     /// Takes the run back, unless the merge was committed after all; then it counts as interrupted.

@@ -85,15 +85,24 @@ public struct StoreMerging: Sendable {
     }
 
     private func merge(_ journal: inout MigrationJournal, in folder: Directory) throws -> StoreMergeOutcome {
+        let former = try former(journal)
+        if let former, try isUnchanged(former) {
+            return outcome(MergeSummary(), message: "it was merged before, and nothing was written to it since")
+        }
         let epoch = RunContext.drawTransaction()
         let records = MergeRecords(of: epoch, in: folder)
-        let merging = JournalRecord.Merging(epoch: epoch, from: from, into: into, oldState: nil, base: nil)
+        var merging = JournalRecord.Merging(epoch: epoch, from: from, into: into, oldState: nil, base: nil)
+        let reading = try OldStateRecorder.read(from, in: Directory.open(path: from.folder))
+        merging.source = .init(token: reading.token, takenAt: reading.takenAt, base: options.base?.path)
         var merged: (summary: MergeSummary, result: MergeResult)?
         let (summary, result) = try withSources { base, old, confirm in
             // Who writes to the other store after the merge is not told of it by another merge.
             if let merged { return merged }
             do {
-                let made = try step(base, old)
+                var step = step(base, old)
+                step.moved = try moved(former, in: folder)
+                let made =
+                    try step
                     .carryOut(
                         epoch: epoch,
                         keeping: records,
@@ -113,6 +122,7 @@ public struct StoreMerging: Sendable {
             return outcome(summary, message: "there was nothing to merge")
         }
         try journal.append(.merged(epoch: epoch))
+        try forgetEpoch()
         let findings = MergeAnnouncement(into, epoch: epoch).post()
         let report = try StoreVerifier(lockTimeout: options.lockTimeout, monitor: monitor)
             .verify(into, level: options.level, against: nil)
@@ -128,6 +138,50 @@ public struct StoreMerging: Sendable {
             message: "merged",
             next: .verify(store: into.path)
         )
+    }
+
+    /// The journal knows of the merge now; a store that is none of Core Data's need not keep a table for it.
+    private func forgetEpoch() throws {
+        let connection = try StoreConnection(into, access: .liveWriting, lockTimeout: options.lockTimeout)
+        try StoreMerger.forgetEpoch(in: connection, deadline: Deadline(after: options.lockTimeout))
+        try connection.close()
+    }
+
+    // MARK: Merged before
+
+    /// The last merge, where it was one of the same store.
+    private func former(_ journal: MigrationJournal) throws -> JournalRecord.Merging? {
+        guard case .merged(let merging) = MergeState(journal.records), merging.from == from else { return nil }
+        return merging
+    }
+
+    /// True when nothing was written since to the store that was merged; throws when what it held then is not the base now.
+    private func isUnchanged(_ former: JournalRecord.Merging) throws -> Bool {
+        guard let source = former.source else { return false }
+        let state = JournalRecord.OldState(token: source.token, takenAt: source.takenAt, digest: "")
+        if try OldStateRecorder.isUnchanged(state, at: from, in: Directory.open(path: from.folder)) { return true }
+        guard options.base?.path != source.base else {
+            throw MigrationError(
+                .needsDecision,
+                "the store was merged before and was written to since: what it held then is to be the base now",
+                path: from.path,
+                advice:
+                    "Nothing was merged. Name a copy of that state with --base, or take the earlier merge back first.",
+                next: .unmerge(into: into.path)
+            )
+        }
+        return false
+    }
+
+    /// What the last merge of the same store gave other keys.
+    private func moved(_ former: JournalRecord.Merging?, in folder: Directory) throws -> [RekeyedObject] {
+        guard let former else { return [] }
+        var moved: [RekeyedObject] = []
+        try RekeyedLines.forEach(in: folder, named: MergeRecords.name(of: .rekeyed, former.epoch)) { object in
+            moved.append(object)
+            return true
+        }
+        return moved
     }
 
     /// Lends the base and the store to merge from, as they are at one moment; what it lends last throws when that has passed.

@@ -48,7 +48,9 @@ extension MigrationOutcome {
     /// The advice that goes with an outcome when the place that failed knows nothing better.
     fileprivate var advice: String {
         switch self {
-        case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .rolledBack, .done: "There is nothing to do."
+        case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .rolledBack,
+            .done:
+            "There is nothing to do."
         case .failed: "Nothing was changed; mend what is named and run the command again."
         case .usage: "See the command's help."
         case .findings: "Look at the findings."

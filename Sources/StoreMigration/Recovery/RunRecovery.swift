@@ -105,7 +105,7 @@ struct RunRecovery {
         let folder = try stateFolder.open()
         try MergeRecords.remove(run.run.transaction, in: folder)
         try journal.append(.rolledBack)
-        try CapturedBase.removeAll(except: run.former?.base, in: folder)
+        try CapturedBase.removeAll(except: [run.former?.base, run.former?.beforeMerge?.base], in: folder)
     }
 
     private var stateFolder: StateFolder { StateFolder(of: run.run.old, stateFolder: options.stateFolder) }
@@ -240,7 +240,7 @@ struct RunRecovery {
             try CapturedBase.keep($0, of: run.run.transaction, in: folder)
         }
         guard try !proof.isUntouched() else { return base }
-        try CapturedBase.removeAll(except: nil, in: folder)
+        try CapturedBase.removeAll(except: [], in: folder)
         return nil
     }
 

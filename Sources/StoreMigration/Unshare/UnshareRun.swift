@@ -23,17 +23,24 @@ struct UnshareRun {
     func run() throws -> ShareOutcome {
         try PlacesCheck(old: old, new: new).require()
         if case .none = try stateFolder.state() { throw notShared() }
+        try recover()
         try mergeLateWrites()
         return try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
-            if case .interrupted(let run) = journal.state {
-                try RunRecovery(run, options: options, monitor: monitor, logger: logger).recover(&journal)
-            }
             let transaction = try begin(&journal)
             let result = try bringBack(transaction)
             let withdrawal = try withdraw()
-            try CapturedBase.removeAll(except: nil, in: stateFolder.open())
+            try CapturedBase.removeAll(except: [], in: stateFolder.open())
             try journal.append(.unshared)
             return outcome(result, transaction, withdrawal)
+        }
+    }
+
+    /// Ends an interrupted share first, forward or back.
+    private func recover() throws {
+        guard case .interrupted = try stateFolder.state() else { return }
+        try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+            guard case .interrupted(let run) = journal.state else { return }
+            try RunRecovery(run, options: options, monitor: monitor, logger: logger).recover(&journal)
         }
     }
 
@@ -152,6 +159,7 @@ struct UnshareRun {
         options.onBoth = .keepOld
         options.stateFolder = nil
         options.descriptionsFile = nil
+        options.backupFolder = nil
         options.legacyChanges = []
         return options
     }

@@ -13,6 +13,9 @@ extension ShareOutcome {
         if !rows.isEmpty { lines.append(TextTable.text(rows.map { $0.last == "" ? Array($0.dropLast()) : $0 })) }
         if let merge { lines += merge.summary.details(style, parked: merge.parkedRows) }
         if let next { lines.append(Self.label(next) + command(next)) }
+        if outcome == .shared || outcome == .merged, case .retire = next, let old, let new {
+            lines.append("To go back:                             " + command(.unshare(old: old.path, new: new.path)))
+        }
         return lines.joined(separator: "\n")
     }
 

@@ -16,7 +16,7 @@ struct MergeVerb: Verb {
     )
     static let words = ["merge"]
     static let outcomes: [MigrationOutcome] = [
-        .merged, .done, .needsDecision, .cloudMirrorInBothPlaces, .verificationFailed, .nothingFound, .busy,
+        .merged, .done, .findings, .needsDecision, .cloudMirrorInBothPlaces, .verificationFailed, .nothingFound, .busy,
         .foundButUnreadable, .notWritable, .orphanSidecar, .incompatible, .noSpace,
     ]
 
@@ -24,7 +24,10 @@ struct MergeVerb: Verb {
     var into: PathArgument
 
     @Argument(help: "The main file of the store whose changes are merged.")
-    var from: PathArgument
+    var from: PathArgument?
+
+    @Option(help: ArgumentHelp("Instead, puts the rows back that a merge left in a file.", valueName: "file"))
+    var fromParked: PathArgument?
 
     @Option(help: ArgumentHelp("The store that both came from.", valueName: "store"))
     var base: PathArgument?
@@ -50,8 +53,19 @@ struct MergeVerb: Verb {
 
     var stateFolder: PathArgument? { run.state }
 
+    func validate() throws {
+        guard (from == nil) != (fromParked == nil) else {
+            throw ValidationError("name what is merged once: FROM, or --from-parked FILE")
+        }
+        if fromParked != nil, dryRun || base != nil {
+            throw ValidationError("--from-parked goes with neither -n nor --base")
+        }
+    }
+
     func perform(_ reporter: Reporter) throws -> Ending {
         try OldStoreOwner.become(into.url)
+        if let fromParked { return try restore(fromParked, reporter) }
+        guard let from else { throw ValidationError("name the store to merge from") }
         let common = run.shareOptions
         var options = MergeOptions()
         options.settings = merging.settings
@@ -71,5 +85,23 @@ struct MergeVerb: Verb {
         )
         let outcome = try dryRun ? merger.plan() : merger.merge()
         return reporter.show(outcome, into: into.path, from: from.path, isStrict: strict)
+    }
+
+    private func restore(_ file: PathArgument, _ reporter: Reporter) throws -> Ending {
+        var options = MergeOptions()
+        options.lockTimeout = run.shareOptions.lockTimeout
+        let outcome = try ParkedRowRestoring(from: file.url, into: into.url, options: options).restore()
+        reporter.report(outcome.findings)
+        reporter.result(
+            reporter.style.green("Put back")
+                + ": \(outcome.updated) overwritten, \(outcome.inserted) there again in \(Escaped.text(into.path))",
+            record: .object([
+                ("type", .string("parkedRows")), ("into", .string(into.path)), ("file", .string(file.path)),
+                ("updated", .integer(Int64(outcome.updated))), ("inserted", .integer(Int64(outcome.inserted))),
+                ("left", .integer(Int64(outcome.findings.count))),
+            ])
+        )
+        let ending = Ending(.done, findings: outcome.findings.count)
+        return outcome.findings.isEmpty ? ending : ending.failing(.findings)
     }
 }

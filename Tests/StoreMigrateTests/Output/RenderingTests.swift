@@ -45,6 +45,7 @@ struct RenderingTests {
                   new  /srv/group.app/Habits.sqlite  proved: files, sqlite, coredata, content, merging
                   old  /home/me/app/Habits.sqlite    kept as the way back; writers are refused and told the new place (4.1 MB)
                 When every process uses the new place:  store-migrate retire /home/me/app/Habits.sqlite
+                To go back:                             store-migrate unshare /home/me/app/Habits.sqlite /srv/group.app/Habits.sqlite
                 """
         )
     }
@@ -63,6 +64,7 @@ struct RenderingTests {
                   new  /srv/group.app/Habits.sqlite  proved: files, sqlite, content, merging; skipped: coredata (plain SQLite)
                   old  /home/me/app/Habits.sqlite    kept as the way back; it stays writable (4.1 MB)
                 When every process uses the new place:  store-migrate retire /home/me/app/Habits.sqlite
+                To go back:                             store-migrate unshare /home/me/app/Habits.sqlite /srv/group.app/Habits.sqlite
                 """
         )
     }

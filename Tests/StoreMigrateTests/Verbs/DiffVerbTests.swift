@@ -14,7 +14,10 @@ struct DiffVerbTests {
         let equal = try await Self.run([a, b])
         #expect(equal.run.status == 0)
         #expect(equal.records.first { $0["type"]?.string == "comparison" }?["equal"] == .bool(true))
-        try await SQLiteProgram.run(b, "UPDATE habit SET name = 'secret' WHERE id = 1; INSERT INTO habit VALUES (9, 'x')")
+        try await SQLiteProgram.run(
+            b,
+            "UPDATE habit SET name = 'secret' WHERE id = 1; INSERT INTO habit VALUES (9, 'x')"
+        )
         let before = try scratch.fingerprint()
         let different = try await Self.run([a, b])
         #expect(different.run.status == 3)

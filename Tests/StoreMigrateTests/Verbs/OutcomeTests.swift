@@ -21,6 +21,7 @@ struct OutcomeTests {
     private static let other = "sqlite3 new/H.db 'CREATE TABLE t(a); INSERT INTO t VALUES(2);'"
     private static let share = ["share", "old/H.db", "new/H.db"]
     private static let shared = "\(make); tool share old/H.db new/H.db"
+    private static let captured = "\(shared) --old capture"
 
     /// A run that was killed when it made its private folder, the third one after those of the journal.
     private static let killed = """
@@ -50,6 +51,13 @@ struct OutcomeTests {
             setup: "\(make); \(other)",
             call: share + ["--on-both", "keep-new"]
         ),
+        Case(
+            outcome: .merged,
+            detail: "late writes",
+            setup: "\(captured); sqlite3 old/H.db \"INSERT INTO t VALUES('late')\"",
+            call: share + ["--old", "capture"]
+        ),
+        Case(outcome: .unshared, setup: shared, call: ["unshare", "old/H.db", "new/H.db"]),
         Case(outcome: .retired, setup: shared, call: ["retire", "old/H.db"]),
         Case(outcome: .done, detail: "inspect", setup: make, call: ["inspect", "old/H.db"]),
         Case(outcome: .done, detail: "verify", setup: make, call: ["verify", "old/H.db"]),

@@ -20,12 +20,13 @@ struct ShareTests {
         let run = try await Tool.run(["share", old, scratch.path("group")])
         #expect(run.status == 0)
         #expect(run.errors.isEmpty)
-        try #require(run.lines.count == 4, "\(run.output)")
+        try #require(run.lines.count == 5, "\(run.output)")
         #expect(run.lines[0].wholeMatch(of: /Shared Habits\.sqlite: 3 rows, [0-9.]+ kB in [0-9.]+ s/) != nil)
         #expect(run.lines[1].hasPrefix("  new  \(new)  proved: files, sqlite, content"))
         #expect(run.lines[2].hasPrefix("  old  \(old) "))
         #expect(run.lines[2].contains("  kept as the way back; writers are refused and told the new place ("))
         #expect(run.lines[3] == "When every process uses the new place:  store-migrate retire \(old)")
+        #expect(run.lines[4] == "To go back:                             store-migrate unshare \(old) \(new)")
         #expect(try await SQLiteProgram.content(new) == SQLiteProgram.content(old))
     }
 
@@ -120,7 +121,7 @@ struct ShareTests {
         let state = try scratch.folder("state")
         let run = try await Tool.run(["share", old, new, "--state", state])
         #expect(run.status == 0, "\(run.errors)")
-        #expect(run.lines.last?.hasSuffix("retire \(old) --state \(state)") == true)
+        #expect(run.lines.dropLast().last?.hasSuffix("retire \(old) --state \(state)") == true)
         #expect(try scratch.names(scratch.path("old")) == ["Habits.sqlite"])
         #expect(try scratch.names(state).isEmpty == false)
         #expect(try await Tool.run(["retire", old, "--state", state]).status == 0)

@@ -1,4 +1,5 @@
 import ChangeMerging
+import ManagedObjects
 import SafeFiles
 import StoreFormat
 import StoreVerification
@@ -40,7 +41,8 @@ struct LateWriteTests {
         let new = try places.container.bytes(places.name)
         #expect(try places.share(MergeWorld.capture).outcome == .alreadyShared)
         #expect(try places.container.bytes(places.name) == new)
-        #expect(try bases(of: places).count == 1)
+        // The base of the next merge, and that of this one, which can be taken back.
+        #expect(try bases(of: places).count == 2)
         try places.expectTidy(extra: [places.newStore.writeAheadLogName, places.newStore.sharedMemoryName])
     }
 
@@ -59,6 +61,45 @@ struct LateWriteTests {
         // What the new place deleted since the first merge does not come back with the second.
         #expect(try world.content(of: places.newStore) == ["1 Run -: 1 2", "2 Read -:", "4 second : 4"])
         try world.expectSound(places.newStore)
+    }
+
+    @Test("An object that a merge gave another key is known again, whatever the old store does with it next")
+    func rekeyedTwice() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try places.share(MergeWorld.capture)
+        try world.add(3, "old", to: places.oldStore)
+        try world.add(4, "new", to: places.newStore)
+        #expect(try places.share(MergeWorld.capture).outcome == .merged)
+        // Both have the key 3 for their own, and the old store is about to give out the key that its object has there.
+        try world.rename(3, to: "old again", in: places.oldStore)
+        try world.add(5, "old too", to: places.oldStore)
+        try world.rename(4, to: "new again", in: places.newStore)
+        try world.edit(places.oldStore) { context in
+            let day = try context.insertNewObject(forEntityName: "Day")
+            try day.setValue(33, forKey: "number")
+            try day.setObject(MergeWorld.habit(3, context), forKey: "habit")
+        }
+
+        let outcome = try places.share(MergeWorld.capture)
+
+        #expect(outcome.outcome == .merged)
+        #expect(outcome.merge?.summary.conflicts.isEmpty == true)
+        #expect(
+            try world.content(of: places.newStore) == [
+                "1 Run -: 1 2", "2 Read -:", "3 old again : 3 33", "4 new again : 4", "5 old too : 5",
+            ]
+        )
+        try world.expectSound(places.newStore)
+        try world.delete(3, in: places.oldStore)
+        #expect(try places.share(MergeWorld.capture).outcome == .merged)
+        #expect(
+            try world.content(of: places.newStore) == [
+                "1 Run -: 1 2", "2 Read -:", "4 new again : 4", "5 old too : 5",
+            ]
+        )
+        #expect(try places.share(MergeWorld.capture).outcome == .alreadyShared)
+        #expect(try bases(of: places).count == 2)
     }
 
     @Test("A property that both places changed is the shared one's, and the other row is kept")

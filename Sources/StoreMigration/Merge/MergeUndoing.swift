@@ -1,0 +1,132 @@
+import ChangeMerging
+public import FoundationEssentials
+public import Logging
+import SafeFiles
+import StoreFormat
+
+/// Takes the last merge into a store back, as it was recorded; nothing is taken back where something was written later to
+/// what the merge wrote.
+public struct MergeUndoing: Sendable {
+    private let store: StoreLocation
+    private let options: MergeOptions
+    private let logger: Logger
+
+    /// Of the options, only those about locks, the journal and network file systems count.
+    public init(of store: URL, options: MergeOptions = MergeOptions(), logger: Logger? = nil) {
+        self.store = StoreLocation(url: store)
+        self.options = options
+        self.logger = logger ?? .silent
+    }
+
+    /// Undoes the merge in one transaction.
+    ///
+    /// Where the merge was part of a share, the old store counts as written to since, and can be merged again.
+    @discardableResult
+    public func unmerge() throws(MigrationError) -> UnmergeOutcome {
+        do {
+            let folder = try journalFolder()
+            return try folder.withJournal(deadline: Deadline(after: options.lockTimeout)) { journal in
+                if case .interrupted(let run) = journal.state {
+                    throw MigrationError(
+                        .interrupted,
+                        "a run over \(run.run.old.path) was interrupted",
+                        path: store.path,
+                        next: .resume(old: run.run.old.path)
+                    )
+                }
+                try MergeSettlement(of: store, reader: reader).settle(&journal, in: folder.open())
+                guard case .merged(let merging) = MergeState(journal.records), merging.into == store else {
+                    throw nothingMerged()
+                }
+                return try undo(merging, &journal, in: folder.open())
+            }
+        } catch {
+            throw MigrationError(error)
+        }
+    }
+
+    private func undo(
+        _ merging: JournalRecord.Merging,
+        _ journal: inout MigrationJournal,
+        in folder: Directory
+    ) throws -> UnmergeOutcome {
+        let name = MergeRecords.name(of: .changeset, merging.epoch)
+        guard try folder.status(of: name) != nil else {
+            throw MigrationError(.nothingFound, "the record of the merge is gone", path: folder.path + "/" + name)
+        }
+        let undo = try MergeUndo(reading: folder.openFile(name, for: .reading))
+        let container = try Directory.open(path: store.folder)
+        let connection = try StoreConnection(store, access: .liveWriting, lockTimeout: options.lockTimeout)
+        let result: MergeUndo.Result
+        do {
+            result = try undo.undo(
+                in: MergePlace(connection, externalData: container.externalData(of: store)),
+                deadline: Deadline(after: options.lockTimeout)
+            )
+        } catch let error as StoreError where error.code == .changedMeanwhile {
+            throw MigrationError(
+                .needsDecision,
+                error.message,
+                path: store.path,
+                advice: "Nothing was taken back. Change those objects by hand, or restore the store from a backup.",
+                next: .verify(store: store.path),
+                underlyingError: error
+            )
+        }
+        try connection.close()
+        // A share that began with this merge is none any more, and its old store is in use again.
+        if case .shared(let shared) = journal.state, shared.isMerge, shared.beforeMerge == nil,
+            shared.run.transaction == merging.epoch
+        {
+            try liftFence(of: shared.run)
+        }
+        try journal.append(.unmerged(epoch: merging.epoch))
+        return UnmergeOutcome(
+            epoch: merging.epoch,
+            inserted: result.inserted,
+            updated: result.updated,
+            deleted: result.deleted,
+            findings: MergeAnnouncement(store, epoch: merging.epoch, number: 2).post()
+        )
+    }
+
+    private func liftFence(of run: JournalRecord.RunIdentity) throws {
+        let fence = try reader.withView(of: run.old) { try StoreFence(reading: $0.connection) }
+        guard fence?.transaction == run.transaction else { return }
+        let connection = try StoreConnection(run.old, access: .liveWriting, lockTimeout: options.lockTimeout)
+        try connection.inTransaction(until: Deadline(after: options.lockTimeout)) { try FenceWriter(connection).lift() }
+        try connection.close()
+    }
+
+    /// The journal that tells of the merge: the store's own, or that of the old store it was shared from.
+    private func journalFolder() throws -> StateFolder {
+        var places = [store]
+        let folder = try Directory.open(path: store.folder)
+        if let receipt = Receipt(beside: store.name, in: folder) {
+            places.append(StoreLocation(url: URL(filePath: receipt.old)))
+        }
+        for place in places {
+            let state = StateFolder(of: place, stateFolder: options.stateFolder)
+            switch MergeState(try state.records()) {
+            case .merged(let merging), .begun(let merging):
+                if merging.into == store { return state }
+            case .none: break
+            }
+        }
+        throw nothingMerged()
+    }
+
+    private func nothingMerged() -> MigrationError {
+        MigrationError(
+            .needsDecision,
+            "no journal tells of a merge into this store",
+            path: store.path,
+            advice: "Name the folder of its journal with --state, if it had one of its own.",
+            next: .inspect(path: store.path)
+        )
+    }
+
+    private var reader: StoreReader {
+        StoreReader(lockTimeout: options.lockTimeout, allowsNetworkFileSystem: options.allowsNetworkFileSystem)
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+
+@Suite("merge, unmerge and unshare, as a user runs them")
+struct MergeVerbTests {
+    private let scratch: Scratch
+
+    init() async throws {
+        scratch = try Scratch()
+        for folder in ["a", "b", "c"] { _ = try scratch.folder(folder) }
+        let recipe = Tool.package + "/Fixtures/HabitCalendar/HabitCalendar.yaml"
+        for folder in ["a", "b", "c"] {
+            let built = try await Tool.run(["fixture", "build", recipe, scratch.path("\(folder)/Habits.sqlite")])
+            #expect(built.status == 0, "\(built.errors)")
+        }
+    }
+
+    private func store(_ folder: String) -> String { scratch.path("\(folder)/Habits.sqlite") }
+
+    /// Renames the first habit, as a program that is none of Core Data's.
+    private func rename(_ folder: String, _ name: String) async throws {
+        let sql = "UPDATE ZHABIT SET ZNAME = '\(name)', Z_OPT = Z_OPT + 1 WHERE Z_PK = 1"
+        _ = try await SQLiteProgram.run(store(folder), sql)
+    }
+
+    @Test("Conflicts are told with all three values, the losing row is kept, put back, and the merge taken back")
+    func conflict() async throws {
+        try await rename("a", "Mine")
+        try await rename("b", "Theirs")
+        let call = ["merge", store("a"), store("b"), "--base", store("c"), "--scan"]
+
+        let plan = try await Tool.run(call + ["-n", "--json"])
+        #expect(plan.status == 0, "\(plan.errors)")
+        let planned = try Grammar().check(plan)
+        #expect(planned.contains { $0["type"]?.string == "conflict" && $0["taken"]?.string == "shared" })
+
+        let run = try await Tool.run(call)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("1 conflict"))
+        for word in ["Habit/1", "name", "Morning run", "Mine", "Theirs", "shared"] {
+            #expect(run.output.contains(word), "\(run.output)")
+        }
+        let parked = try #require(run.output.split(separator: "\n").first { $0.contains("losing rows") })
+        let file = try #require(parked.split(separator: " ").last.map(String.init))
+
+        #expect(try await Tool.run(call + ["--strict"]).status == 0)
+        let back = try await Tool.run(["merge", store("a"), "--from-parked", file, "--json"])
+        #expect(back.status == 0, "\(back.errors)")
+        try Grammar().check(back)
+        #expect(try await SQLiteProgram.run(store("a"), "SELECT ZNAME FROM ZHABIT WHERE Z_PK = 1").contains("Theirs"))
+
+        // What was put back was written later than the merge.
+        let undo = try await Tool.run(["unmerge", store("a"), "--json"])
+        #expect(undo.status == 4 || undo.status == 0, "\(undo.errors)")
+        try Grammar().check(undo)
+    }
+
+    @Test("The policy decides, for all entities or for one")
+    func policies() async throws {
+        try await rename("a", "Mine")
+        try await rename("b", "Theirs")
+        let call = ["merge", store("a"), store("b"), "--base", store("c"), "--scan"]
+        #expect(try await Tool.run(call + ["--policy", "error"]).status == 4)
+        #expect(try await Tool.run(call + ["--policy", "sometimes"]).status == 2)
+        #expect(try await Tool.run(call + ["--identity", "Habit"]).status == 2)
+        #expect(try await Tool.run(call + ["--policy", "Nothing=late"]).status == 13)
+        let run = try await Tool.run(call + ["--policy", "shared", "--policy", "Habit=late"])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try await SQLiteProgram.run(store("a"), "SELECT ZNAME FROM ZHABIT WHERE Z_PK = 1").contains("Theirs"))
+    }
+
+    @Test("What cannot be merged is refused with the reason, and nothing is written")
+    func refused() async throws {
+        let before = try Data(contentsOf: URL(filePath: store("a")))
+        let calls: [([String], Int32)] = [
+            (["merge", store("a"), store("b")], 4), (["merge", store("a"), store("a")], 2),
+            (["merge", store("a")], 2), (["merge", store("a"), scratch.path("nothing.sqlite")], 10),
+            (["unmerge", store("a")], 4), (["unshare", store("a"), store("b")], 4),
+            (["merge", store("a"), "--from-parked", scratch.path("nothing")], 1),
+        ]
+        for (call, status) in calls {
+            let run = try await Tool.run(call)
+            #expect(run.status == status, "\(call): \(run.errors)")
+            #expect(run.errorLines.count == 1, "\(call): \(run.errors)")
+        }
+        #expect(try Data(contentsOf: URL(filePath: store("a"))) == before)
+    }
+
+    @Test("Shared, written to in both places, merged by the next share, and unshared")
+    func wholeWay() async throws {
+        let new = scratch.path("new/Habits.sqlite")
+        _ = try scratch.folder("new")
+        let share = ["share", store("a"), new, "--old", "capture", "--level", "coredata"]
+        #expect(try await Tool.run(share).status == 0)
+        try await rename("a", "Late")
+        let merged = try await Tool.run(share + ["--json"])
+        #expect(merged.status == 0, "\(merged.errors)")
+        let lines = try Grammar().check(merged)
+        #expect(lines.last?["outcome"]?.string == "merged")
+        #expect(lines.contains { $0["type"]?.string == "merge" && $0["updated"]?.integer == 1 })
+        let back = try await Tool.run(["unshare", store("a"), new])
+        #expect(back.status == 0, "\(back.errors)")
+        #expect(back.output.contains("Unshared"))
+        #expect(try await SQLiteProgram.run(store("a"), "SELECT ZNAME FROM ZHABIT WHERE Z_PK = 1").contains("Late"))
+        #expect(!FileManager.default.fileExists(atPath: new))
+    }
+}
