@@ -147,7 +147,7 @@ struct OutcomeTests {
         try scratch.folder("new")
         try await scratch.store("H.db")
         let holder = """
-            exec 3> >(sqlite3 H.db); echo 'BEGIN EXCLUSIVE; SELECT 1;' >&3
+            exec 3> >(sqlite3 H.db); printf '.timeout 60000\\nBEGIN EXCLUSIVE;\\n' >&3
             until ! sqlite3 H.db 'BEGIN IMMEDIATE' 2>/dev/null; do :; done
             '\(try Tool.path)' share H.db new --lock-timeout 100ms --json; status=$?
             '\(try Tool.path)' share H.db new --if-busy defer >&2; second=$?
