@@ -69,18 +69,40 @@ package struct StoreMerger {
         return ManagedMerge(try planner.makePlan(), of: sides, at: commitCount)
     }
 
+    /// A store remembers no more merges than this; who does not note the end of one for longer takes it for undone.
+    private static let mostEpochs = 32
+
     /// The merge that a store saw last; nil where it saw none.
-    package static func epoch(of connection: StoreConnection) throws -> String? {
-        guard let metadata = try StoreMetadata(reading: connection) else { return try MergeEpochTable.read(connection) }
-        guard case .string(let epoch)? = metadata.values[epochKey] else { return nil }
-        return epoch
+    package static func epoch(of connection: StoreConnection) throws -> String? { try epochs(of: connection).first }
+
+    /// True when a store saw this merge, whatever was merged into it since.
+    package static func hasSeen(_ epoch: String, in connection: StoreConnection) throws -> Bool {
+        try epochs(of: connection).contains(epoch)
     }
 
-    /// Takes the table away in which a store that is none of Core Data's keeps its merge; call it once somebody else knows.
+    /// The merges that a store saw, the last one first.
+    private static func epochs(of connection: StoreConnection) throws -> [String] {
+        guard let metadata = try StoreMetadata(reading: connection) else { return try MergeEpochTable.read(connection) }
+        guard case .string(let epochs)? = metadata.values[epochKey] else { return [] }
+        return epochs.split(separator: " ").map(String.init)
+    }
+
+    /// What a store of Core Data's is to remember once it sees a merge.
+    static func remembered(_ epoch: String, in connection: StoreConnection) throws -> PropertyListValue {
+        .string(([epoch] + (try epochs(of: connection))).prefix(mostEpochs).joined(separator: " "))
+    }
+
+    /// What it is to remember once a merge was taken back; nil for nothing.
+    static func remembered(without epoch: String?, in connection: StoreConnection) throws -> PropertyListValue? {
+        let rest = try epochs(of: connection).filter { epoch != nil && $0 != epoch }
+        return rest.isEmpty ? nil : .string(rest.joined(separator: " "))
+    }
+
+    /// Removes a merge from what a store that is none of Core Data's keeps of it; call it once somebody else knows.
     ///
     /// A store of Core Data's keeps what it saw in its metadata, which stays.
-    package static func forgetEpoch(in connection: StoreConnection, deadline: Deadline) throws {
-        guard try MergeEpochTable.read(connection) != nil else { return }
-        try connection.inTransaction(until: deadline) { try MergeEpochTable.drop(from: connection) }
+    package static func forgetEpoch(_ epoch: String, in connection: StoreConnection, deadline: Deadline) throws {
+        guard try MergeEpochTable.read(connection).contains(epoch) else { return }
+        try connection.inTransaction(until: deadline) { try MergeEpochTable.remove(epoch, from: connection) }
     }
 }

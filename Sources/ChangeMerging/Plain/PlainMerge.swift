@@ -58,7 +58,7 @@ struct PlainMerge: PlannedMerge {
     func carryOut(_ run: MergeRun) throws -> MergeResult {
         guard summary.refusals.isEmpty else { throw summary.refusal(path: shared.location.path) }
         if summary.isIdle { return MergeResult(.nothingToDo) }
-        if try MergeEpochTable.read(shared) == run.epoch { return MergeResult(.alreadyDone) }
+        if try MergeEpochTable.read(shared).contains(run.epoch) { return MergeResult(.alreadyDone) }
         if summary.changesNothing, plan.parked.isEmpty { return MergeResult(.nothingToDo) }
         try park(run.park)
         do {
@@ -71,7 +71,7 @@ struct PlainMerge: PlannedMerge {
 
     private func write(_ run: MergeRun) throws -> MergeResult {
         try shared.inTransaction(until: run.deadline) {
-            if try MergeEpochTable.read(shared) == run.epoch { return MergeResult(.alreadyDone) }
+            if try MergeEpochTable.read(shared).contains(run.epoch) { return MergeResult(.alreadyDone) }
             guard let commitCount, try shared.commitCount() == commitCount else {
                 throw StoreError(
                     .changedMeanwhile,

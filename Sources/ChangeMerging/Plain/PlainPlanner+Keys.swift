@@ -17,6 +17,8 @@ extension PlainPlanner {
         guard !table.isBag else { return }
         var targets = plan.known[index]
         var greatest: Int64?
+        // A row of the shared store is the same as one row of the old side at most.
+        var joined = Set(targets.values.map(\.key))
         for change in changes[index].changes where change.kind == .inserted {
             guard let row = try table.row(change.key, in: old) else { continue }
             // Where it leads to other rows, those are known; in a circle, as far as the last round found them.
@@ -29,7 +31,7 @@ extension PlainPlanner {
                 targets[change.key] = target
                 continue
             }
-            if let holder = try identityHolder(of: values, in: index) {
+            if let holder = try identityHolder(of: values, in: index), joined.insert(holder).inserted {
                 move(to: holder, .sameObject)
                 continue
             }
@@ -39,7 +41,9 @@ extension PlainPlanner {
             let isReleased = changed[index][natural]?.kind == .deleted
             if let there, !isReleased, there == values {
                 move(to: natural, .sameObject)
-            } else if let holder = try uniqueHolder(of: values, besides: natural, in: index) {
+            } else if let holder = try uniqueHolder(of: values, besides: natural, in: index),
+                joined.insert(holder).inserted
+            {
                 move(to: holder, .sameObject)
             } else if table.hasMovableKey,
                 try isTaken || (there != nil && !isReleased) || wasGivenOutByShared(natural, in: index)

@@ -37,7 +37,7 @@ package final class ManagedMerge: PlannedMerge {
     package func carryOut(_ run: MergeRun) throws -> MergeResult {
         let connection = sides.shared.connection
         guard plan.refusals.isEmpty else { throw summary.refusal(path: connection.location.path) }
-        if try StoreMerger.epoch(of: connection) == run.epoch { return MergeResult(.alreadyDone) }
+        if try StoreMerger.hasSeen(run.epoch, in: connection) { return MergeResult(.alreadyDone) }
         guard !plan.isIdle else { return MergeResult(.nothingToDo) }
         let writer = try writer()
         let execution = MergeExecution(plan: plan, sides: sides, writer: writer)
@@ -50,7 +50,8 @@ package final class ManagedMerge: PlannedMerge {
                 try requireSameState()
                 recording = try run.record?(connection)
                 try execution.write()
-                try MetadataWriter.update([StoreMerger.epochKey: .string(run.epoch)], in: connection)
+                let epochs = try StoreMerger.remembered(run.epoch, in: connection)
+                try MetadataWriter.update([StoreMerger.epochKey: epochs], in: connection)
             },
             beforeCommit: { try recording?.finish() }
         )

@@ -108,6 +108,11 @@ struct MergePlanner {
         if settings.source == .automatic, let oldStart = starts.old, let sharedStart = starts.shared {
             takeOld(try toOld.follow(historyAfter: oldStart))
             shared = try toShared.follow(historyAfter: sharedStart)
+            // A history that tells of nothing may be one that nobody wrote to: a plain SQLite writer does not.
+            if old.isEmpty {
+                takeOld(try toOld.scan())
+                if !old.isEmpty { shared = try toShared.scan() }
+            }
         } else {
             takeOld(try toOld.scan())
             shared = try toShared.scan()

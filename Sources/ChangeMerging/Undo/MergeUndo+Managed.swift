@@ -6,7 +6,7 @@ import StoreWriting
 
 extension MergeUndo {
     /// Objects get versions that nobody has seen, and history one transaction that lists all of them.
-    func undoManaged(_ place: MergePlace, author: String, _ deadline: Deadline) throws -> Result {
+    func undoManaged(_ place: MergePlace, author: String, _ deadline: Deadline, _ epoch: String?) throws -> Result {
         let connection = place.connection
         guard let layout = try StoreLayout(reading: connection, model: place.model) else {
             throw StoreError(.incompatible, path: connection.location.path, "the store holds no model")
@@ -23,7 +23,7 @@ extension MergeUndo {
         let counts: (inserted: Int, updated: Int, deleted: Int)
         let result: SaveResult
         do {
-            let undone = try undo(writer, connection, author: author, deadline, &abandoned)
+            let undone = try undo(writer, connection, author: author, deadline, epoch, &abandoned)
             (result, counts) = (undone.result, undone.counts)
         } catch {
             for name in restored { try? external.remove(name) }
@@ -44,6 +44,7 @@ extension MergeUndo {
         _ connection: StoreConnection,
         author: String,
         _ deadline: Deadline,
+        _ epoch: String?,
         _ abandoned: inout Set<String>
     ) throws -> (result: SaveResult, counts: (inserted: Int, updated: Int, deleted: Int)) {
         var time = Date().timeIntervalSinceReferenceDate
@@ -68,7 +69,8 @@ extension MergeUndo {
                 case .delete: counts.deleted += 1
                 }
             }
-            try MetadataWriter.update([StoreMerger.epochKey: PropertyListValue?.none], in: connection)
+            let rest = try StoreMerger.remembered(without: epoch, in: connection)
+            try MetadataWriter.update([StoreMerger.epochKey: rest], in: connection)
         }
         return (result, counts)
     }

@@ -4,7 +4,7 @@ import StoreFormat
 
 extension MergeUndo {
     /// Triggers do not fire: what they did in the merge is in the record, or they did not fire there either.
-    func undoPlain(_ connection: StoreConnection, _ deadline: Deadline) throws -> Result {
+    func undoPlain(_ connection: StoreConnection, _ deadline: Deadline, _ epoch: String?) throws -> Result {
         defer { _ = connection.withHandle { csqlite_configure($0, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1) } }
         return try connection.inTransaction(until: deadline) {
             _ = connection.withHandle { csqlite_configure($0, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0) }
@@ -48,7 +48,7 @@ extension MergeUndo {
                     "the merge cannot be taken back: rows of the table \(table) were led to it later"
                 )
             }
-            try MergeEpochTable.drop(from: connection)
+            try MergeEpochTable.remove(epoch, from: connection)
             return Result(inserted: inserted, updated: updated, deleted: deleted, historyTransaction: nil)
         }
     }

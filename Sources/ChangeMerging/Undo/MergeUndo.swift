@@ -23,11 +23,12 @@ package struct MergeUndo {
     /// Reads a record; throws where it is not whole.
     package init(reading file: DurableFile) throws { reader = try RecordingReader(file) }
 
-    /// Undoes the merge in one transaction; the store is to be open for `liveWriting`, without a transaction.
+    /// Undoes the merge `epoch`, or whatever the store saw last, in one transaction; the store is to be open for `liveWriting`, without a transaction.
     package func undo(
         in place: MergePlace,
         author: String = "store-migrate",
-        deadline: Deadline
+        deadline: Deadline,
+        epoch: String? = nil
     ) throws -> Result {
         let connection = place.connection
         if let table = reader.header.rows.keys.sorted().first {
@@ -46,7 +47,7 @@ package struct MergeUndo {
             )
         }
         return metadata == nil
-            ? try undoPlain(connection, deadline) : try undoManaged(place, author: author, deadline)
+            ? try undoPlain(connection, deadline, epoch) : try undoManaged(place, author: author, deadline, epoch)
     }
 
     // MARK: Applying

@@ -58,7 +58,8 @@ package enum CapturedBase {
                 digest == nil ? "the base of the merge is gone" : "the base of the merge is not what was kept",
                 path: location.path,
                 advice:
-                    "Nothing was merged. Restore the file from a backup, or merge with a base of your own and --base."
+                    "Nothing was merged. Restore the file from a backup, merge with a base of your own (the merge command"
+                    + " with --base), or leave late writes where they are (share with --on-both keep-new)."
             )
         }
         return try StoreConnection(location, access: .immutable)

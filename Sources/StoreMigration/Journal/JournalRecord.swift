@@ -138,11 +138,14 @@ extension JournalRecord {
 
     /// A store that was merged into another, and the base it was merged by.
     package struct MergedSource: Hashable, Sendable, Codable {
+        package let identity: FileIdentity
         package let token: FileToken
         /// Nanoseconds since 1970 when the token was taken.
         package let takenAt: Int64
         /// The path of the base; nil where there was none.
         package let base: String?
+        /// The choices it was merged by.
+        package let choices: String
     }
 
     /// How the old store is known to be unchanged.

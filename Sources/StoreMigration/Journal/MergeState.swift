@@ -1,25 +1,40 @@
-/// The last merge that a journal tells of, for those who go on with it or undo it.
-package enum MergeState: Hashable, Sendable {
-    case none
-    /// A merge was begun, and nobody noted its end.
-    case begun(JournalRecord.Merging)
-    case merged(JournalRecord.Merging)
+package import SafeFiles
+
+/// The merges that a journal tells of, for those who go on with them or undo them.
+package struct MergeState: Hashable, Sendable {
+    /// A merge that was begun, and whose end nobody noted.
+    package private(set) var begun: JournalRecord.Merging?
+    /// The merges that were made and not taken back, the last one at the end.
+    package private(set) var standing: [JournalRecord.Merging] = []
+
+    /// True when the journal tells of no merge.
+    package var isEmpty: Bool { begun == nil && standing.isEmpty }
 
     /// Folds records into the state they describe.
     package init(_ records: [JournalRecord]) {
-        var (last, begun): (JournalRecord.Merging?, JournalRecord.Merging?)
         for record in records {
             switch record {
             case .merging(let merging): begun = merging
-            case .merged(let epoch) where begun?.epoch == epoch: (last, begun) = (begun, nil)
-            case .done: (last, begun) = (begun ?? last, nil)
+            case .merged(let epoch) where begun?.epoch == epoch: settle()
+            case .done: settle()
             case .rolledBack: begun = nil
             case .unmerged(let epoch):
                 if begun?.epoch == epoch { begun = nil }
-                if last?.epoch == epoch { last = nil }
+                standing.removeAll { $0.epoch == epoch }
+            // What was merged while the store was shared then is nothing that could be taken back now.
+            case .unshared, .retired: standing.removeAll { $0.oldState != nil }
             default: break
             }
         }
-        self = begun.map { .begun($0) } ?? last.map { .merged($0) } ?? .none
+    }
+
+    private mutating func settle() {
+        if let begun { standing.append(begun) }
+        begun = nil
+    }
+
+    /// The last standing merge of a store: it is known by its file, whatever its path is called.
+    package func last(of source: FileIdentity) -> JournalRecord.Merging? {
+        standing.last { $0.source?.identity == source }
     }
 }

@@ -164,9 +164,11 @@ package struct StateFolder: Sendable {
     /// The folder around it goes too, unless the caller had made it: `parent` is nil then.
     private func removeIfUnused(_ inner: Directory, outer: Directory, parent: Directory?) {
         guard let records = try? MigrationJournal.records(in: inner), RunState(records) == .none,
-            MergeState(records) == .none
+            MergeState(records).isEmpty
         else { return }
         let left = (try? inner.entries { CapturedBase.isOne($0) || MergeRecords.isOne($0) }) ?? []
+        // Rows that lost a decision are nowhere else.
+        guard !left.contains(where: MergeRecords.isParked) else { return }
         for name in left + [MigrationJournal.name, Self.lockName] { try? inner.removeFile(name) }
         guard (try? outer.removeDirectory(storeName)) != nil, let parent else { return }
         try? parent.removeDirectory(root.name)

@@ -23,8 +23,10 @@ struct MergeCloser {
         guard let identity = try context.container.status(of: context.new.name)?.identity,
             let oldState = merging.oldState
         else { throw MigrationError(.interrupted, "the new store is gone", path: context.new.path) }
-        let (proof, uuid, objects, digest) = try prove()
         let folder = try context.stateFolder.open()
+        let (proof, failure) = try prove(in: folder)
+        let (uuid, digest) = try identify()
+        if failure != nil { try liftFence(journal.state) }
         let addresses = try RekeyedAddresses(of: merging.epoch, in: folder, stores: (oldUUID(), uuid))
         var findings = findings + proof.findings
         findings += RelayCarriage(old: context.old, new: context.new, options: context.options)
@@ -48,19 +50,20 @@ struct MergeCloser {
                 JournalRecord.Completion(
                     new: identity,
                     newUUID: uuid,
-                    objects: objects,
+                    objects: nil,
                     oldState: oldState,
-                    isFenced: run.isFenced || run.former?.completion.isFenced == true
+                    isFenced: failure == nil && (run.isFenced || run.former?.completion.isFenced == true)
                 )
             )
         )
         try forgetEpoch()
         // The former base serves again when the merge is taken back.
         try CapturedBase.removeAll(except: [merging.base, run.former?.base], in: folder)
+        if let failure { throw failure }
         return RunResult(
             transaction: context.transaction,
             digest: digest,
-            objects: objects,
+            objects: nil,
             report: proof.report,
             work: nil,
             findings: findings,
@@ -76,60 +79,71 @@ struct MergeCloser {
             access: .liveWriting,
             lockTimeout: context.options.effectiveLockTimeout
         )
-        try StoreMerger.forgetEpoch(in: connection, deadline: context.lockDeadline())
+        try StoreMerger.forgetEpoch(merging.epoch, in: connection, deadline: context.lockDeadline())
         try connection.close()
     }
 
     private func oldUUID() throws -> String? {
-        try FactsGatherer(old: context.old, new: context.new, options: context.options, monitor: .silent).reader
-            .withView(of: context.old) { try StoreMetadata(reading: $0.connection)?.uuid }
+        try reader.withView(of: context.old) { try StoreMetadata(reading: $0.connection)?.uuid }
     }
 
-    /// Proves the merged store as it is; what others write to it meanwhile is proved with it.
-    private func prove() throws -> (StoreProof, uuid: String?, objects: Int64?, digest: String) {
+    /// Proves the merged store as it is; what others write to it meanwhile is proved with it, and what the old store had
+    /// wrong already is no failure of the merge.
+    ///
+    /// The run comes to its end also where the proof fails, so that the merge can be taken back.
+    private func prove(in folder: Directory) throws -> (StoreProof, failure: MigrationError?) {
         let prover = StoreProver(options: context.options, probe: context.mergeProbe, monitor: context.monitor)
-        return try FactsGatherer(old: context.old, new: context.new, options: context.options, monitor: context.monitor)
-            .reader
-            .withView(of: context.new) { view in
-                var proof: StoreProof
-                do {
-                    proof = try prover.prove(
-                        view.connection,
-                        at: context.new,
-                        as: context.new,
-                        externalData: view.externalData,
-                        comparingWith: nil,
-                        content: .digest,
-                        externalFiles: try view.externalData
-                            .flatMap { try StoreDigest.digest(ofFilesIn: $0, monitor: context.monitor) }
-                    )
-                } catch let error as MigrationError where error.outcome == .verificationFailed {
-                    throw failure(error)
-                }
-                // The digest was taken, and compared with nothing.
-                proof.levels.removeAll { $0.level == .content }
-                let digest =
-                    try proof.digest
-                    ?? StoreDigest(
-                        of: view.connection,
-                        externalData: view.externalData,
-                        monitor: context.monitor
-                    )
-                return (
-                    proof,
-                    uuid: try StoreMetadata(reading: view.connection)?.uuid,
-                    objects: nil,
-                    digest: digest.value
+        let before = try merging.base.map {
+            try StoreConnection(StoreLocation(folder: folder.path, name: $0.name), access: .immutable)
+        }
+        do {
+            let proof = try reader.withView(of: context.new) { view in
+                try prover.prove(
+                    view.connection,
+                    at: context.new,
+                    as: context.new,
+                    externalData: view.externalData,
+                    comparingWith: before
                 )
             }
+            return (proof, nil)
+        } catch let error as MigrationError where error.outcome == .verificationFailed {
+            return (StoreProof(findings: error.findings), failure(error))
+        }
+    }
+
+    /// The store's identifier, and the digest of what it holds.
+    private func identify() throws -> (uuid: String?, digest: String) {
+        try reader.withView(of: context.new) { view in
+            (
+                try StoreMetadata(reading: view.connection)?.uuid,
+                try StoreDigest(of: view.connection, externalData: view.externalData, monitor: context.monitor).value
+            )
+        }
+    }
+
+    /// Lets writers into the old store again, where this run shut them out.
+    private func liftFence(_ state: RunState) throws {
+        guard case .interrupted(let run) = state, run.isFenced else { return }
+        let connection = try StoreConnection(
+            context.old,
+            access: .liveWriting,
+            lockTimeout: context.options.effectiveLockTimeout
+        )
+        try connection.inTransaction(until: context.lockDeadline()) { try FenceWriter(connection).lift() }
+        try connection.close()
+    }
+
+    private var reader: StoreReader {
+        FactsGatherer(old: context.old, new: context.new, options: context.options, monitor: context.monitor).reader
     }
 
     private func failure(_ error: MigrationError) -> MigrationError {
         MigrationError(
             .verificationFailed,
-            error.message,
+            "the merged store does not pass its proof: \(error.message)",
             path: error.path.isEmpty ? context.new.path : error.path,
-            advice: "Both stores were kept. What the merge did can be taken back.",
+            advice: "Both stores were kept, and the old one takes writes again. What the merge did can be taken back.",
             next: .unmerge(into: context.new.path),
             findings: error.findings,
             report: error.report,

@@ -30,6 +30,8 @@ package final class MergeRecords {
 
     static func isOne(_ name: String) -> Bool { name.hasPrefix(prefix) }
 
+    static func isParked(_ name: String) -> Bool { isOne(name) && name.hasSuffix(Part.parked.rawValue) }
+
     /// The name of a part of the records of a merge.
     package static func name(of part: Part, _ epoch: String) -> String { "\(prefix)\(epoch).\(part.rawValue)" }
 

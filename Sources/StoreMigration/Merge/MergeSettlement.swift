@@ -13,9 +13,8 @@ struct MergeSettlement {
     }
 
     func settle(_ journal: inout MigrationJournal, in folder: Directory) throws {
-        guard case .begun(let merging) = MergeState(journal.records), merging.into == store else { return }
-        let epoch = try reader.withView(of: store) { try StoreMerger.epoch(of: $0.connection) }
-        if epoch == merging.epoch {
+        guard let merging = MergeState(journal.records).begun, merging.into == store else { return }
+        if try reader.withView(of: store, { try StoreMerger.hasSeen(merging.epoch, in: $0.connection) }) {
             try journal.append(.merged(epoch: merging.epoch))
         } else {
             try MergeRecords.remove(merging.epoch, in: folder)

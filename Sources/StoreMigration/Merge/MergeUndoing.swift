@@ -35,7 +35,7 @@ public struct MergeUndoing: Sendable {
                     )
                 }
                 try MergeSettlement(of: store, reader: reader).settle(&journal, in: folder.open())
-                guard case .merged(let merging) = MergeState(journal.records), merging.into == store else {
+                guard let merging = MergeState(journal.records).standing.last(where: { $0.into == store }) else {
                     throw nothingMerged()
                 }
                 return try undo(merging, &journal, in: folder.open())
@@ -61,7 +61,8 @@ public struct MergeUndoing: Sendable {
         do {
             result = try undo.undo(
                 in: MergePlace(connection, externalData: container.externalData(of: store)),
-                deadline: Deadline(after: options.lockTimeout)
+                deadline: Deadline(after: options.lockTimeout),
+                epoch: merging.epoch
             )
         } catch let error as StoreError where error.code == .changedMeanwhile {
             throw MigrationError(
@@ -107,10 +108,9 @@ public struct MergeUndoing: Sendable {
         }
         for place in places {
             let state = StateFolder(of: place, stateFolder: options.stateFolder)
-            switch MergeState(try state.records()) {
-            case .merged(let merging), .begun(let merging):
-                if merging.into == store { return state }
-            case .none: break
+            let merges = try MergeState(state.records())
+            if (merges.standing + [merges.begun].compactMap { $0 }).contains(where: { $0.into == store }) {
+                return state
             }
         }
         throw nothingMerged()

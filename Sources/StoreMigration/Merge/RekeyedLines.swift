@@ -6,6 +6,16 @@ import SafeFiles
 enum RekeyedLines {
     private static let chunk = 1 << 16
 
+    /// All of them.
+    static func all(in folder: Directory, named name: String) throws -> [RekeyedObject] {
+        var objects: [RekeyedObject] = []
+        try forEach(in: folder, named: name) { object in
+            objects.append(object)
+            return true
+        }
+        return objects
+    }
+
     /// Calls `body` with each object until it returns false; a file that is not there lists none.
     static func forEach(in folder: Directory, named name: String, _ body: (RekeyedObject) throws -> Bool) throws {
         guard try folder.status(of: name) != nil else { return }

@@ -82,7 +82,7 @@ struct ShareMergeRun {
             base: base.map { MergePlace($0, externalData: external) },
             old: MergePlace(old, externalData: external),
             into: context.new,
-            moved: try moved(in: folder),
+            moved: try self.base?.addresses.map { try RekeyedLines.all(in: folder, named: $0) } ?? [],
             settings: settings,
             lockTimeout: context.options.effectiveLockTimeout,
             monitor: context.monitor
@@ -91,17 +91,6 @@ struct ShareMergeRun {
             try journal.append(.merging(merging))
         }
         return Merged(merging: merging, summary: summary, records: records, findings: pinned.findings)
-    }
-
-    /// What earlier merges gave other keys than it has in the old store.
-    private func moved(in folder: Directory) throws -> [RekeyedObject] {
-        guard let addresses = base?.addresses else { return [] }
-        var moved: [RekeyedObject] = []
-        try RekeyedLines.forEach(in: folder, named: addresses) { object in
-            moved.append(object)
-            return true
-        }
-        return moved
     }
 
     /// Takes the run back, unless the merge was committed after all; then it counts as interrupted.

@@ -34,10 +34,19 @@ public struct StoreMerging: Sendable {
     /// Decides what a merge would do, and writes nothing.
     public func plan() throws(MigrationError) -> StoreMergeOutcome {
         do {
-            try PlacesCheck(old: from, new: into).require()
+            try requirePlaces()
+            let folder = StateFolder(of: into, stateFolder: options.stateFolder)
+            let former = try former(folder.records())
+            if let former, try isUnchanged(former) {
+                return outcome(MergeSummary(), message: "it was merged before, and nothing was written to it since")
+            }
+            let moved = try former.map { try self.moved($0, in: folder.open()) } ?? []
             return try withSources { base, old, _ in
                 try reader.withView(of: into) { view in
-                    let summary = try step(base, old)
+                    var step = step(base, old)
+                    step.moved = moved
+                    let summary =
+                        try step
                         .summary(of: MergePlace(view.connection, externalData: view.externalData))
                     if let error = MigrationError(refusing: summary, path: into.path) { throw error }
                     return outcome(summary, message: "nothing was written")
@@ -53,7 +62,7 @@ public struct StoreMerging: Sendable {
     /// A merge that was interrupted is settled first: it is in the store whole, or not at all.
     public func merge() throws(MigrationError) -> StoreMergeOutcome {
         do {
-            try PlacesCheck(old: from, new: into).require()
+            try requirePlaces()
             try requireWritable()
             let folder = StateFolder(of: into, stateFolder: options.stateFolder)
             return try folder.withJournal(deadline: Deadline(after: options.lockTimeout)) { journal in
@@ -85,7 +94,7 @@ public struct StoreMerging: Sendable {
     }
 
     private func merge(_ journal: inout MigrationJournal, in folder: Directory) throws -> StoreMergeOutcome {
-        let former = try former(journal)
+        let former = try former(journal.records)
         if let former, try isUnchanged(former) {
             return outcome(MergeSummary(), message: "it was merged before, and nothing was written to it since")
         }
@@ -93,7 +102,16 @@ public struct StoreMerging: Sendable {
         let records = MergeRecords(of: epoch, in: folder)
         var merging = JournalRecord.Merging(epoch: epoch, from: from, into: into, oldState: nil, base: nil)
         let reading = try OldStateRecorder.read(from, in: Directory.open(path: from.folder))
-        merging.source = .init(token: reading.token, takenAt: reading.takenAt, base: options.base?.path)
+        merging.source = try identity()
+            .map {
+                .init(
+                    identity: $0,
+                    token: reading.token,
+                    takenAt: reading.takenAt,
+                    base: options.base?.path,
+                    choices: choices
+                )
+            }
         var merged: (summary: MergeSummary, result: MergeResult)?
         let (summary, result) = try withSources { base, old, confirm in
             // Who writes to the other store after the merge is not told of it by another merge.
@@ -122,7 +140,7 @@ public struct StoreMerging: Sendable {
             return outcome(summary, message: "there was nothing to merge")
         }
         try journal.append(.merged(epoch: epoch))
-        try forgetEpoch()
+        try forgetEpoch(epoch)
         let findings = MergeAnnouncement(into, epoch: epoch).post()
         let report = try StoreVerifier(lockTimeout: options.lockTimeout, monitor: monitor)
             .verify(into, level: options.level, against: nil)
@@ -141,25 +159,46 @@ public struct StoreMerging: Sendable {
     }
 
     /// The journal knows of the merge now; a store that is none of Core Data's need not keep a table for it.
-    private func forgetEpoch() throws {
+    private func forgetEpoch(_ epoch: String) throws {
         let connection = try StoreConnection(into, access: .liveWriting, lockTimeout: options.lockTimeout)
-        try StoreMerger.forgetEpoch(in: connection, deadline: Deadline(after: options.lockTimeout))
+        try StoreMerger.forgetEpoch(epoch, in: connection, deadline: Deadline(after: options.lockTimeout))
         try connection.close()
     }
 
     // MARK: Merged before
 
-    /// The last merge, where it was one of the same store.
-    private func former(_ journal: MigrationJournal) throws -> JournalRecord.Merging? {
-        guard case .merged(let merging) = MergeState(journal.records), merging.from == from else { return nil }
-        return merging
+    /// The last merge of the same store that still stands.
+    private func former(_ records: [JournalRecord]) throws -> JournalRecord.Merging? {
+        try identity().flatMap { MergeState(records).last(of: $0) }
+    }
+
+    private func identity() throws -> FileIdentity? {
+        try Directory.open(path: from.folder).status(of: from.name)?.identity
+    }
+
+    /// The choices as one text: with others, the same stores may end in another store.
+    private var choices: String {
+        let policies = options.settings.policies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.rawValue)" }
+        let identities = options.settings.identities.sorted { $0.key < $1.key }
+            .map { "\($0.key)=\($0.value.joined(separator: ","))" }
+        let all = [options.settings.policy.rawValue, "\(options.settings.source)"] + policies + identities
+        return all.joined(separator: " ")
     }
 
     /// True when nothing was written since to the store that was merged; throws when what it held then is not the base now.
     private func isUnchanged(_ former: JournalRecord.Merging) throws -> Bool {
         guard let source = former.source else { return false }
         let state = JournalRecord.OldState(token: source.token, takenAt: source.takenAt, digest: "")
-        if try OldStateRecorder.isUnchanged(state, at: from, in: Directory.open(path: from.folder)) { return true }
+        if try OldStateRecorder.isUnchanged(state, at: from, in: Directory.open(path: from.folder)) {
+            guard source.choices != choices || source.base != options.base?.path else { return true }
+            throw MigrationError(
+                .needsDecision,
+                "the store was merged before, by other choices or another base",
+                path: from.path,
+                advice: "Nothing was merged. Take the earlier merge back first.",
+                next: .unmerge(into: into.path)
+            )
+        }
         guard options.base?.path != source.base else {
             throw MigrationError(
                 .needsDecision,
@@ -176,12 +215,7 @@ public struct StoreMerging: Sendable {
     /// What the last merge of the same store gave other keys.
     private func moved(_ former: JournalRecord.Merging?, in folder: Directory) throws -> [RekeyedObject] {
         guard let former else { return [] }
-        var moved: [RekeyedObject] = []
-        try RekeyedLines.forEach(in: folder, named: MergeRecords.name(of: .rekeyed, former.epoch)) { object in
-            moved.append(object)
-            return true
-        }
-        return moved
+        return try RekeyedLines.all(in: folder, named: MergeRecords.name(of: .rekeyed, former.epoch))
     }
 
     /// Lends the base and the store to merge from, as they are at one moment; what it lends last throws when that has passed.
@@ -198,6 +232,14 @@ public struct StoreMerging: Sendable {
                 }
             }
         }
+    }
+
+    /// Throws where two of the stores are one.
+    private func requirePlaces() throws {
+        guard let base = options.base.map(StoreLocation.init(url:)) else {
+            return try PlacesCheck(old: from, new: into).require()
+        }
+        for (old, new) in [(from, into), (base, into), (base, from)] { try PlacesCheck(old: old, new: new).require() }
     }
 
     /// Throws for a store that is out of use: its writers are told to go elsewhere.

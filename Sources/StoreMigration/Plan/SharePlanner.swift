@@ -96,6 +96,14 @@ package struct SharePlanner: Sendable {
                 reason: "the store is shared, and nothing was written to the old place since",
                 next: .retire(old: facts.old.path)
             )
+        case (.ours, false) where options.onBoth == .keepNew:
+            return plan(
+                .alreadyShared,
+                steps: (options.oldStore == .fence ? [step(.fence, facts.old)] : []) + [step(.writeReceipt, facts.new)],
+                findings: [.writtenLate(at: facts.old)],
+                reason: "the old store was written to after it was shared, and the new one is to stay as it is",
+                next: .retire(old: facts.old.path)
+            )
         case (.ours, false) where earlier.hasBase:
             return plan(
                 .merged,

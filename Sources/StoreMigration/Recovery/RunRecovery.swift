@@ -44,8 +44,11 @@ struct RunRecovery {
             digest = try gatherer.rowDigest(of: run.run.new)
         }
         var epoch: String?
-        if run.merging != nil, let main, main.size > 0 {
-            epoch = try gatherer.reader.withView(of: run.run.new) { try StoreMerger.epoch(of: $0.connection) }
+        if let merging = run.merging, let main, main.size > 0 {
+            let isMerged = try gatherer.reader.withView(of: run.run.new) {
+                try StoreMerger.hasSeen(merging.epoch, in: $0.connection)
+            }
+            epoch = isMerged ? merging.epoch : nil
         }
         return RecoveryDecision(run, RecoveryDecision.Observation(main: main?.identity, digest: digest, epoch: epoch))
     }

@@ -44,6 +44,7 @@ struct ShareEngine {
         try requireNotUnsharing(state)
         let prospect = try prospect(state)
         if !prospect.plan.steps.isEmpty { try require(prospect) }
+        if prospect.plan.outcome == .merged { try requireMergeable(state) }
         return prospect.plan
     }
 
@@ -86,7 +87,7 @@ struct ShareEngine {
         guard case .unsharing(let shared, _) = state else { return }
         throw MigrationError(
             .interrupted,
-            "the way back to the old place was interrupted",
+            "the way back to the old place has not come to its end",
             path: old.path,
             advice: "Finish it with the unshare command.",
             next: .unshare(old: old.path, new: shared.run.new.path)

@@ -29,8 +29,11 @@ struct UnshareRun {
             let transaction = try begin(&journal)
             let result = try bringBack(transaction)
             let withdrawal = try withdraw()
-            try CapturedBase.removeAll(except: [], in: stateFolder.open())
-            try journal.append(.unshared)
+            // As long as the new store stands in its place, this is to be done again.
+            if case .done = withdrawal {
+                try CapturedBase.removeAll(except: [], in: stateFolder.open())
+                try journal.append(.unshared)
+            }
             return outcome(result, transaction, withdrawal)
         }
     }
@@ -184,9 +187,11 @@ struct UnshareRun {
     private func outcome(_ result: RunResult?, _ transaction: String, _ withdrawal: Withdrawal) -> ShareOutcome {
         var findings = result?.findings ?? []
         var place = new.path
+        var next: NextStep?
         switch withdrawal {
         case .done(let path): place = path
         case .refused(let error):
+            next = .unshare(old: old.path, new: new.path)
             findings.append(
                 Finding(
                     .notWithdrawn,
@@ -204,7 +209,8 @@ struct UnshareRun {
             new: ShareOutcome.Side(path: place, uuid: nil, objects: nil, digest: nil),
             report: result?.report,
             findings: findings,
-            message: "the old place holds what the new one held, and takes writes again"
+            message: "the old place holds what the new one held, and takes writes again",
+            next: next
         )
     }
 }

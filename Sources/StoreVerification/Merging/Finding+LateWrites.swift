@@ -14,6 +14,19 @@ extension Finding.Code {
 }
 
 extension Finding {
+    /// True for what the probe across two places finds.
+    package var isAboutLateWrites: Bool {
+        [.lateWriteLost, .lateReferenceLost, .mergeNotTold, .mergeNotShown, .mergeRepeats].contains(code)
+            || code == .keyMaximumBehind && level == .merging
+    }
+
+    /// The same finding, no more severe than this.
+    package func lowered(to severity: Severity) -> Finding {
+        var copy = self
+        copy.severity = min(severity, self.severity)
+        return copy
+    }
+
     static func lateWritesNotTried(_ reason: String, at location: StoreLocation) -> Finding {
         Finding(
             .mergingNotTried,

@@ -6,6 +6,8 @@ import StoreStrategies
 struct LateWriteJudge {
     /// What the late writer saved.
     let answers: [(operation: ProbeStep.Operation, answer: ProbeAnswer)]
+    /// The attribute that was given a value, by entity.
+    let marks: [String: String]
     /// Where objects of the old place are that got another key.
     let addresses: [String: String]
     /// The entities of which objects stay that were deleted late: the new place had gone on with them.
@@ -45,10 +47,14 @@ struct LateWriteJudge {
             for change in answer.changes {
                 let now = merged[address(change.uri)]
                 let isRight: Bool
-                if let then = written[change.uri] {
-                    isRight = now?.attributes == then.attributes
-                } else {
-                    isRight = now == nil || survivors.contains(change.entity)
+                switch (operation, written[change.uri]) {
+                // Whatever goes with what was deleted stays with it, where the new place had gone on with that.
+                case (.delete, _): isRight = now == nil || !survivors.isEmpty
+                // It was deleted later, with another object.
+                case (_, nil): isRight = true
+                case (_, let then?):
+                    let mark = marks[change.entity]
+                    isRight = mark.map { now?.attributes[$0] == then.attributes[$0] } ?? (now != nil)
                 }
                 if !isRight { findings.append(.lateWriteLost(operation, change.entity)) }
             }

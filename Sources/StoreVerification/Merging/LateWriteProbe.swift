@@ -64,6 +64,10 @@ struct LateWriteProbe {
         let seen = try observer.fresh(inserted.map { addresses[$0.uri] ?? $0.uri })
         let judge = LateWriteJudge(
             answers: answers,
+            marks: Dictionary(
+                entities.compactMap { entity in entity.mark.map { (entity.name, $0.name) } },
+                uniquingKeysWith: { first, _ in first }
+            ),
             addresses: addresses,
             survivors: survivors,
             delivery: delivery,

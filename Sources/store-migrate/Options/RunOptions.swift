@@ -11,6 +11,9 @@ struct RunOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The folder of the journal, instead of beside the old store.", valueName: "dir"))
     var state: PathArgument?
 
+    /// How long a lock is waited for under the busy policy.
+    var patience: Duration { ifBusy == .wait ? access.lockTimeout.duration : .zero }
+
     /// The library's options, with everything else at its default.
     var shareOptions: ShareOptions {
         var options = ShareOptions()

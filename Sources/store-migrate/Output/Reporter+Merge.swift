@@ -14,7 +14,11 @@ extension Reporter {
         )
         if isJSON { for conflict in summary.conflicts { line(conflict.record.text) } }
         let noticed = outcome.findings.contains { $0.severity > .info } || !summary.conflicts.isEmpty
-        var ending = Ending(outcome.outcome, findings: outcome.findings.count)
+        var ending = Ending(
+            outcome.outcome,
+            findings: outcome.findings.count,
+            members: [("next", .optional(outcome.next.map(command)))]
+        )
         if isStrict, noticed, ending.exitStatus == 0 { ending.exitStatus = MigrationOutcome.findings.exitStatus }
         return ending
     }

@@ -51,6 +51,8 @@ struct MergeVerb: Verb {
     @Flag(help: "End with status 3 when there are conflicts, or anything was noticed.")
     var strict = false
 
+    static let summaryOnUsage: [(String, JSONValue)] = [("next", .null)]
+
     var stateFolder: PathArgument? { run.state }
 
     func validate() throws {
@@ -72,7 +74,7 @@ struct MergeVerb: Verb {
         if scan { options.settings.source = .scan }
         options.base = base?.url
         options.level = level
-        options.lockTimeout = common.lockTimeout
+        options.lockTimeout = run.patience
         options.stateFolder = common.stateFolder
         options.allowsNetworkFileSystem = common.allowsNetworkFileSystem
         let merger = StoreMerging(
@@ -89,7 +91,7 @@ struct MergeVerb: Verb {
 
     private func restore(_ file: PathArgument, _ reporter: Reporter) throws -> Ending {
         var options = MergeOptions()
-        options.lockTimeout = run.shareOptions.lockTimeout
+        options.lockTimeout = run.patience
         let outcome = try ParkedRowRestoring(from: file.url, into: into.url, options: options).restore()
         reporter.report(outcome.findings)
         reporter.result(
@@ -101,7 +103,7 @@ struct MergeVerb: Verb {
                 ("left", .integer(Int64(outcome.findings.count))),
             ])
         )
-        let ending = Ending(.done, findings: outcome.findings.count)
+        let ending = Ending(.done, findings: outcome.findings.count, members: Self.summaryOnUsage)
         return outcome.findings.isEmpty ? ending : ending.failing(.findings)
     }
 }

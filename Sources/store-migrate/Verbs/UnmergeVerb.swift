@@ -23,19 +23,21 @@ struct UnmergeVerb: Verb {
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
 
+    static let summaryOnUsage: [(String, JSONValue)] = [("next", .null)]
+
     var stateFolder: PathArgument? { run.state }
 
     func perform(_ reporter: Reporter) throws -> Ending {
         try OldStoreOwner.become(into.url)
         let common = run.shareOptions
         var options = MergeOptions()
-        options.lockTimeout = common.lockTimeout
+        options.lockTimeout = run.patience
         options.stateFolder = common.stateFolder
         options.allowsNetworkFileSystem = common.allowsNetworkFileSystem
         let outcome = try MergeUndoing(of: into.url, options: options, logger: reporter.logger).unmerge()
         reporter.report(outcome.findings)
         reporter.result(outcome.text(of: into.path, reporter.style), record: outcome.record(of: into.path))
-        return Ending(.done, findings: outcome.findings.count)
+        return Ending(.done, findings: outcome.findings.count, members: Self.summaryOnUsage)
     }
 }
 

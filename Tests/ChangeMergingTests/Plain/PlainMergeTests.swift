@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Merging stores that are none of Core Data's")
 struct PlainMergeTests {
-    private static let people = """
+    static let people = """
         CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT, mail TEXT UNIQUE, age INTEGER);
         CREATE TABLE pet (id INTEGER PRIMARY KEY, owner INTEGER REFERENCES person (id), name TEXT);
         INSERT INTO person VALUES (1, 'ann', 'a@x', 30), (2, 'bob', 'b@x', 40), (3, 'cid', 'c@x', 50);
@@ -289,7 +289,7 @@ struct PlainMergeTests {
         #expect(try triple.merge().result.outcome == .alreadyDone)
         #expect(try triple.digest() == triple.digest("old"))
         #expect(try StoreSchema(reading: connection).table(named: StoreSchema.mergeEpochTable) == nil)
-        try StoreMerger.forgetEpoch(in: connection, deadline: Deadline(after: .seconds(60)))
+        try StoreMerger.forgetEpoch("1", in: connection, deadline: Deadline(after: .seconds(60)))
         #expect(try StoreMerger.epoch(of: connection) == nil)
         #expect(try triple.merge(epoch: "2").result.outcome == .nothingToDo)
     }
@@ -359,60 +359,5 @@ struct PlainMergeTests {
         try triple.merge()
         #expect(try triple.rows("SELECT * FROM t") == ["1 b 1", "3 c 1"])
         #expect(triple.parked.map(\.reason) == [.constraint])
-    }
-
-    @Test("What an earlier merge gave other keys is followed by the next one")
-    func movedBefore() throws {
-        let triple = try PlainTriple(
-            Self.people
-                + """
-                CREATE TABLE friend (a INTEGER REFERENCES person (id), b INTEGER REFERENCES person (id), n INTEGER,
-                    PRIMARY KEY (a, b));
-                CREATE TABLE line (who INTEGER REFERENCES person (id), text TEXT);
-                """
-        )
-        try triple.execute(
-            """
-            INSERT INTO person VALUES (4, 'dan', 'd@x', 1); INSERT INTO pet VALUES (3, 4, 'ro'), (4, 4, 'mi');
-            INSERT INTO friend VALUES (4, 1, 1), (4, 2, 1); INSERT INTO line VALUES (4, 'x'), (4, 'y');
-            """,
-            in: "old"
-        )
-        try triple.execute(
-            "INSERT INTO person VALUES (4, 'eve', 'e@x', 2); INSERT INTO line VALUES (4, 'x')",
-            in: "shared"
-        )
-        var moved: [RekeyedObject] = []
-        try triple.plan().forEachRekeyedObject { moved.append($0) }
-        try triple.merge()
-        #expect(moved.map(\.new.primaryKey) == [5])
-        // The base of the next merge is the old store as it was merged.
-        try triple.folder.write("then", triple.folder.bytes("old"))
-        try triple.execute(
-            """
-            UPDATE person SET age = 7 WHERE id = 4; DELETE FROM pet WHERE id = 3; UPDATE pet SET name = 'max' WHERE id = 4;
-            UPDATE friend SET n = 2 WHERE b = 1; DELETE FROM friend WHERE b = 2; DELETE FROM line WHERE text = 'x';
-            INSERT INTO person VALUES (5, 'fay', 'f@x', 3); INSERT INTO pet VALUES (5, 5, 'new'), (6, 4, 'more');
-            """,
-            in: "old"
-        )
-        let plan = try StoreMerger(
-            base: MergePlace(triple.connection("then")),
-            old: MergePlace(triple.connection("old")),
-            shared: MergePlace(triple.connection("shared")),
-            moved: moved
-        )
-        .plan()
-        _ = try plan.carryOut(MergeRun(epoch: "2", deadline: Deadline(after: .seconds(60))))
-        #expect(plan.summary.conflicts.isEmpty)
-        #expect(
-            try triple.rows("SELECT id, name, age FROM person WHERE id > 3") == ["4 eve 2", "5 dan 7", "6 fay 3"]
-        )
-        #expect(try triple.rows("SELECT * FROM pet WHERE id > 2") == ["4 5 max", "5 6 new", "6 5 more"])
-        #expect(try triple.rows("SELECT * FROM friend") == ["5 1 2"])
-        #expect(try triple.rows("SELECT * FROM line ORDER BY 1, 2") == ["4 x", "5 y"])
-        moved = []
-        try plan.forEachRekeyedObject { moved.append($0) }
-        #expect(moved.map(\.old.primaryKey) == [5])
     }
 }

@@ -86,6 +86,28 @@ struct MergeVerbTests {
         #expect(try Data(contentsOf: URL(filePath: store("a"))) == before)
     }
 
+    @Test("Of two rows that are the same as one, each is in the store or in the file")
+    func joinedTwice() async throws {
+        let (base, into, from) = (scratch.path("base.db"), scratch.path("into.db"), scratch.path("from.db"))
+        for store in [base, into, from] {
+            _ = try await SQLiteProgram.run(
+                store,
+                "CREATE TABLE u (id INTEGER PRIMARY KEY, e TEXT UNIQUE, f INT UNIQUE, note)"
+            )
+        }
+        _ = try await SQLiteProgram.run(into, "INSERT INTO u VALUES (1, 'z', 3, 'shared')")
+        _ = try await SQLiteProgram.run(from, "INSERT INTO u VALUES (4, 'z', 4, 'first'), (5, 'q', 3, 'second')")
+        let run = try await Tool.run(["merge", into, from, "--base", base, "--policy", "late", "--json"])
+        #expect(run.status == 0, "\(run.errors)")
+        let lines = try Grammar().check(run)
+        let merge = try #require(lines.first { $0["type"]?.string == "merge" })
+        let file = try #require(merge["parkedRows"]?.string)
+        let everywhere =
+            try await SQLiteProgram.run(into, "SELECT note FROM u")
+            + String(contentsOf: URL(filePath: file), encoding: .utf8)
+        for note in ["shared", "first", "second"] { #expect(everywhere.contains(note), "\(everywhere)") }
+    }
+
     @Test("Shared, written to in both places, merged by the next share, and unshared")
     func wholeWay() async throws {
         let new = scratch.path("new/Habits.sqlite")

@@ -68,6 +68,44 @@ struct BothPlacesTests {
         #expect(try places.old.directory.status(of: StateFolder.name) == nil)
     }
 
+    @Test("A merged store that fails its proof is told, the old one takes writes, and the merge can be taken back")
+    func failedProof() throws {
+        let world = try makeBoth()
+        let places = world.places
+        let writer = try places.container.open()
+        try writer.execute(
+            "INSERT INTO ZDAY (Z_PK, Z_ENT, Z_OPT) SELECT Z_MAX + 1, Z_ENT, 1 FROM Z_PRIMARYKEY WHERE Z_NAME = 'Day';"
+                + "UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1 WHERE Z_NAME = 'Day'"
+        )
+        try writer.close()
+        let before = try world.content(of: places.newStore)
+
+        let error = #expect(throws: MigrationError.self) { try places.share(Self.merge) }
+
+        #expect(error?.outcome == .verificationFailed)
+        #expect(error?.next == .unmerge(into: places.newStore.path))
+        #expect(try !places.isFenced(places.oldStore))
+        try world.add(5, "after", to: places.oldStore)
+        try MergeUndoing(of: places.newStore.url).unmerge()
+        #expect(try world.content(of: places.newStore) == before)
+        #expect(try places.share { $0.level = .coredata }.outcome == .bothHoldObjects)
+    }
+
+    @Test("A plan ends as the share would")
+    func planned() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try MergeWorld.build(at: places.newStore, tracksHistory: true)
+        try world.add(4, "old", to: places.oldStore)
+        for attempt in 1...2 {
+            let error = #expect(throws: MigrationError.self) {
+                if attempt == 1 { _ = try places.migrator(Self.merge).plan() }
+                if attempt == 2 { try places.share(Self.merge) }
+            }
+            #expect(error?.outcome == .needsDecision)
+        }
+    }
+
     @Test("Killed after each record of its journal, a run that comes after it ends in the same store", arguments: 1...6)
     func killed(records: Int) throws {
         let world = try makeBoth()

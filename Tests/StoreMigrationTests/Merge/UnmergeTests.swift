@@ -76,6 +76,61 @@ struct UnmergeTests {
         #expect(try places.digest(of: places.newStore) == before)
     }
 
+    @Test("A merge of a share that is over is not taken back from the next one")
+    func ofFormerShare() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try places.share(MergeWorld.capture)
+        try world.add(3, "late", to: places.oldStore)
+        #expect(try places.share(MergeWorld.capture).outcome == .merged)
+        var options = ShareOptions()
+        options.level = .coredata
+        try StoreUnsharing(places.oldStore.url, from: places.newStore.url, options: options).unshare()
+        #expect(try places.share(MergeWorld.capture).outcome == .shared)
+
+        #expect(throws: MigrationError.self) { try MergeUndoing(of: places.newStore.url).unmerge() }
+
+        #expect(try world.content(of: places.newStore) == ["1 Run -: 1 2", "2 Read -:", "3 late : 3"])
+    }
+
+    @Test("A store is known again whatever was merged in between, and whatever end was not noted")
+    func mergedInBetween() throws {
+        let world = try MergeWorld()
+        let folder = try ScratchFolder()
+        for name in ["base", "into", "one", "two"] {
+            try MergeWorld.build(at: folder.location("\(name).sqlite"), tracksHistory: true)
+        }
+        let into = folder.location("into.sqlite")
+        try world.add(3, "into", to: into)
+        try world.add(4, "one", to: folder.location("one.sqlite"))
+        try world.rename(2, to: "two", in: folder.location("two.sqlite"))
+        func merge(_ name: String, base: String = "base", state: ScratchFolder? = nil) throws -> MigrationOutcome {
+            var options = MergeOptions()
+            options.base = folder.location("\(base).sqlite").url
+            options.stateFolder = state?.location("state").url
+            return try StoreMerging(folder.location("\(name).sqlite").url, into: into.url, options: options).merge()
+                .outcome
+        }
+        let merged = ["1 Run -: 1 2", "2 two -:", "3 into : 3", "4 one : 4"]
+        #expect(try merge("one") == .merged)
+        // As if the process had been killed before it noted the end.
+        let journalFolder = try folder.directory.openDirectory(StateFolder.name).openDirectory(into.name)
+        let records = try MigrationJournal.records(in: journalFolder)
+        try journalFolder.removeFile(MigrationJournal.name)
+        var journal = try MigrationJournal(in: journalFolder)
+        for record in records.dropLast() { try journal.append(record) }
+        let elsewhere = try ScratchFolder()
+        #expect(try merge("two", state: elsewhere) == .merged)
+        #expect(try merge("one") == .done)
+        #expect(try world.content(of: into) == merged)
+
+        try folder.copyFiles(of: "one.sqlite", to: folder, as: "one-then.sqlite")
+        try world.rename(4, to: "one again", in: folder.location("one.sqlite"))
+        #expect(try merge("one", base: "one-then") == .merged)
+        #expect(try world.content(of: into) == merged.dropLast() + ["4 one again : 4"])
+        try world.expectSound(into)
+    }
+
     @Test("One store is merged into another by a base, and that is taken back")
     func ofMerge() throws {
         let world = try MergeWorld()

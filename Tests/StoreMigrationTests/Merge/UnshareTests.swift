@@ -61,6 +61,12 @@ struct UnshareTests {
         #expect(try reader.execute("DELETE FROM ZDAY").contains("store moved to \(places.oldStore.path)"))
         try world.add(3, "after", to: places.oldStore)
         #expect(reader.waitForExit() == 0)
+        #expect(outcome.next == .unshare(old: places.oldStore.path, new: places.newStore.path))
+        #expect(throws: MigrationError.self) { try places.share() }
+        #expect(try unsharing(places).unshare().outcome == .unshared)
+        #expect(try places.container.directory.status(of: places.name) == nil)
+        #expect(try world.content(of: places.oldStore).last == "3 after : 3")
+        #expect(try places.share { $0.level = .coredata }.outcome == .shared)
     }
 
     @Test("Interrupted before the way back began, it goes on")

@@ -38,6 +38,20 @@ struct GenuineMergeProbeTests {
         }
     }
 
+    @Test("What is written late to an old place arrives at the new one", arguments: Corpus.stores)
+    func lateWrites(_ store: String) throws {
+        let (scratch, other) = (try ScratchFolder(), try ScratchFolder())
+        let location = try Corpus.copy(store, into: scratch)
+        let old = try Corpus.copy(store, into: other)
+        let before = try files(of: scratch).merging(files(of: other)) { $0 + $1 }
+        let report = try StoreVerifier()
+            .verify(location, level: .merging, against: old, probe: MergeProbe(limits: MergeProbeTests.patient))
+        #expect(try files(of: scratch).merging(files(of: other)) { $0 + $1 } == before)
+        guard let probe = report.probe else { return }
+        #expect(probe.findings.isEmpty, "\(probe.findings)")
+        #expect(probe.directions.last == LateWriteProbe.direction)
+    }
+
     private func hasModel(_ location: StoreLocation) throws -> Bool {
         try StoreReader().withView(of: location) { try ManagedObjectModel(cachedIn: $0.connection) != nil }
     }
