@@ -47,10 +47,10 @@ bench: install-deps
 	STORE_MIGRATE_TOOL="$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate" \
 	  swift package --package-path Tests/Benchmarks --allow-writing-to-package-directory benchmark
 
-# The tests whose interleaving is left to chance, many times over.
+# The tests whose interleaving is left to chance, many times over; merges of a million random triples among them.
 soak: install-deps
 	swift build --build-tests $(SWIFT_FLAGS)
-	STORE_MIGRATE_SOAK=1 swift test --skip-build
+	STORE_MIGRATE_SOAK=1 STORE_MERGE_ARCHIPELAGOS=25000 swift test --skip-build
 
 # Asks the network only when something is missing.
 install-deps:
