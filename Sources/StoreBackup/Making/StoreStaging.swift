@@ -36,7 +36,11 @@ struct StoreStaging {
                 last = error
             }
         }
-        throw last ?? StoreError(.changedMeanwhile, path: location.path, "the store was written to at every try")
+        // Writers leave no quiet moment: they are made to wait for one.
+        guard let error = last as? StoreError, error.code == .changedMeanwhile else {
+            throw last ?? StoreError(.changedMeanwhile, path: location.path, "the store was written to at every try")
+        }
+        return try follow(in: source, withExternalFiles)
     }
 
     /// True for a log that holds something while a process is known to have the store open.
