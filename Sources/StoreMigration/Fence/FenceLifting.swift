@@ -10,13 +10,7 @@ struct FenceLifting {
     }
 
     func lift(_ journal: inout MigrationJournal) throws {
-        let connection = try StoreConnection(
-            context.old,
-            access: .liveWriting,
-            lockTimeout: context.options.effectiveLockTimeout
-        )
-        try connection.inTransaction(until: context.lockDeadline()) { try FenceWriter(connection).lift() }
-        try connection.close()
+        try FenceWriter.lift(from: context.old, lockTimeout: context.options.effectiveLockTimeout)
         try journal.append(.unfenced)
     }
 }

@@ -1,3 +1,4 @@
+import SafeFiles
 public import StoreFormat
 
 extension Finding.Code {
@@ -92,5 +93,14 @@ package struct FenceWriter {
 
     private func literal(_ text: String) -> String {
         "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    }
+}
+
+extension FenceWriter {
+    /// Drops the fence of the store at a place, in a transaction of its own.
+    static func lift(from store: StoreLocation, lockTimeout: Duration) throws {
+        let connection = try StoreConnection(store, access: .liveWriting, lockTimeout: lockTimeout)
+        try connection.inTransaction(until: Deadline(after: lockTimeout)) { try FenceWriter(connection).lift() }
+        try connection.close()
     }
 }

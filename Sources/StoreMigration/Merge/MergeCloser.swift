@@ -125,13 +125,7 @@ struct MergeCloser {
     /// Lets writers into the old store again, where this run shut them out.
     private func liftFence(_ state: RunState) throws {
         guard case .interrupted(let run) = state, run.isFenced else { return }
-        let connection = try StoreConnection(
-            context.old,
-            access: .liveWriting,
-            lockTimeout: context.options.effectiveLockTimeout
-        )
-        try connection.inTransaction(until: context.lockDeadline()) { try FenceWriter(connection).lift() }
-        try connection.close()
+        try FenceWriter.lift(from: context.old, lockTimeout: context.options.effectiveLockTimeout)
     }
 
     private var reader: StoreReader {

@@ -94,9 +94,7 @@ public struct MergeUndoing: Sendable {
     private func liftFence(of run: JournalRecord.RunIdentity) throws {
         let fence = try reader.withView(of: run.old) { try StoreFence(reading: $0.connection) }
         guard fence?.transaction == run.transaction else { return }
-        let connection = try StoreConnection(run.old, access: .liveWriting, lockTimeout: options.lockTimeout)
-        try connection.inTransaction(until: Deadline(after: options.lockTimeout)) { try FenceWriter(connection).lift() }
-        try connection.close()
+        try FenceWriter.lift(from: run.old, lockTimeout: options.lockTimeout)
     }
 
     /// The journal that tells of the merge: the store's own, or that of the old store it was shared from.

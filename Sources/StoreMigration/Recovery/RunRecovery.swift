@@ -122,15 +122,7 @@ struct RunRecovery {
         guard let status = try gatherer.status(of: run.run.old), status.identity == run.run.oldIdentity,
             status.size > 0, try fenceInOld()?.transaction == run.run.transaction
         else { return }
-        let connection = try StoreConnection(
-            run.run.old,
-            access: .liveWriting,
-            lockTimeout: options.effectiveLockTimeout
-        )
-        try connection.beginWriting(deadline: Deadline(after: options.effectiveLockTimeout))
-        try FenceWriter(connection).lift()
-        try connection.commit(deadline: Deadline(after: options.effectiveLockTimeout))
-        try connection.close()
+        try FenceWriter.lift(from: run.run.old, lockTimeout: options.effectiveLockTimeout)
     }
 
     private func fenceInOld() throws -> StoreFence? {
