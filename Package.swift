@@ -202,12 +202,21 @@ let package = Package(
         .target(name: "CTestSupport", path: "Tests/CTestSupport", cSettings: strictC),
         .tests("SafeFilesTests", ["SafeFiles", "CLinux", "CTestSupport", .systemPackage]),
         .target(name: "CFaultShim", path: "Tests/CFaultShim", cSettings: strictC),
-        .tests(
-            "FaultTests",
-            [
-                "store-migrate", "StoreFixtures", "StoreFormat", "CFaultShim", "CTestSupport", "CSQLite", "SafeFiles",
+        .target(
+            name: "FaultSupport",
+            dependencies: [
+                "TestSupport", "StoreFixtures", "StoreFormat", "CFaultShim", "CTestSupport", "CSQLite", "SafeFiles",
                 .systemPackage,
-            ]
+            ],
+            path: "Tests/FaultSupport",
+            swiftSettings: strict
+        ),
+        .tests("FaultTests", ["store-migrate", "FaultSupport", "SafeFiles"]),
+        .executableTarget(
+            name: "proofs",
+            dependencies: ["store-migrate", "store-writer", "FaultSupport", "TestSupport", "SafeFiles", .arguments],
+            path: "Tests/ProofsProgram",
+            swiftSettings: strict
         ),
         .tests("StoreFormatTests", ["TestSupport", "StoreFormat", "SafeFiles", "StoreFixtures", .systemPackage]),
         .tests(

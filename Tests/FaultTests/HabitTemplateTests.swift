@@ -1,3 +1,4 @@
+import FaultSupport
 import Testing
 
 @Suite("The stores that faults are tried on")

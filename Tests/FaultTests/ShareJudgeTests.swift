@@ -1,3 +1,4 @@
+import FaultSupport
 import SafeFiles
 import Testing
 

@@ -1,21 +1,20 @@
-import SafeFiles
+package import SafeFiles
 import StoreFixtures
 import StoreFormat
-import Testing
 
 /// A small store as files in memory, written anew for every run.
-struct StoreTemplate: Sendable, CustomTestStringConvertible {
-    let testDescription: String
+package struct StoreTemplate: Sendable, CustomStringConvertible {
+    package let description: String
     /// The main file's name.
-    let name: String
+    package let name: String
     /// Paths below the store's folder, and bytes.
-    let files: [String: [UInt8]]
-    let content: PlainStore.Content
+    package let files: [String: [UInt8]]
+    package let content: PlainStore.Content
     /// The tables that must refuse writers when the store is fenced.
-    let fencedTables: [String]
+    package let fencedTables: [String]
 
     /// Writes the files into a folder.
-    func write(into folder: Directory) throws {
+    package func write(into folder: Directory) throws {
         for (path, bytes) in files {
             var folder = folder
             let parts = path.split(separator: "/").map(String.init)
@@ -31,7 +30,7 @@ struct StoreTemplate: Sendable, CustomTestStringConvertible {
     }
 
     /// Makes a store with SQL and takes its files as they are while it is open, its log not yet folded in.
-    static func make(
+    package static func make(
         _ description: String,
         journalMode: String,
         externalFiles: [String: [UInt8]] = [:],
@@ -51,7 +50,7 @@ struct StoreTemplate: Sendable, CustomTestStringConvertible {
     }
 
     /// Makes a store from a recipe.
-    static func make(_ description: String, recipe text: String) throws -> StoreTemplate {
+    package static func make(_ description: String, recipe text: String) throws -> StoreTemplate {
         let temporary = try TemporaryDirectory(prefix: "store-template")
         let location = StoreLocation(folder: temporary.directory.path, name: "Habits.sqlite")
         _ = try RecipeBuilder.build(RecipeReader.recipe(from: text), at: location)
@@ -60,7 +59,7 @@ struct StoreTemplate: Sendable, CustomTestStringConvertible {
     }
 
     private init(_ description: String, name: String, files: [String: [UInt8]], store: PlainStore) throws {
-        testDescription = description
+        self.description = description
         self.name = name
         self.files = files
         let content = try store.content(withoutFence: false)

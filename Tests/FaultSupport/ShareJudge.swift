@@ -1,16 +1,16 @@
-import SafeFiles
+package import SafeFiles
 
 /// Says whether a share of a store kept its promises, whatever was done to it on the way.
-struct ShareJudge: Sendable {
-    let template: StoreTemplate
+package struct ShareJudge: Judge {
+    package let template: StoreTemplate
     /// What the caller wants of the old store.
-    var policy = OldPolicy.fence
+    package var policy = OldPolicy.fence
     /// The store that stands at the new place and is to be replaced, if one does.
-    var displaced: StoreTemplate?
+    package var displaced: StoreTemplate?
     /// What strategies are to make of the new store, if any are named.
-    var described: DescribedShare?
+    package var described: DescribedShare?
 
-    enum OldPolicy: String, CaseIterable, Sendable {
+    package enum OldPolicy: String, CaseIterable, Sendable {
         case fence
         case capture
     }
@@ -18,14 +18,30 @@ struct ShareJudge: Sendable {
     private static let oldFolder = "old"
     private static let newFolder = "group"
     private static let asidePrefix = ".store-migrate-aside-"
-    /// The exit statuses of a failure that says what to do next; never usage, and never "there is no store".
-    private static let cleanFailures: Set<Int32> = [1, 4, 5, 6, 11, 12, 14]
+
+    package init(
+        template: StoreTemplate,
+        policy: OldPolicy = .fence,
+        displaced: StoreTemplate? = nil,
+        described: DescribedShare? = nil
+    ) {
+        self.template = template
+        self.policy = policy
+        self.displaced = displaced
+        self.described = described
+    }
+
+    package var name: String {
+        let what =
+            displaced != nil
+            ? "replace" : described != nil ? "described share" : policy == .capture ? "capture" : "share"
+        return "\(what), \(template)"
+    }
 
     /// The share of the template's store at a place.
-    func command(_ scratch: Scratch) -> Command {
-        Command(
-            executable: FaultSweep.buildFolder + "/store-migrate",
-            arguments: [
+    package func command(_ scratch: Scratch) -> Command {
+        Command.tool(
+            [
                 "share", "\(scratch.path)/\(Self.oldFolder)/\(template.name)",
                 "\(scratch.path)/\(Self.newFolder)/\(template.name)", "--old", policy.rawValue, "--level", "content",
             ] + (displaced == nil ? [] : ["--on-both", "keep-old"]) + (described?.arguments(scratch) ?? [])
@@ -33,31 +49,24 @@ struct ShareJudge: Sendable {
     }
 
     /// Puts the store into its place, and makes the container.
-    func prepare(_ scratch: Scratch) throws {
+    package func prepare(_ scratch: Scratch) throws {
         try template.write(into: scratch.root.createDirectory(Self.oldFolder, mode: 0o700))
         let container = try scratch.root.createDirectory(Self.newFolder, mode: 0o770)
         try displaced?.write(into: container)
     }
 
     /// Right after the fault: old is whole, new is absent or whole, and success was not claimed in vain.
-    func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
+    package func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
         var objections = try objectionsToOld(scratch)
         if try !isUntouched(scratch) { objections += try objectionsToNew(scratch) }
-        switch ending {
-        case .exited(0):
-            if try isUntouched(scratch) { objections.append("it claims success, and nothing was shared") }
-            objections += try objectionsToFence(scratch)
-        case .exited(1) where fault == .lastingNoSpace:
-            objections.append("a disk that is full ended with 1, not with 14")
-        case .exited(let status) where Self.cleanFailures.contains(status): break
-        case .killed(signal: 9) where fault.isDeadly: break
-        default: objections.append("it ended with \(ending)")
+        objections += try self.objections(to: ending, fault) {
+            try (isUntouched(scratch) ? ["it claims success, and nothing was shared"] : []) + objectionsToFence(scratch)
         }
         return objections
     }
 
     /// After running it again: success, both stores whole, writers refused, and nothing left that is not named.
-    func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
+    package func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
         guard ending == .exited(0) else { return ["it ended with \(ending)"] }
         guard try !isUntouched(scratch) else { return ["nothing is at the new place"] }
         return try objectionsToOld(scratch) + objectionsToNew(scratch) + objectionsToFence(scratch)
@@ -169,14 +178,14 @@ struct ShareJudge: Sendable {
     }
 
     /// The content of a store, whose log or journal is heeded; judging it changes nothing.
-    func content(of name: String, in folder: Directory, _ scratch: Scratch, withoutFence: Bool) throws
+    package func content(of name: String, in folder: Directory, _ scratch: Scratch, withoutFence: Bool) throws
         -> PlainStore.Content
     {
         try withCopy(of: name, in: folder, scratch) { try $0.content(withoutFence: withoutFence) }
     }
 
     /// Opens a copy of a store with its journals, so that judging it changes nothing.
-    func withCopy<Value>(
+    package func withCopy<Value>(
         of name: String,
         in folder: Directory,
         _ scratch: Scratch,

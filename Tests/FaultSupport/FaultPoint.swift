@@ -1,15 +1,20 @@
 import CFaultShim
 
 /// One harm to one call of a program.
-struct FaultPoint: Hashable, Sendable, CustomStringConvertible {
+package struct FaultPoint: Hashable, Sendable, CustomStringConvertible {
     /// The number of the call, from zero.
-    let number: Int
-    let fault: Fault
+    package let number: Int
+    package let fault: Fault
 
-    var description: String { "\(fault) #\(number)" }
+    package init(number: Int, fault: Fault) {
+        self.number = number
+        self.fault = fault
+    }
+
+    package var description: String { "\(fault) #\(number)" }
 
     /// What tells the shim.
-    var environment: [String: String] {
+    package var environment: [String: String] {
         var environment = [
             "FAULT_SHIM_AT": String(number), "FAULT_SHIM_FAULT": String(fault.shimFault.rawValue),
         ]

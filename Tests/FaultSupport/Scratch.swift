@@ -1,30 +1,30 @@
 import CFaultShim
 import Glibc
-import SafeFiles
+package import SafeFiles
 import SystemPackage
 
 /// A fresh place for one run: the folder the program works in, and beside it what the run reports.
-final class Scratch: Sendable {
+package final class Scratch: Sendable {
     /// What the shim tells of one run.
-    struct Report {
-        let count: Int
-        let harmed: Int
+    package struct Report {
+        package let count: Int
+        package let harmed: Int
         /// The function and the path, below the root, of the first harmed call.
-        let firstHarmed: String
-        let kinds: [CallKind?]
+        package let firstHarmed: String
+        package let kinds: [CallKind?]
     }
 
     private let temporary: TemporaryDirectory
     /// The folder whose calls are counted.
-    let root: Directory
-    let path: String
+    package let root: Directory
+    package let path: String
     /// The place around the root, where nothing is counted.
-    var privatePath: String { temporary.directory.path }
+    package var privatePath: String { temporary.directory.path }
     private let reportPath: String
     private let outputPath: String
 
     /// Makes the place in memory where the machine allows it, so that a `fsync` costs nothing.
-    init() throws {
+    package init() throws {
         let inMemory = "/dev/shm"
         temporary = try TemporaryDirectory(prefix: "fault-tests", in: access(inMemory, W_OK) == 0 ? inMemory : nil)
         root = try temporary.directory.createDirectory("root", mode: 0o700)
@@ -35,13 +35,14 @@ final class Scratch: Sendable {
     }
 
     /// The end of what the last run printed.
-    var output: String {
+    package var output: String {
         guard let bytes = try? temporary.directory.contents(of: "output", limit: 1_000_000) else { return "" }
         return String(decoding: bytes.suffix(600), as: UTF8.self)
     }
 
     /// Runs a command below the root, with the shim if a library is given.
-    func run(_ command: Command, shim: String?, point: FaultPoint?, deadline: Deadline) throws -> Command.Ending {
+    package func run(_ command: Command, shim: String?, point: FaultPoint?, deadline: Deadline) throws -> Command.Ending
+    {
         var command = command
         command.environment["TMPDIR"] = path + "/tmp"
         if let shim {
@@ -57,7 +58,7 @@ final class Scratch: Sendable {
     }
 
     /// What the shim told of the last run that had it.
-    func report() throws -> Report {
+    package func report() throws -> Report {
         let bytes = try temporary.directory.contents(of: "report", limit: MemoryLayout<FaultShimReport>.size)
         func text(at offset: Int?, _ size: Int) -> String {
             String(decoding: bytes.dropFirst(offset ?? 0).prefix(size).prefix { $0 != 0 }, as: UTF8.self)
@@ -77,7 +78,7 @@ final class Scratch: Sendable {
     }
 
     /// The paths of everything below the root, folders with a slash at the end.
-    func listing() throws -> Set<String> {
+    package func listing() throws -> Set<String> {
         var paths: Set<String> = []
         func visit(_ folder: Directory, _ prefix: String) throws {
             for name in try folder.entries() {

@@ -1,18 +1,19 @@
 import CTestSupport
+import Foundation
 import Glibc
-import SafeFiles
+package import SafeFiles
 import SystemPackage
 
 /// A program with its arguments and its whole environment.
-struct Command: Sendable {
+package struct Command: Sendable {
     /// How a run ended.
-    enum Ending: Hashable, Sendable, CustomStringConvertible {
+    package enum Ending: Hashable, Sendable, CustomStringConvertible {
         case exited(Int32)
         case killed(signal: Int32)
         /// It was still running at the deadline, and was killed for it.
         case hung
 
-        var description: String {
+        package var description: String {
             switch self {
             case .exited(let status): "exit \(status)"
             case .killed(let signal): "signal \(signal)"
@@ -21,12 +22,28 @@ struct Command: Sendable {
         }
     }
 
-    var executable: String
-    var arguments: [String]
-    var environment: [String: String] = [:]
+    package var executable: String
+    package var arguments: [String]
+    package var environment: [String: String] = [:]
+
+    /// The folder that holds the tests and their programs, and with them the tool.
+    package static var buildFolder: String {
+        URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
+    }
+
+    /// The built tool with its arguments.
+    package static func tool(_ arguments: [String]) -> Command {
+        Command(executable: buildFolder + "/store-migrate", arguments: arguments)
+    }
+
+    package init(executable: String, arguments: [String], environment: [String: String] = [:]) {
+        self.executable = executable
+        self.arguments = arguments
+        self.environment = environment
+    }
 
     /// Runs the program to its end, its words going to a file.
-    func run(output: String, deadline: Deadline) throws -> Ending {
+    package func run(output: String, deadline: Deadline) throws -> Ending {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

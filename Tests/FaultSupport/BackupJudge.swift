@@ -2,44 +2,41 @@ import Foundation
 import SafeFiles
 
 /// Says whether a backup kept its promises, whatever was done to it on the way; `tar` and `sqlite3` look into the archive.
-struct BackupJudge: Sendable {
-    let template: StoreTemplate
+package struct BackupJudge: Judge {
+    package let template: StoreTemplate
 
-    static let archive = "Habits.tar.zst"
+    package static let archive = "Habits.tar.zst"
     private static let cleanFailures: Set<Int32> = [1, 11, 12, 14]
     private var share: ShareJudge { ShareJudge(template: template) }
 
-    func command(_ scratch: Scratch) -> Command {
-        Command(
-            executable: FaultSweep.buildFolder + "/store-migrate",
-            arguments: [
-                "backup", "\(scratch.path)/old/\(template.name)", "-o", "\(scratch.path)/archives/\(Self.archive)",
-            ]
+    package init(template: StoreTemplate) { self.template = template }
+
+    package var name: String { "backup, \(template)" }
+
+    package func command(_ scratch: Scratch) -> Command {
+        Command.tool([
+            "backup", "\(scratch.path)/old/\(template.name)", "-o", "\(scratch.path)/archives/\(Self.archive)",
+        ]
         )
     }
 
-    func prepare(_ scratch: Scratch) throws {
+    package func prepare(_ scratch: Scratch) throws {
         try template.write(into: scratch.root.createDirectory("old", mode: 0o700))
         _ = try scratch.root.createDirectory("archives", mode: 0o700)
     }
 
     /// Right after the fault: the store is as it was, and an archive of that name is whole, or there is none.
-    func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
+    package func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
         let isThere = try scratch.root.openDirectory("archives").status(of: Self.archive) != nil
         var objections = try objectionsToOld(scratch) + (isThere ? objectionsToArchive(scratch) : [])
-        switch ending {
-        case .exited(0): if !isThere { objections.append("it claims success, and there is no archive") }
-        case .exited(1) where fault == .lastingNoSpace:
-            objections.append("a disk that is full ended with 1, not with 14")
-        case .exited(let status) where Self.cleanFailures.contains(status): break
-        case .killed(signal: 9) where fault.isDeadly: break
-        default: objections.append("it ended with \(ending)")
+        objections += self.objections(to: ending, fault, cleanFailures: Self.cleanFailures) {
+            isThere ? [] : ["it claims success, and there is no archive"]
         }
         return objections
     }
 
     /// After running it again: one whole archive and nothing beside it; one that was there already is not overwritten.
-    func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
+    package func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
         guard ending == .exited(0) || ending == .exited(12) else { return ["it ended with \(ending)"] }
         let names = try scratch.root.openDirectory("archives").entries()
         let surplus = names.filter { $0 != Self.archive }

@@ -2,24 +2,24 @@ import CSQLite
 import Foundation
 
 /// A database opened by the C library alone: what judges our work must not be made of it.
-final class PlainStore {
+package final class PlainStore {
     /// SQLite's own words for what went wrong.
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
     }
 
     /// Everything in a database that a share must keep.
-    struct Content: Equatable {
+    package struct Content: Equatable {
         /// The statements of `sqlite_schema`, and what the header says of the application.
-        var schema: [String]
+        package var schema: [String]
         /// The rows of every table, typed and sorted.
-        var rows: [String: [String]]
+        package var rows: [String: [String]]
     }
 
     private let connection: OpaquePointer
 
     /// Opens a database; an immutable one is only read, and nothing is made beside it.
-    init(_ path: String, isImmutable: Bool = false) throws {
+    package init(_ path: String, isImmutable: Bool = false) throws {
         var connection: OpaquePointer?
         let flags = SQLITE_OPEN_URI | (isImmutable ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
         let escaped = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
@@ -34,14 +34,14 @@ final class PlainStore {
     deinit { sqlite3_close_v2(connection) }
 
     /// Runs statements that return nothing of interest.
-    func execute(_ sql: String) throws {
+    package func execute(_ sql: String) throws {
         guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else {
             throw Failure(description: String(cString: sqlite3_errmsg(connection)))
         }
     }
 
     /// The rows of a query; each value says its type and every bit of it.
-    func rows(_ sql: String) throws -> [String] {
+    package func rows(_ sql: String) throws -> [String] {
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK else {
             throw Failure(description: String(cString: sqlite3_errmsg(connection)))
@@ -74,7 +74,7 @@ final class PlainStore {
     }
 
     /// Reads everything, without the fence if told so.
-    func content(withoutFence: Bool) throws -> Content {
+    package func content(withoutFence: Bool) throws -> Content {
         let condition = withoutFence ? "WHERE name NOT GLOB '_store_migrate_fence_*'" : ""
         var schema = try rows("SELECT type, name, tbl_name, sql FROM sqlite_schema \(condition) ORDER BY 1, 2")
         for pragma in ["user_version", "application_id", "encoding", "auto_vacuum", "page_size"] {
@@ -86,7 +86,7 @@ final class PlainStore {
     }
 
     /// The names of the ordinary tables.
-    func tables() throws -> [String] {
+    package func tables() throws -> [String] {
         let names = try rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'")
         return names.compactMap { name in
             // A typed value: the letter, then the bytes in hexadecimal.

@@ -1,49 +1,37 @@
 import SafeFiles
 
 /// Says whether the retirement of a shared store kept its promises, whatever was done to it on the way.
-struct RetireJudge: Sendable {
-    let template: StoreTemplate
+package struct RetireJudge: Judge {
+    package let template: StoreTemplate
 
     private static let oldFolder = "old"
-    private static let cleanFailures: Set<Int32> = [1, 4, 5, 6, 11, 12, 14]
     private var share: ShareJudge { ShareJudge(template: template) }
 
-    func command(_ scratch: Scratch) -> Command {
-        Command(
-            executable: FaultSweep.buildFolder + "/store-migrate",
-            arguments: ["retire", "\(scratch.path)/\(Self.oldFolder)/\(template.name)"]
+    package init(template: StoreTemplate) { self.template = template }
+
+    package var name: String { "retire, \(template)" }
+    package var isAlone: Bool { true }
+
+    package func command(_ scratch: Scratch) -> Command {
+        Command.tool(["retire", "\(scratch.path)/\(Self.oldFolder)/\(template.name)"]
         )
     }
 
     /// Puts the store into its place and shares it, unharmed.
-    func prepare(_ scratch: Scratch) throws {
+    package func prepare(_ scratch: Scratch) throws {
         try share.prepare(scratch)
-        let ending = try scratch.run(
-            share.command(scratch),
-            shim: nil,
-            point: nil,
-            deadline: Deadline(after: .seconds(60))
-        )
-        let objections = try share.afterRerun(scratch, ending)
-        guard objections.isEmpty else {
-            throw UnharmedRunFailure(name: "share", objections: objections, output: scratch.output)
-        }
+        try share.carryOut(in: scratch)
     }
 
     /// Right after the fault: the old store is whole under one name or the other, and the shared one is whole.
-    func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
+    package func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
         var objections = try objectionsToStores(scratch)
-        switch ending {
-        case .exited(0): objections += try objectionsToNames(scratch)
-        case .exited(let status) where Self.cleanFailures.contains(status): break
-        case .killed(signal: 9) where fault.isDeadly: break
-        default: objections.append("it ended with \(ending)")
-        }
+        objections += try self.objections(to: ending, fault) { try objectionsToNames(scratch) }
         return objections
     }
 
     /// After running it again: the old store is whole under its new name, with its external files.
-    func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
+    package func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
         guard ending == .exited(0) else { return ["it ended with \(ending)"] }
         return try objectionsToStores(scratch) + objectionsToNames(scratch)
     }

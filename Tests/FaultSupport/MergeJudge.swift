@@ -1,9 +1,9 @@
 import SafeFiles
 
 /// Says whether a command that merges kept its promises, whatever was done to it on the way.
-struct MergeJudge: Sendable {
+package struct MergeJudge: Judge {
     /// What is done to two places that were shared and then both written to.
-    enum Kind: String, CaseIterable, Sendable {
+    package enum Kind: String, CaseIterable, Sendable {
         /// The old store stays writable, and its late writes are merged.
         case lateWrites
         /// The same, and it takes no more writes.
@@ -12,15 +12,22 @@ struct MergeJudge: Sendable {
         case unshare
     }
 
-    let kind: Kind
-    let template: StoreTemplate
+    package let kind: Kind
+    package let template: StoreTemplate
 
     private static let oldFolder = "old"
     private static let newFolder = "group"
-    private static let cleanFailures: Set<Int32> = [1, 4, 5, 6, 11, 12, 14]
     private var share: ShareJudge { ShareJudge(template: template, policy: .capture) }
 
-    func command(_ scratch: Scratch) -> Command {
+    package init(kind: Kind, template: StoreTemplate) {
+        self.kind = kind
+        self.template = template
+    }
+
+    package var name: String { "\(kind.rawValue), \(template)" }
+    package var isAlone: Bool { kind == .unshare }
+
+    package func command(_ scratch: Scratch) -> Command {
         let places = [Self.oldFolder, Self.newFolder].map { "\(scratch.path)/\($0)/\(template.name)" }
         let arguments =
             switch kind {
@@ -28,22 +35,13 @@ struct MergeJudge: Sendable {
             case .lateWritesAndFence: ["share"] + places + ["--level", "coredata"]
             case .unshare: ["unshare"] + places
             }
-        return Command(executable: FaultSweep.buildFolder + "/store-migrate", arguments: arguments)
+        return Command.tool(arguments)
     }
 
     /// Shares the store, unharmed, and writes to both places.
-    func prepare(_ scratch: Scratch) throws {
+    package func prepare(_ scratch: Scratch) throws {
         try share.prepare(scratch)
-        let ending = try scratch.run(
-            share.command(scratch),
-            shim: nil,
-            point: nil,
-            deadline: Deadline(after: .seconds(60))
-        )
-        let objections = try share.afterRerun(scratch, ending)
-        guard objections.isEmpty else {
-            throw UnharmedRunFailure(name: "share", objections: objections, output: scratch.output)
-        }
+        try share.carryOut(in: scratch)
         // As a program that knows nothing of history: the stores are read to find it.
         let change = "UPDATE ZHABIT SET ZNAME = 'Stroll', Z_OPT = Z_OPT + 1 WHERE ZNAME = 'Run'"
         try write(change, "Late", Self.oldFolder, scratch)
@@ -64,21 +62,14 @@ struct MergeJudge: Sendable {
     }
 
     /// Right after the fault: neither place has lost anything, and success was not claimed in vain.
-    func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
+    package func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
         var objections = try objectionsToStores(scratch)
-        switch ending {
-        case .exited(0): objections += try objectionsToEnd(scratch)
-        case .exited(1) where fault == .lastingNoSpace:
-            objections.append("a disk that is full ended with 1, not with 14")
-        case .exited(let status) where Self.cleanFailures.contains(status): break
-        case .killed(signal: 9) where fault.isDeadly: break
-        default: objections.append("it ended with \(ending)")
-        }
+        objections += try self.objections(to: ending, fault) { try objectionsToEnd(scratch) }
         return objections
     }
 
     /// After running it again: both places' changes are in one store, once.
-    func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
+    package func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
         // Who unshares again what is not shared any more is told so.
         guard ending == .exited(0) || kind == .unshare && ending == .exited(4) else {
             return ["it ended with \(ending)"]

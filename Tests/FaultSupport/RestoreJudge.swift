@@ -1,46 +1,38 @@
 import SafeFiles
 
 /// Says whether a restore kept its promises, whatever was done to it on the way.
-struct RestoreJudge: Sendable {
-    let template: StoreTemplate
+package struct RestoreJudge: Judge {
+    package let template: StoreTemplate
     /// The store at the place, which is to be replaced, if there is one.
-    var displaced: StoreTemplate?
+    package var displaced: StoreTemplate?
     /// The archive's bytes.
-    let archive: [UInt8]
+    package let archive: [UInt8]
 
     private static let asidePrefix = ".store-migrate-aside-"
-    private static let cleanFailures: Set<Int32> = [1, 4, 5, 6, 11, 12, 14]
     private var share: ShareJudge { ShareJudge(template: template, displaced: displaced) }
 
+    package var name: String { "restore\(displaced == nil ? "" : ", replacing"), \(template)" }
+
     /// Makes the archive by the tool, unharmed.
-    init(template: StoreTemplate, displaced: StoreTemplate? = nil) throws {
+    package init(template: StoreTemplate, displaced: StoreTemplate? = nil) throws {
         self.template = template
         self.displaced = displaced
         let scratch = try Scratch()
         let judge = BackupJudge(template: template)
         try judge.prepare(scratch)
-        let ending = try scratch.run(
-            judge.command(scratch),
-            shim: nil,
-            point: nil,
-            deadline: Deadline(after: .seconds(60))
-        )
-        guard ending == .exited(0) else {
-            throw UnharmedRunFailure(name: "backup", objections: ["it ended with \(ending)"], output: scratch.output)
-        }
+        try judge.carryOut(in: scratch)
         archive = try scratch.root.openDirectory("archives").contents(of: BackupJudge.archive, limit: 10_000_000)
     }
 
-    func command(_ scratch: Scratch) -> Command {
-        Command(
-            executable: FaultSweep.buildFolder + "/store-migrate",
-            arguments: [
+    package func command(_ scratch: Scratch) -> Command {
+        Command.tool(
+            [
                 "restore", "\(scratch.path)/\(BackupJudge.archive)", "\(scratch.path)/group/\(template.name)",
             ] + (displaced == nil ? [] : ["--overwrite", "always", "--other-store", "--other-model"])
         )
     }
 
-    func prepare(_ scratch: Scratch) throws {
+    package func prepare(_ scratch: Scratch) throws {
         let file = try scratch.root.createFile(BackupJudge.archive, mode: 0o600)
         try archive.withUnsafeBytes { try file.write($0, at: 0) }
         let place = try scratch.root.createDirectory("group", mode: 0o770)
@@ -48,22 +40,17 @@ struct RestoreJudge: Sendable {
     }
 
     /// Right after the fault: the place is as it was, or as the archive has it.
-    func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
+    package func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
         let isUntouched = try isUntouched(scratch)
         var objections = try isUntouched ? [] : objectionsToPlace(scratch)
-        switch ending {
-        case .exited(0): if isUntouched { objections.append("it claims success, and nothing was restored") }
-        case .exited(1) where fault == .lastingNoSpace:
-            objections.append("a disk that is full ended with 1, not with 14")
-        case .exited(let status) where Self.cleanFailures.contains(status): break
-        case .killed(signal: 9) where fault.isDeadly: break
-        default: objections.append("it ended with \(ending)")
+        objections += self.objections(to: ending, fault) {
+            isUntouched ? ["it claims success, and nothing was restored"] : []
         }
         return objections
     }
 
     /// After running it again: the place is as the archive has it, with nothing beside it but what was replaced.
-    func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
+    package func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
         guard ending == .exited(0) else { return ["it ended with \(ending)"] }
         guard try !isUntouched(scratch) else { return ["nothing was restored"] }
         let allowed: Set<String> = [

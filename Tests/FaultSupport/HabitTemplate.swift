@@ -1,5 +1,5 @@
 /// The small plain store that faults are tried on.
-enum HabitTemplate {
+package enum HabitTemplate {
     private static let committed = """
         CREATE TABLE habit (id INTEGER PRIMARY KEY, name TEXT NOT NULL, weight REAL, photo BLOB);
         CREATE TABLE entry (habit INTEGER NOT NULL REFERENCES habit, day TEXT NOT NULL, note, PRIMARY KEY (habit, day))
@@ -16,7 +16,7 @@ enum HabitTemplate {
         """
 
     /// Makes the store; in WAL mode most of its rows are in the log only.
-    static func make(journalMode: String, externalFiles: [String: [UInt8]] = [:]) throws -> StoreTemplate {
+    package static func make(journalMode: String, externalFiles: [String: [UInt8]] = [:]) throws -> StoreTemplate {
         try StoreTemplate.make(
             "a plain store, \(journalMode)",
             journalMode: journalMode,
@@ -27,7 +27,7 @@ enum HabitTemplate {
     }
 
     /// Makes a plain store of other content, to be replaced.
-    static func makeOther(journalMode: String) throws -> StoreTemplate {
+    package static func makeOther(journalMode: String) throws -> StoreTemplate {
         try StoreTemplate.make(
             "another plain store, \(journalMode)",
             journalMode: journalMode,
@@ -37,7 +37,7 @@ enum HabitTemplate {
     }
 
     /// Makes a Core Data store with an external file and a history, unless told otherwise, or one without objects.
-    static func makeCoreData(
+    package static func makeCoreData(
         journalMode: String,
         isEmpty: Bool = false,
         tracksHistory: Bool = true

@@ -1,24 +1,26 @@
 import Glibc
-import SafeFiles
+package import SafeFiles
 
 /// What strategies are to make of a shared store, and who judges whether they did: none of our code.
-struct DescribedShare: Sendable {
+package struct DescribedShare: Sendable {
     /// The file that tells it, below a place's root.
-    static let file = "descriptions.json"
+    package static let file = "descriptions.json"
     private static let mode: UInt32 = 0o640
     private static let historyTables = ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
     private static let historyEntities = ["i16001|", "i16002|", "i16003|"]
     private static let journalVersions = 18...19
 
+    package init() {}
+
     /// A rollback journal, a history, a mode and a group, told in a file.
-    func arguments(_ scratch: Scratch) -> [String] {
+    package func arguments(_ scratch: Scratch) -> [String] {
         let access = "SharedAccess:mode=0640,group=\(getegid())"
         return ["RollbackJournal", "HistoryTracking", access].flatMap { ["--strategy", $0] }
             + ["--descriptions", scratch.path + "/" + Self.file]
     }
 
     /// What the header, the mode and the group of the new store say against it.
-    func objections(to name: String, in folder: Directory) throws -> [String] {
+    package func objections(to name: String, in folder: Directory) throws -> [String] {
         var objections: [String] = []
         let bytes = try folder.contents(of: name, limit: 10_000_000)
         if bytes.count < 100 || Array(bytes[Self.journalVersions]) != [1, 1] {
@@ -31,7 +33,7 @@ struct DescribedShare: Sendable {
     }
 
     /// The content without a history that is new and empty, and what there is against that.
-    func withoutHistory(_ content: PlainStore.Content) -> (content: PlainStore.Content, objections: [String]) {
+    package func withoutHistory(_ content: PlainStore.Content) -> (content: PlainStore.Content, objections: [String]) {
         var content = content
         var objections: [String] = []
         for table in Self.historyTables where content.rows.removeValue(forKey: table) != [] {

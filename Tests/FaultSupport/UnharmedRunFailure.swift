@@ -1,0 +1,8 @@
+/// The command under test failed although nothing was done to it.
+package struct UnharmedRunFailure: Error, CustomStringConvertible {
+    package let name: String
+    package let objections: [String]
+    package let output: String
+
+    package var description: String { "\(name), unharmed: \(objections.joined(separator: "; "))\n\(output)" }
+}

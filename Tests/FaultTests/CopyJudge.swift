@@ -1,0 +1,33 @@
+import FaultSupport
+import SafeFiles
+
+/// Judges a shell script that copies a file: what the sweep itself is tried on.
+struct CopyJudge: Judge {
+    /// A copy that is written aside, brought to the disk and renamed: sound at every call.
+    static let sound =
+        "dd if=\"$1/in\" of=\"$1/out.new\" bs=4096 conv=fsync 2>/dev/null && mv \"$1/out.new\" \"$1/out\""
+    /// A copy in place: killed in the middle it leaves half a file.
+    static let unsound = "dd if=\"$1/in\" of=\"$1/out\" bs=4096 2>/dev/null"
+    private static let content = [UInt8](repeating: 7, count: 20_000)
+
+    let script: String
+    var name: String { "copying" }
+
+    func command(_ scratch: Scratch) -> Command {
+        Command(executable: "/bin/sh", arguments: ["-c", script, "sh", scratch.path])
+    }
+
+    func prepare(_ scratch: Scratch) throws { try scratch.root.replace("in", with: Self.content, mode: 0o600) }
+
+    func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
+        let isThere = try scratch.root.status(of: "out") != nil
+        let isWhole = try isThere && scratch.root.contents(of: "out", limit: 30_000) == Self.content
+        return (isThere && !isWhole ? ["half a file"] : [])
+            + (ending == .exited(0) && !isWhole ? ["a false success"] : [])
+    }
+
+    func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
+        let copy = try scratch.root.contents(of: "out", limit: 30_000)
+        return ending == .exited(0) && copy == Self.content ? [] : ["not copied"]
+    }
+}

@@ -1,0 +1,19 @@
+import FaultSupport
+
+/// The commands that write, each with the judge of its promises.
+enum Commands {
+    /// All of them, over Core Data stores, in one journal mode.
+    static func all(journalMode: String = "wal") throws -> [any Judge] {
+        let template = try HabitTemplate.makeCoreData(journalMode: journalMode)
+        let other = try HabitTemplate.makeOther(journalMode: journalMode)
+        let empty = try HabitTemplate.makeCoreData(journalMode: journalMode, isEmpty: true)
+        return try [
+            ShareJudge(template: template), ShareJudge(template: template, policy: .capture),
+            ShareJudge(template: template, displaced: empty), RetireJudge(template: template),
+            MergeJudge(kind: .lateWrites, template: template),
+            MergeJudge(kind: .lateWritesAndFence, template: template),
+            MergeJudge(kind: .unshare, template: template), BackupJudge(template: template),
+            RestoreJudge(template: template), RestoreJudge(template: template, displaced: other),
+        ]
+    }
+}

@@ -1,0 +1,36 @@
+/// The page that says what was tried, how often, and what was found.
+struct Page {
+    private struct Row {
+        let title: String
+        let figure: Figure
+        let seconds: Int
+    }
+
+    let seed: Int
+    private var rows: [Row] = []
+
+    init(seed: Int) { self.seed = seed }
+
+    mutating func add(_ title: String, _ figure: Figure, took duration: Duration) {
+        rows.append(Row(title: title, figure: figure, seconds: Int(duration.components.seconds)))
+    }
+
+    var isReached: Bool { rows.allSatisfy(\.figure.isReached) }
+
+    var text: String {
+        var lines = ["", "What was tried (seed \(seed)):"]
+        for row in rows {
+            let figure = row.figure
+            lines.append("\(figure.isReached ? "✔" : "✘") \(row.title)")
+            lines.append(
+                "    \(figure.tried) \(figure.unit), gate \(figure.gate), "
+                    + "\(figure.violations.count) violations, \(row.seconds) s"
+            )
+            lines += figure.remarks.map { "    \($0)" }
+            lines += figure.violations.prefix(20).map { "    violation: \($0)" }
+            if figure.violations.count > 20 { lines.append("    and \(figure.violations.count - 20) more") }
+        }
+        lines.append(isReached ? "Every promise held." : "A promise was broken, or not tried often enough.")
+        return lines.joined(separator: "\n")
+    }
+}

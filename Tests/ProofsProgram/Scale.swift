@@ -1,0 +1,14 @@
+import SafeFiles
+
+/// How much is to be tried.
+struct Scale: Sendable {
+    /// Every point and every state, however long it takes, for as long as the deadline allows.
+    var isExhaustive = false
+    /// What decides which samples are taken and in which order things happen; any number.
+    var seed: Int
+    /// No harness begins anything after it.
+    var deadline: Deadline
+
+    /// As many as the gate asks for, or as many as there is time for.
+    func count(_ gate: Int) -> Int { isExhaustive ? .max : gate }
+}
