@@ -31,6 +31,8 @@ static size_t root_length;
 static uint32_t harm_at = UINT32_MAX;
 static FaultShimFault fault;
 static uint32_t lasting_kinds;
+static bool harms_once;
+static _Thread_local bool has_just_harmed;
 static FaultShimReport *report;
 
 /* What is to happen to one call. */
@@ -59,6 +61,7 @@ __attribute__((constructor)) static void prepare(void) {
     if (at != NULL && kind != NULL) {
         fault = (FaultShimFault)atoi(kind);
         lasting_kinds = kinds == NULL ? 0 : (uint32_t)strtoul(kinds, NULL, 10);
+        harms_once = getenv("FAULT_SHIM_ONCE") != NULL;
         harm_at = (uint32_t)strtoul(at, NULL, 10);
     }
     root_length = strlen(root);
@@ -85,7 +88,12 @@ static struct verdict judge(FaultShimKind kind, const char *function, const char
     uint32_t number = __atomic_fetch_add(&report->count, 1, __ATOMIC_SEQ_CST);
     if (number < FaultShimReportCapacity) report->kinds[number] = (uint8_t)kind;
     bool lasts = number >= harm_at && (lasting_kinds >> kind & 1);
-    if (number != harm_at && !lasts) return unharmed;
+    if (harms_once && lasts && has_just_harmed) {
+        has_just_harmed = false;
+        return unharmed;
+    }
+    if (!lasts && (number != harm_at || harms_once)) return unharmed;
+    has_just_harmed = true;
     if (__atomic_fetch_add(&report->harmed, 1, __ATOMIC_SEQ_CST) == 0) {
         snprintf(report->function, sizeof report->function, "%s", function);
         snprintf(report->path, sizeof report->path, "%s", path + root_length);

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CTestSupport.h"
 
+#include <poll.h>
 #include <sched.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -19,3 +20,9 @@ int ctest_set_own_mask(uint32_t mask) {
 }
 
 int ctest_open_process(int32_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
+int ctest_wait(int descriptor, int64_t nanoseconds) {
+    struct pollfd entry = {.fd = descriptor, .events = POLLIN};
+    struct timespec time = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    return ppoll(&entry, 1, &time, NULL);
+}

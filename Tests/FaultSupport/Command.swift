@@ -1,6 +1,6 @@
 import CTestSupport
 import Foundation
-import Glibc
+package import Glibc
 package import SafeFiles
 import SystemPackage
 
@@ -31,9 +31,16 @@ package struct Command: Sendable {
         URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
     }
 
-    /// The built tool with its arguments.
+    /// The tool with its arguments: the one that was built beside the tests, unless another one is named.
+    ///
+    /// A known mistake that it is to make, so that the tests can be tried, is handed on.
     package static func tool(_ arguments: [String]) -> Command {
-        Command(executable: buildFolder + "/store-migrate", arguments: arguments)
+        let environment = ProcessInfo.processInfo.environment
+        return Command(
+            executable: environment["STORE_MIGRATE_TOOL"] ?? buildFolder + "/store-migrate",
+            arguments: arguments,
+            environment: environment["FAULT_SUPPORT_SEEDED_BUG"].map { ["STORE_MIGRATE_SEEDED_BUG": $0] } ?? [:]
+        )
     }
 
     package init(executable: String, arguments: [String], environment: [String: String] = [:]) {
@@ -42,8 +49,8 @@ package struct Command: Sendable {
         self.environment = environment
     }
 
-    /// Runs the program to its end, its words going to a file.
-    package func run(output: String, deadline: Deadline) throws -> Ending {
+    /// Starts the program, its words going to a file.
+    package func start(output: String) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -58,7 +65,17 @@ package struct Command: Sendable {
             }
         }
         guard result == 0 else { throw Errno(rawValue: result) }
-        let isOver = Self.wait(for: process, until: deadline)
+        return process
+    }
+
+    /// Runs the program to its end, its words going to a file.
+    package func run(output: String, deadline: Deadline) throws -> Ending {
+        try Self.ending(of: start(output: output), killingAfter: deadline)
+    }
+
+    /// Waits for a program's end; at the deadline it is killed, which counts as `hung`.
+    package static func ending(of process: pid_t, killingAfter deadline: Deadline) -> Ending {
+        let isOver = wait(for: process, until: deadline)
         if !isOver { kill(process, SIGKILL) }
         var status: Int32 = 0
         while waitpid(process, &status, 0) == -1 && errno == EINTR {}
@@ -71,9 +88,9 @@ package struct Command: Sendable {
         let descriptor = ctest_open_process(process)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while !deadline.hasPassed {
-            if poll(&entry, 1, deadline.remainingMilliseconds) == 1 { return true }
+            let (seconds, attoseconds) = deadline.remaining.components
+            if ctest_wait(descriptor, seconds * 1_000_000_000 + attoseconds / 1_000_000_000) == 1 { return true }
         }
         return false
     }

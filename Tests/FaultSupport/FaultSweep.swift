@@ -39,7 +39,8 @@ package struct FaultSweep: Sendable {
         ProcessInfo.processInfo.environment["STORE_MIGRATE_FAULT_SEED"].flatMap(Int.init) ?? 0
     }
 
-    private var timeLimit: Duration { .seconds(300) }
+    private static var never: Deadline { Deadline(after: .seconds(1_000_000)) }
+    var timeLimit: Duration { .seconds(300) }
 
     /// Runs unharmed, for the calls that are there to be harmed; throws if even that does not satisfy the oracle.
     package func count() throws -> [CallKind?] {
@@ -57,24 +58,48 @@ package struct FaultSweep: Sendable {
         return kinds
     }
 
-    /// Runs a sample of the points, as many as `limit`, or all of them if `isExhaustive`.
+    /// Runs a sample of the points, as many as `limit`, or all of them if `isExhaustive`, and says so.
+    package func run(limit: Int) throws -> Summary {
+        let summary = try runSample(of: Self.isExhaustive ? .max : limit, seed: Self.seed)
+        print(
+            "\(judge.name): \(summary.calls) calls, \(summary.points) points,",
+            "\(summary.runs) runs\(Self.isExhaustive ? "" : " (STORE_MIGRATE_FAULT_SEED=\(Self.seed))"),",
+            "\(summary.harmed) harmed, \(summary.violations.count) violations"
+        )
+        return summary
+    }
+
+    /// Runs a sample of the points, to the first violation if that is enough.
+    package func runSample(of limit: Int, seed: Int, stopsAtFirst: Bool = false) throws -> Summary {
+        let kinds = try count()
+        let points = Self.points(of: kinds)
+        var summary = Summary(calls: kinds.count, kinds: Set(kinds.compactMap(\.self)), points: points.count)
+        let sample = Self.sample(of: points, limit: limit, seed: seed)
+        try run(sample, calls: kinds.count, until: Self.never, stopsAtFirst: stopsAtFirst, &summary)
+        return summary
+    }
+
+    /// Runs points, and adds what comes of it.
     ///
     /// Several at once, unless the command asks who else has a file open: a process that is being started has, for a
     /// moment, every file open that its parent has.
-    package func run(limit: Int) throws -> Summary {
-        let kinds = try count()
-        let points = Self.points(of: kinds)
-        let sample = Self.isExhaustive ? points : Self.sample(of: points, limit: limit, seed: Self.seed)
-        let state = Mutex(
-            (next: 0, summary: Summary(calls: kinds.count, kinds: Set(kinds.compactMap(\.self)), points: points.count))
-        )
-        let workers = judge.isAlone ? 1 : ProcessInfo.processInfo.activeProcessorCount
-        DispatchQueue.concurrentPerform(iterations: workers) { _ in
-            while let point = state.withLock({ state -> FaultPoint? in
-                defer { state.next += 1 }
-                return sample.indices.contains(state.next) ? sample[state.next] : nil
-            }) {
-                let (isHarmed, violation) = examine(point, calls: kinds.count)
+    func run(
+        _ points: [FaultPoint],
+        calls: Int,
+        until deadline: Deadline,
+        stopsAtFirst: Bool,
+        _ summary: inout Summary
+    ) throws {
+        let state = Mutex((next: 0, summary: summary))
+        Work.concurrently(isAlone: judge.isAlone) {
+            while !deadline.hasPassed,
+                let point = state.withLock({ state -> FaultPoint? in
+                    if stopsAtFirst && !state.summary.violations.isEmpty { return nil }
+                    defer { state.next += 1 }
+                    return points.indices.contains(state.next) ? points[state.next] : nil
+                })
+            {
+                let (isHarmed, violation) = examine(point, calls: calls)
                 state.withLock { state in
                     state.summary.runs += 1
                     state.summary.harmed += isHarmed ? 1 : 0
@@ -82,14 +107,8 @@ package struct FaultSweep: Sendable {
                 }
             }
         }
-        var summary = state.withLock { $0.summary }
+        summary = state.withLock { $0.summary }
         summary.violations.sort { ($0.point.number, "\($0.point)") < ($1.point.number, "\($1.point)") }
-        print(
-            "\(judge.name): \(summary.calls) calls, \(summary.points) points,",
-            "\(summary.runs) runs\(Self.isExhaustive ? "" : " (STORE_MIGRATE_FAULT_SEED=\(Self.seed))"),",
-            "\(summary.harmed) harmed, \(summary.violations.count) violations"
-        )
-        return summary
     }
 
     /// Makes one harmed run in a fresh place, and the runs that must mend what it did.

@@ -43,8 +43,18 @@ package final class Scratch: Sendable {
     /// Runs a command below the root, with the shim if a library is given.
     package func run(_ command: Command, shim: String?, point: FaultPoint?, deadline: Deadline) throws -> Command.Ending
     {
+        try run(command, shim: shim, environment: point?.environment ?? [:], deadline: deadline)
+    }
+
+    /// Runs a command below the root, with the shim if a library is given, which is told of `environment`.
+    package func run(
+        _ command: Command,
+        shim: String?,
+        environment: [String: String],
+        deadline: Deadline
+    ) throws -> Command.Ending {
         var command = command
-        command.environment["TMPDIR"] = path + "/tmp"
+        command.environment["TMPDIR"] = command.environment["TMPDIR"] ?? path + "/tmp"
         if let shim {
             if try temporary.directory.status(of: "report") != nil { try temporary.directory.removeFile("report") }
             let report = try temporary.directory.createFile("report", mode: 0o600)
@@ -52,9 +62,18 @@ package final class Scratch: Sendable {
             command.environment["LD_PRELOAD"] = shim
             command.environment["FAULT_SHIM_ROOT"] = path
             command.environment["FAULT_SHIM_REPORT"] = reportPath
-            for (name, value) in point?.environment ?? [:] { command.environment[name] = value }
+            command.environment.merge(environment) { _, new in new }
         }
         return try command.run(output: outputPath, deadline: deadline)
+    }
+
+    /// Runs a command below the root, and kills it after a while if it has not ended.
+    package func run(_ command: Command, killingAfter time: Duration) throws -> Command.Ending {
+        var command = command
+        command.environment["TMPDIR"] = command.environment["TMPDIR"] ?? path + "/tmp"
+        let process = try command.start(output: outputPath)
+        let ending = Command.ending(of: process, killingAfter: Deadline(after: time))
+        return ending == .hung ? .killed(signal: SIGKILL) : ending
     }
 
     /// What the shim told of the last run that had it.
@@ -75,6 +94,12 @@ package final class Scratch: Sendable {
             firstHarmed: "\(function) \(path)",
             kinds: kinds.map(CallKind.init(shimKind:))
         )
+    }
+
+    /// Everything the last run printed.
+    package func lines() throws -> [String] {
+        String(decoding: try temporary.directory.contents(of: "output", limit: 10_000_000), as: UTF8.self)
+            .split(separator: "\n").map(String.init)
     }
 
     /// The paths of everything below the root, folders with a slash at the end.

@@ -9,11 +9,11 @@ enum Commands {
         let empty = try HabitTemplate.makeCoreData(journalMode: journalMode, isEmpty: true)
         return try [
             ShareJudge(template: template), ShareJudge(template: template, policy: .capture),
-            ShareJudge(template: template, displaced: empty), RetireJudge(template: template),
-            MergeJudge(kind: .lateWrites, template: template),
-            MergeJudge(kind: .lateWritesAndFence, template: template),
-            MergeJudge(kind: .unshare, template: template), BackupJudge(template: template),
-            RestoreJudge(template: template), RestoreJudge(template: template, displaced: other),
+            ShareJudge(template: template, displaced: empty), ResumeJudge(.beforePublishing, template: template),
+            ResumeJudge(.afterPublishing, template: template), RetireJudge(template: template),
+        ] + MergeJudge.Kind.allCases.map { MergeJudge(kind: $0, template: template) } + [
+            BackupJudge(template: template), RestoreJudge(template: template),
+            RestoreJudge(template: template, displaced: other), RelayDrainJudge(template: template),
         ]
     }
 }

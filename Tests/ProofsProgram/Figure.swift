@@ -1,7 +1,7 @@
 /// What a harness did and found.
 struct Figure: Sendable {
     /// How much was tried, of what.
-    var tried: Int
+    var tried = 0
     var unit: String
     /// How much has to be tried before anything counts as shown.
     var gate: Int

@@ -21,7 +21,9 @@ struct Proofs: AsyncParsableCommand {
     @Option(help: "Which samples are taken, and in which order things happen.")
     var seed = 1
 
-    private static let all: [any Proof] = [SingleFaults()]
+    private static let all: [any Proof] = [
+        SingleFaults(), RandomKills(), DoubleFaults(), Races(), LiveWriters(),
+    ]
 
     func run() async throws {
         let unknown = names.filter { name in !Self.all.contains { $0.name == name } }

@@ -9,6 +9,9 @@ struct Scale: Sendable {
     /// No harness begins anything after it.
     var deadline: Deadline
 
+    /// One broken promise is enough: the tool makes a known mistake, and it is asked whether anybody notices.
+    var stopsAtFirst = false
+
     /// As many as the gate asks for, or as many as there is time for.
     func count(_ gate: Int) -> Int { isExhaustive ? .max : gate }
 }

@@ -6,12 +6,17 @@ struct SingleFaults: Proof {
     let title = "every file call × killed before, killed after, EIO, ENOSPC, EINTR, half a transfer"
 
     func run(_ scale: Scale) async throws -> Figure {
-        var figure = Figure(tried: 0, unit: "faults", gate: 0)
+        var figure = Figure(unit: "faults", gate: 0)
         for judge in try Commands.all() {
-            let summary = try FaultSweep(judge).run(limit: .max)
+            let summary =
+                try scale.stopsAtFirst
+                ? FaultSweep(judge).runSample(of: 150, seed: scale.seed, stopsAtFirst: true)
+                : FaultSweep(judge).runAll(until: scale.deadline)
             figure.tried += summary.runs
             figure.gate += summary.points
             figure.violations += summary.violations.map { "\(judge.name): \($0)" }
+            figure.remarks.append("\(judge.name): \(summary.calls) calls, \(summary.points) faults")
+            if scale.stopsAtFirst && !figure.violations.isEmpty { break }
         }
         return figure
     }

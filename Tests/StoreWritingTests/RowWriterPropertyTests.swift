@@ -2,6 +2,7 @@ import SafeFiles
 import StoreFormat
 import StoreVerification
 import StoreWriting
+import TestSupport
 import Testing
 
 @Suite("Random changes of a graph of objects")

@@ -15,6 +15,8 @@
  *   FAULT_SHIM_FAULT   what happens to it: a FaultShimFault
  *   FAULT_SHIM_KINDS   optional: a mask of kinds, as 1 << kind; then every call of these kinds from FAULT_SHIM_AT on is
  *                      harmed, as it is when a disk is full or broken and stays so
+ *   FAULT_SHIM_ONCE    optional, with FAULT_SHIM_KINDS: of these calls the next one after a harmed one is left alone, so
+ *                      that each is harmed once if whoever makes it tries again
  */
 
 typedef enum FaultShimKind {

@@ -17,4 +17,7 @@ int ctest_set_own_mask(uint32_t mask);
 /* pidfd_open(2): a descriptor that is readable once the process has ended. */
 int ctest_open_process(int32_t process);
 
+/* ppoll(2): waits until the descriptor is readable, for so many nanoseconds at most; 1 if it is. */
+int ctest_wait(int descriptor, int64_t nanoseconds);
+
 #endif

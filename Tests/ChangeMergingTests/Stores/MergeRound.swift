@@ -3,6 +3,7 @@ import SafeFiles
 import StoreFormat
 import StoreVerification
 import StoreWriting
+import TestSupport
 import Testing
 
 /// One merge of two random stores, and all that must hold of it.

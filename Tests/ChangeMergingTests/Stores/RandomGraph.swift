@@ -1,6 +1,7 @@
 import ChangeMerging
 import StoreFormat
 import StoreWriting
+import TestSupport
 
 /// Stores of objects of every kind with relationships of every kind, and random changes to them.
 enum RandomGraph {

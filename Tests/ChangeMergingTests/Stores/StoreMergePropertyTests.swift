@@ -1,6 +1,7 @@
 import ChangeMerging
 import StoreFormat
 import StoreWriting
+import TestSupport
 import Testing
 
 @Suite("Merging random stores")

@@ -3,6 +3,7 @@ import SafeFiles
 import StoreFormat
 import StoreVerification
 import StoreWriting
+import TestSupport
 import Testing
 
 @Suite("Taking back a merge of Core Data stores")

@@ -1,6 +1,7 @@
 import ChangeMerging
 import ManagedObjects
 import StoreFormat
+import TestSupport
 import Testing
 
 /// Two contexts edit one store at random, and merge each other's saves.

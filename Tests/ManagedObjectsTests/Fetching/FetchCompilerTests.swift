@@ -1,5 +1,6 @@
 import ManagedObjects
 import StoreFormat
+import TestSupport
 import Testing
 
 @Suite("A fetch request")

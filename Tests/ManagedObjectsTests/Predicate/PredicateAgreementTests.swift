@@ -1,6 +1,7 @@
 import ManagedObjects
 import StoreFormat
 import StoreStrategies
+import TestSupport
 import Testing
 
 @Suite("A predicate means the same in SQL and in memory")

@@ -1,5 +1,6 @@
 import ManagedObjects
 import StoreFormat
+import TestSupport
 import Testing
 
 @Suite("A predicate that is long or deep")

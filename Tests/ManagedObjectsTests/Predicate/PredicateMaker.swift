@@ -1,6 +1,7 @@
 import Foundation
 import ManagedObjects
 import StoreFormat
+import TestSupport
 
 /// Makes random predicates over the menagerie, all of which fit it.
 struct PredicateMaker {

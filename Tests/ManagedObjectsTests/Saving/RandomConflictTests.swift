@@ -1,6 +1,7 @@
 import ChangeMerging
 import ManagedObjects
 import StoreFormat
+import TestSupport
 import Testing
 
 /// Two contexts edit one store at random and hear of each other's saves late, so that most saves meet conflicts.

@@ -1,5 +1,6 @@
 import ManagedObjects
 import StoreFormat
+import TestSupport
 
 /// Changes rows as a program does that knows SQLite and nothing of contexts.
 final class ForeignWriter {

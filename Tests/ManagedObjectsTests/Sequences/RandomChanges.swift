@@ -1,4 +1,5 @@
 import ManagedObjects
+import TestSupport
 
 /// Changes that somebody makes by chance to dummies and owners in a context.
 enum RandomChanges {

@@ -1,4 +1,5 @@
 import ManagedObjects
+import TestSupport
 
 /// A request made up by chance: predicates and orders through to-one and to-many paths, subentities, sections, windows.
 struct RandomRequest: CustomStringConvertible {

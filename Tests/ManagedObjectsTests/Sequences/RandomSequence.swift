@@ -1,6 +1,7 @@
 import ChangeMerging
 import ManagedObjects
 import StoreFormat
+import TestSupport
 import Testing
 
 /// One sequence: two contexts and a foreign program write by chance, a third takes it all in, in any order.

@@ -1,6 +1,7 @@
 import Foundation
 import ManagedObjects
 import StoreFormat
+import TestSupport
 
 /// One object of the menagerie.
 final class MenagerieObject: PredicateSubject {

@@ -1,19 +1,6 @@
-/// SplitMix64: the same numbers in every run, so that a failure can be repeated.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
+import TestSupport
 
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var result = state
-        result = (result ^ (result >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        result = (result ^ (result >> 27)) &* 0x94D0_49BB_1331_11EB
-        return result ^ (result >> 31)
-    }
-
+extension SeededGenerator {
     /// Changes, drops, doubles or inserts a few bytes, some of them to values that are edges of something.
     mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
         var result = bytes

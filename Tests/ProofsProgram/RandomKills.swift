@@ -1,0 +1,64 @@
+import FaultSupport
+import SafeFiles
+import Synchronization
+import TestSupport
+
+/// Every command killed at a moment of no one's choosing, and run again.
+struct RandomKills: Proof {
+    let name = "random-kills"
+    let title = "killed at any moment, then run again"
+
+    func run(_ scale: Scale) async throws -> Figure {
+        let judges = try Commands.all()
+        let times = try judges.map(Self.time)
+        let count = scale.count(500)
+        let state = Mutex(
+            (
+                next: 0, generator: SeededGenerator(seed: UInt64(bitPattern: Int64(scale.seed))),
+                figure: Figure(unit: "kills", gate: 500)
+            )
+        )
+        // One after the other: some commands ask who has a file open.
+        Work.concurrently(isAlone: true) {
+            while !scale.deadline.hasPassed {
+                let draw = state.withLock { state -> (Int, Duration)? in
+                    guard state.next < count, !(scale.stopsAtFirst && !state.figure.violations.isEmpty) else {
+                        return nil
+                    }
+                    defer { state.next += 1 }
+                    let index = state.next % judges.count
+                    return (index, times[index] * Double.random(in: 0...1, using: &state.generator))
+                }
+                guard let (index, time) = draw else { break }
+                let found = Self.objections(judges[index], after: time)
+                state.withLock { state in
+                    state.figure.tried += 1
+                    state.figure.violations += found.map { "\(judges[index].name), killed after \(time): \($0)" }
+                }
+            }
+        }
+        return state.withLock { $0.figure }
+    }
+
+    /// How long the command takes if nobody kills it.
+    private static func time(_ judge: any Judge) throws -> Duration {
+        let scratch = try Scratch()
+        try judge.prepare(scratch)
+        let command = judge.command(scratch)
+        return try ContinuousClock().measure { _ = try scratch.run(command, killingAfter: .seconds(60)) }
+    }
+
+    private static func objections(_ judge: any Judge, after time: Duration) -> [String] {
+        do {
+            let scratch = try Scratch()
+            try judge.prepare(scratch)
+            let ending = try scratch.run(judge.command(scratch), killingAfter: time)
+            var objections = try judge.afterFault(scratch, .killBefore, ending)
+            let again = try scratch.run(judge.command(scratch), killingAfter: .seconds(300))
+            objections += try judge.afterRerun(scratch, again)
+            return objections
+        } catch {
+            return ["the judge stumbled: \(error)"]
+        }
+    }
+}
