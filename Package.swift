@@ -236,7 +236,10 @@ let package = Package(
         ),
         .tests(
             "StoreBackupTests",
-            ["store-writer", "TestSupport", "StoreBackup", "StoreFormat", "SafeFiles", "CTestSupport", .systemPackage]
+            [
+                "store-migrate", "relay-peer", "store-writer", "TestSupport", "StoreBackup", "StoreVerification",
+                "StoreFixtures", "StoreFormat", "SafeFiles", "CTestSupport", .systemPackage,
+            ]
         ),
         .tests("StoreFixturesTests", ["StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]),
         .tests(

@@ -1,5 +1,4 @@
 internal import ChangeMerging
-internal import FoundationEssentials
 internal import SafeFiles
 internal import StoreFormat
 internal import StoreWriting
@@ -137,8 +136,7 @@ extension AttachedStore {
             author: author,
             context: contextName,
             bundle: process,
-            process: process,
-            timestamp: Date().timeIntervalSinceReferenceDate
+            process: process
         )
     }
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 package import StoreFormat
 
 /// Writes persistent history: one transaction a save, and one change for every object that the save touched.
@@ -10,15 +11,16 @@ package struct HistoryWriter {
         package var context: String?
         package var bundle: String?
         package var process: String?
-        /// The time of the commit, in seconds since 2001-01-01T00:00:00Z.
-        package var timestamp: Double
+        /// The time of the commit, in seconds since 2001-01-01T00:00:00Z; nil is when it is written, under the lock, so
+        /// that savers who waited for each other are dated in the order of their numbers.
+        package var timestamp: Double?
 
         package init(
             author: String? = nil,
             context: String? = nil,
             bundle: String? = nil,
             process: String? = nil,
-            timestamp: Double
+            timestamp: Double? = nil
         ) {
             self.author = author
             self.context = context
@@ -69,7 +71,7 @@ package struct HistoryWriter {
     package func write(_ changes: SaveChanges, from origin: Origin) throws -> Int64 {
         let number = try allocate(.transaction, count: 1)
         // Genuine times are whole microseconds.
-        let time = (origin.timestamp * 1_000_000).rounded() / 1_000_000
+        let time = ((origin.timestamp ?? Date().timeIntervalSinceReferenceDate) * 1_000_000).rounded() / 1_000_000
         var columns = ["Z_PK", "Z_ENT", "ZTIMESTAMP"]
         var arguments: [SQLValue] = [.integer(number), try entityNumber(.transaction), .real(time)]
         let names = [
