@@ -159,7 +159,7 @@ struct HostileArchiveTests {
     // MARK: Parts
 
     /// An archive whose manifest tells of these members, and which has them.
-    private static func archive(
+    static func archive(
         storeNamed name: String,
         members: [(String, Int64)],
         withContent: Bool = true

@@ -3,8 +3,12 @@ package struct ArchiveLimits: Sendable {
     /// The bytes of the manifest.
     package var manifestBytes = 16 << 20
     package var members = 100_000
+    /// What the manifest may consist of; a member takes fewer than twenty parts.
+    package var manifestParts = 2_000_000
     /// The bytes of one component of a member's name.
     package var nameBytes = 255
+    /// The bytes of the table of contents that a zip file ends with.
+    package var contentsBytes: Int64 = 12 << 20
     /// What the members may hold for each byte of the archive, beyond `unquestionedBytes`.
     package var ratio: Int64 = 200
     /// What they may hold whatever the archive's size.
@@ -19,9 +23,12 @@ package struct ArchiveLimits: Sendable {
         return overflow || second ? .max : sum
     }
 
-    /// The bytes of a stream that are read for members of so many bytes: what does not compress grows a little.
-    func mostInput(for bytes: Int64) -> Int64 {
-        let (sum, overflow) = bytes.addingReportingOverflow(bytes / 64 + unquestionedBytes)
-        return overflow ? .max : sum
+    /// The bytes of an archive that are read for members of so many bytes: what does not compress grows a little, and
+    /// each has a header.
+    func mostInput(for bytes: Int64, members: Int = 1) -> Int64 {
+        let (headers, overflow) = Int64(members).multipliedReportingOverflow(by: 4096)
+        let (content, second) = bytes.addingReportingOverflow(bytes / 64 + 1 << 20)
+        let (sum, third) = content.addingReportingOverflow(headers)
+        return overflow || second || third ? .max : sum
     }
 }

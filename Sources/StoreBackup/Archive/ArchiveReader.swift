@@ -26,7 +26,8 @@ package final class ArchiveReader {
         }
         self.archive = archive
         try support(try source.peek(512))
-        source.budget = source.size == nil ? limits.mostInput(for: Int64(limits.manifestBytes)) : .max
+        // What comes before the end of the manifest; an archive that is none may have no end.
+        source.budget = limits.mostInput(for: Int64(limits.manifestBytes)) + limits.contentsBytes
         let client = Unmanaged.passUnretained(source).toOpaque()
         if source.size != nil {
             archive_read_set_seek_callback(archive) { ArchiveReader.seek($0, $1, $2, $3) }

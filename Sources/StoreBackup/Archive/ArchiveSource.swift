@@ -13,8 +13,9 @@ package final class ArchiveSource {
     private let block: UnsafeMutableRawBufferPointer
     /// Bytes at the start of `block` that were read to look at them and not yet handed out.
     private var peeked = 0
-    /// The bytes of a stream that may be read.
+    /// The bytes that may be handed out, those that are read again counted again.
     var budget = Int64.max
+    private var handedOut: Int64 = 0
     private(set) var position: Int64 = 0
     /// What reading failed on; libarchive itself only learns that it did.
     private(set) var failure: (any Error)?
@@ -56,12 +57,14 @@ package final class ArchiveSource {
             if peeked > 0 {
                 defer { peeked = 0 }
                 position = Int64(peeked)
+                handedOut += position
                 return UnsafeRawBufferPointer(rebasing: block[..<peeked])
             }
             let count = try fill(block, at: position)
             position += Int64(count)
-            guard position <= budget else {
-                throw BackupError(.tooLarge, path: path, "the stream goes on beyond what its members need")
+            handedOut += Int64(count)
+            guard handedOut <= budget else {
+                throw BackupError(.tooLarge, path: path, "it goes on beyond what its members need")
             }
             return UnsafeRawBufferPointer(rebasing: block[..<count])
         } catch {

@@ -55,6 +55,8 @@ package final class ArchiveWriter {
             switch form.compression {
             case .zstd:
                 try check(archive_write_add_filter_zstd(archive))
+                // What comes out is the same on every machine, however many threads there are; but not without any.
+                try check(archive_write_set_filter_option(archive, "zstd", "threads", "2"))
             case .gzip:
                 try check(archive_write_add_filter_gzip(archive))
                 try check(archive_write_set_filter_option(archive, "gzip", "timestamp", nil))

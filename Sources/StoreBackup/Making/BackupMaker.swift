@@ -94,18 +94,14 @@ public struct BackupMaker: Sendable {
         defer { scratch.remove() }
         // After the folder was made, which removes what a run that was killed left behind.
         try requireFree?()
-        let stage = try scratch.directory.createDirectory("store", mode: 0o700)
-        try requireSpace(in: stage)
+        try requireSpace(in: scratch.directory)
         var findings: [Finding] = []
-        let mode = try staging(of: location, in: stage).stage()
         let relay = try scratch.directory.createDirectory("relay", mode: 0o700)
         try stageRelay(in: relay, &findings)
-        let contents = try StagedContents(of: location, in: stage, relay: relay, monitor: monitor)
-        let manifest = try contents.manifest(mode: mode, tool: options.tool)
-        try manifest.requireSoundNames(limits, path: location.path, .unsuitable)
         let name = "archive"
-        let bytes = try write(contents, manifest, to: scratch.directory.createFile(name, mode: 0o600))
-        stage.removeContents()
+        let (manifest, bytes) =
+            try archivedInPlace(relay: relay, as: name, in: scratch.directory)
+            ?? archivedCopy(relay: relay, as: name, in: scratch.directory)
         relay.removeContents()
         try check(name, manifest, in: scratch.directory)
         try monitor.checkCancellation()
@@ -113,6 +109,50 @@ public struct BackupMaker: Sendable {
         try handOver(name, scratch.directory)
         monitor.report(.publishing, 1, of: 1)
         return BackupReport(path: path, bytes: bytes, manifest: manifest, findings: findings)
+    }
+
+    /// Archives a store at rest as it lies; nil where a copy is to be made, because it is not, or did not stay so.
+    private func archivedInPlace(
+        relay: Directory,
+        as name: String,
+        in scratch: Directory
+    ) throws -> (manifest: BackupManifest, bytes: Int64)? {
+        let network = options.allowsNetworkFileSystem
+        guard let store = try RestingStore(at: location, allowsNetworkFileSystem: network) else { return nil }
+        let result = Result {
+            let contents = try StoreContents(of: store, relay: relay, monitor: monitor)
+            return try archived(contents, mode: store.mode, as: name, in: scratch)
+        }
+        if try store.isUnchanged() { return try result.get() }
+        // Whatever came of it: bytes of two states may have been read.
+        if try scratch.status(of: name) != nil { try scratch.removeFile(name) }
+        try monitor.checkCancellation()
+        return nil
+    }
+
+    private func archivedCopy(
+        relay: Directory,
+        as name: String,
+        in scratch: Directory
+    ) throws -> (manifest: BackupManifest, bytes: Int64) {
+        let stage = try scratch.createDirectory("store", mode: 0o700)
+        defer { stage.removeContents() }
+        let mode = try staging(of: location, in: stage).stage()
+        let contents = try StoreContents(of: location, in: stage, relay: relay, monitor: monitor)
+        return try archived(contents, mode: mode, as: name, in: scratch)
+    }
+
+    private func archived(
+        _ contents: StoreContents,
+        mode: UInt32,
+        as name: String,
+        in scratch: Directory
+    ) throws -> (manifest: BackupManifest, bytes: Int64) {
+        let manifest = try contents.manifest(mode: mode, tool: options.tool)
+        try manifest.requireSoundNames(limits, path: location.path, .unsuitable)
+        try contents.requireUnchanged()
+        let bytes = try write(contents, manifest, to: scratch.createFile(name, mode: 0o600))
+        return (manifest, bytes)
     }
 
     private func staging(of location: StoreLocation, in folder: Directory) -> StoreStaging {
@@ -139,7 +179,7 @@ public struct BackupMaker: Sendable {
     }
 
     /// Throws when there is no room for the copy, the archive and what is unpacked of it.
-    private func requireSpace(in stage: Directory) throws {
+    private func requireSpace(in scratch: Directory) throws {
         guard let folder = try? Directory.open(path: location.folder) else { return }
         var needed: Int64 = 1 << 20
         for name in [location.name, location.writeAheadLogName, location.relayName] {
@@ -149,8 +189,12 @@ public struct BackupMaker: Sendable {
             for name in try external.entries() { needed += try external.status(of: name)?.size ?? 0 }
         }
         // Twice: the copy is gone before the archive is unpacked, and the archive is seldom larger than either.
-        guard try stage.freeBytes() >= needed * 2 else {
-            throw StoreError(.noSpace, path: stage.path, "\(needed * 2) bytes are needed to make and check the archive")
+        guard try scratch.freeBytes() >= needed * 2 else {
+            throw StoreError(
+                .noSpace,
+                path: scratch.path,
+                "\(needed * 2) bytes are needed to make and check the archive"
+            )
         }
     }
 
@@ -176,7 +220,7 @@ public struct BackupMaker: Sendable {
         }
     }
 
-    private func write(_ contents: StagedContents, _ manifest: BackupManifest, to file: DurableFile) throws -> Int64 {
+    private func write(_ contents: StoreContents, _ manifest: BackupManifest, to file: DurableFile) throws -> Int64 {
         let writer = try ArchiveWriter(to: file, form: options.form)
         let head = try manifest.encoded()
         guard head.count <= limits.manifestBytes else {

@@ -15,7 +15,11 @@ extension BackupManifest {
     }
 
     /// Reads what ``encoded()`` wrote; any other spelling of the same is taken for damage.
-    package init(decoding bytes: [UInt8], from path: String) throws {
+    package init(decoding bytes: [UInt8], from path: String, _ limits: ArchiveLimits = ArchiveLimits()) throws {
+        // Each part of a text takes many times its bytes to be taken apart.
+        guard Self.parts(of: bytes) <= limits.manifestParts else {
+            throw BackupError(.tooLarge, path: path, "its manifest has more parts than any may have")
+        }
         let data = Data(bytes)
         guard let version = try? JSONDecoder().decode(Version.self, from: data) else {
             throw BackupError(.notABackup, path: path, "its manifest cannot be read")
@@ -36,6 +40,26 @@ extension BackupManifest {
         self = manifest
         // It belongs to the bytes; two manifests are equal whether they were written yet or not.
         checksum = ""
+    }
+
+    /// The number of values, names and brackets in a text of JSON, or of more than that.
+    private static func parts(of bytes: [UInt8]) -> Int {
+        var parts = 0
+        var isInText = false
+        var isEscaped = false
+        for byte in bytes {
+            switch byte {
+            case _ where isEscaped: isEscaped = false
+            case UInt8(ascii: "\""):
+                isInText.toggle()
+                parts += 1
+            case UInt8(ascii: "\\"): isEscaped = isInText
+            case UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: "{"):
+                if !isInText { parts += 1 }
+            default: break
+            }
+        }
+        return parts
     }
 
     private func seal() throws -> String {

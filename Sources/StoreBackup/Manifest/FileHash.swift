@@ -1,5 +1,4 @@
 import Crypto
-import SafeFiles
 
 /// SHA-256 over bytes as they are, told in lower-case hexadecimal.
 struct FileHash {
@@ -16,20 +15,5 @@ struct FileHash {
             }
         }
         return text
-    }
-
-    /// The digest of a whole file.
-    static func of(_ file: DurableFile, _ check: () throws -> Void) throws -> String {
-        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
-        defer { piece.deallocate() }
-        var hash = FileHash()
-        var offset: Int64 = 0
-        while true {
-            try check()
-            let count = try file.read(into: piece, at: offset)
-            hash.add(UnsafeRawBufferPointer(rebasing: piece[..<count]))
-            offset += Int64(count)
-            if count < piece.count { return hash.finish() }
-        }
     }
 }

@@ -71,7 +71,7 @@ package struct ArchiveUnpacker {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Int(first.bytes))
         try reader.readContent { bytes.append(contentsOf: $0) }
-        let manifest = try BackupManifest(decoding: bytes, from: path)
+        let manifest = try BackupManifest(decoding: bytes, from: path, limits)
         try manifest.requireSoundNames(limits, path: path)
         return manifest
     }
@@ -86,9 +86,10 @@ package struct ArchiveUnpacker {
                     "it unpacks to \(manifest.byteCount) bytes, more than \(limits.ratio) times its size"
                 )
             }
-        } else {
-            source.budget = limits.mostInput(for: manifest.byteCount)
         }
+        let rest = limits.mostInput(for: manifest.byteCount, members: manifest.members.count)
+        let (budget, overflow) = source.budget.addingReportingOverflow(rest)
+        source.budget = overflow ? .max : budget
         guard try folder.freeBytes() > manifest.byteCount else {
             throw StoreError(
                 .noSpace,
@@ -111,16 +112,14 @@ package struct ArchiveUnpacker {
     }
 
     private func unpack(_ member: BackupManifest.Member, from reader: ArchiveReader, to file: DurableFile) throws {
-        var hash = FileHash()
-        var offset: Int64 = 0
+        let output = PieceWriter(to: file)
         try reader.readContent { bytes in
             try monitor.checkCancellation()
-            hash.add(bytes)
-            try file.write(bytes, at: offset)
-            offset += Int64(bytes.count)
+            try output.add(bytes)
         }
+        let sha256 = try output.finish()
         try file.close()
-        guard hash.finish() == member.sha256 else {
+        guard sha256 == member.sha256 else {
             throw BackupError(.damaged, path: reader.source.path, "a member's bytes are not those that were written")
         }
     }

@@ -30,7 +30,8 @@ package final class UnpackedBackup {
         } catch let error as UnreadableStore {
             throw BackupError(.refused, path: source.path, "the store in it cannot be read (\(error.detail))")
         }
-        guard try BackupManifest.Store(inspection, mode: manifest.store.mode) == manifest.store else {
+        let digest = inspection.digest?.value ?? ""
+        guard BackupManifest.Store(inspection, digest: digest, mode: manifest.store.mode) == manifest.store else {
             throw BackupError(.refused, path: source.path, "the store in it is not the one its manifest tells of")
         }
     }

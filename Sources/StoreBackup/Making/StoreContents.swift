@@ -3,13 +3,15 @@ import SafeFiles
 import StoreFormat
 import Synchronization
 
-/// The files of a copied store as they go into an archive: which, in what order, and what they hold.
-struct StagedContents: Sendable {
+/// The files of a store as they go into an archive: which, in what order, and what they hold.
+struct StoreContents: Sendable {
     private let location: StoreLocation
     private let folder: Directory
     private let relay: Directory
     private let external: Directory?
     private let monitor: WorkMonitor
+    /// Asked for every piece that is read in place: whether reading on makes sense.
+    private let resting: RestingStore?
     /// The members' names, sorted by their bytes.
     private let names: [String]
 
@@ -19,70 +21,107 @@ struct StagedContents: Sendable {
         self.folder = folder
         self.relay = relay
         self.monitor = monitor
+        resting = nil
         external = try ExternalData.open(of: location, in: folder)
-        var names = [original.name]
-        if try relay.status(of: original.relayName) != nil { names.append(original.relayName) }
-        let prefix = original.supportFolderName + "/" + StoreLocation.externalDataFolderName + "/"
-        names += try external?.entries().map { prefix + $0 } ?? []
-        self.names = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        names = try Self.names(of: original, external, relay)
+        try liftFence()
     }
 
-    /// Opens a member's file.
-    func open(_ name: String) throws -> DurableFile {
-        if name == location.name { return try folder.openFile(name, for: .reading) }
-        if name == location.relayName { return try relay.openFile(name, for: .reading) }
+    /// Lists a store where it lies, and the copy of its relay in `relay`.
+    init(of store: RestingStore, relay: Directory, monitor: WorkMonitor) throws {
+        location = store.location
+        folder = store.folder
+        self.relay = relay
+        self.monitor = monitor
+        resting = store
+        external = store.external
+        names = try Self.names(of: store.location, external, relay)
+    }
+
+    private static func names(
+        of store: StoreLocation,
+        _ external: Directory?,
+        _ relay: Directory
+    ) throws -> [String] {
+        var names = [store.name]
+        if try relay.status(of: store.relayName) != nil { names.append(store.relayName) }
+        let prefix = store.supportFolderName + "/" + StoreLocation.externalDataFolderName + "/"
+        names += try external?.entries().map { prefix + $0 } ?? []
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// Opens a member to be read.
+    func open(_ name: String) throws -> MemberSource {
+        if name == location.name {
+            return resting == nil
+                ? .file(try folder.openFile(name, for: .reading))
+                : .main(try StoreConnection(location, access: .immutable))
+        }
+        if name == location.relayName { return .file(try relay.openFile(name, for: .reading)) }
         guard let external, let last = name.split(separator: "/").last else {
             throw BackupError(.failed, path: folder.path, "a copied file is gone")
         }
-        return try external.openFile(String(last), for: .reading)
+        return .file(try external.openFile(String(last), for: .reading))
     }
 
-    /// Looks at the copy and tells all that the manifest does; throws where the store cannot be read.
+    /// Throws when it was written to while it was read in place: what was read so far is of no use.
+    func requireUnchanged() throws {
+        guard try resting?.isUnchanged() ?? true else {
+            throw StoreError(.changedMeanwhile, path: location.path, "the store was written to while it was read")
+        }
+    }
+
+    /// Looks at the store and tells all that the manifest does; throws where it cannot be read.
     ///
-    /// Its rows and its bytes are read at the same time, by two threads.
+    /// Its rows are hashed by one thread, its bytes by another, which also counts.
     func manifest(mode: UInt32, tool: String) throws -> BackupManifest {
-        try liftFence()
-        let results = Mutex<
-            (inspection: Result<StoreInspection, any Error>?, members: Result<[BackupManifest.Member], any Error>?)
-        >(
-            (nil, nil)
-        )
+        struct Results {
+            var digest: Result<String, any Error>?
+            var rest: Result<(inspection: StoreInspection, members: [BackupManifest.Member]), any Error>?
+        }
+        let results = Mutex(Results())
         // The wish to stop may be that of a task, which only this thread can see.
         let shared = monitor.sharedByThreads()
-        let work = self
         DispatchQueue.concurrentPerform(iterations: 2) { number in
             if number == 0 {
-                let inspection = Result { try work.inspect(.digest, shared) }
-                results.withLock { $0.inspection = inspection }
+                let digest = Result { try contentDigest(shared) }
+                results.withLock { $0.digest = digest }
             } else {
-                let members = Result { try work.members(shared) }
-                results.withLock { $0.members = members }
+                let rest = Result { (inspection: try inspect(.counts, shared), members: try members(shared)) }
+                results.withLock { $0.rest = rest }
             }
         }
-        let (inspection, members) = results.withLock { ($0.inspection, $0.members) }
-        guard let inspection = try inspection?.get(), let members = try members?.get() else {
-            throw BackupError(.failed, path: location.path, "the copy was not looked at")
+        let (rest, digest) = results.withLock { ($0.rest, $0.digest) }
+        guard let rest = try rest?.get(), let digest = try digest?.get() else {
+            throw BackupError(.failed, path: location.path, "the store was not looked at")
         }
         return BackupManifest(
             tool: tool,
-            store: try BackupManifest.Store(inspection, mode: mode & 0o666 | 0o600),
-            members: members
+            store: BackupManifest.Store(rest.inspection, digest: digest, mode: mode & 0o666 | 0o600),
+            members: rest.members
         )
     }
 
     private func members(_ monitor: WorkMonitor) throws -> [BackupManifest.Member] {
         try names.map { name in
-            let file = try open(name)
-            return BackupManifest.Member(
-                name: name,
-                bytes: try file.status().size,
-                sha256: try FileHash.of(file) { try monitor.checkCancellation() }
-            )
+            let (sha256, bytes) = try open(name)
+                .hash {
+                    try monitor.checkCancellation()
+                    try requireUnchanged()
+                }
+            return BackupManifest.Member(name: name, bytes: bytes, sha256: sha256)
         }
     }
 
     private func inspect(_ depth: StoreInspector.Depth, _ monitor: WorkMonitor) throws -> StoreInspection {
         try StoreInspector(depth: depth, allowsNetworkFileSystem: true, monitor: monitor).sound(location)
+    }
+
+    private func contentDigest(_ monitor: WorkMonitor) throws -> String {
+        try StoreReader(allowsNetworkFileSystem: true, monitor: monitor)
+            .withView(of: location) { view in
+                try StoreDigest(of: view.connection, externalData: view.externalData, monitor: monitor).value
+            }
     }
 
     /// Takes the fence of an old place out of the copy: a store that is restored from it is to be written to.
@@ -113,11 +152,8 @@ extension StoreInspector {
 }
 
 extension BackupManifest.Store {
-    /// What an inspection with a digest tells of a store.
-    init(_ inspection: StoreInspection, mode: UInt32) throws {
-        guard let digest = inspection.digest else {
-            throw BackupError(.failed, path: inspection.location.path, "its content was not looked at")
-        }
+    /// What an inspection and its content digest tell of a store.
+    init(_ inspection: StoreInspection, digest: String, mode: UInt32) {
         let hashes = inspection.metadata?.entityVersionHashes ?? [:]
         var model = FileHash()
         for (name, hash) in hashes.sorted(by: { $0.key < $1.key }) {
@@ -134,7 +170,7 @@ extension BackupManifest.Store {
                 ? inspection.entities.map { Count(name: $0.name, objects: $0.objects) }
                 : inspection.tables.map { Count(name: $0.name, objects: $0.rows) },
             history: inspection.history,
-            digest: digest.value,
+            digest: digest,
             mode: mode
         )
     }

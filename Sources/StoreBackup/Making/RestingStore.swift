@@ -1,0 +1,50 @@
+import SafeFiles
+import StoreFormat
+import SystemPackage
+
+/// A store that nobody writes to, and that an archive can be made of as it lies, without a copy in between.
+///
+/// That it stayed so is what its token says at the end, as for every store that is read in place; a log or a journal that
+/// holds anything, and a fence that is not to be in the archive, take a copy.
+struct RestingStore: Sendable {
+    let location: StoreLocation
+    let folder: Directory
+    let external: Directory?
+    /// The main file's permission bits.
+    let mode: UInt32
+    private let token: FileToken
+    private let externalFiles: [String: FileToken.Entry]
+
+    /// Nil where a copy is to be made, which also tells what is wrong with the store.
+    init?(at location: StoreLocation, allowsNetworkFileSystem: Bool) throws {
+        folder = try VettedFile.folder(of: location)
+        self.location = location
+        guard try allowsNetworkFileSystem || !folder.isOnNetworkFileSystem() else { return nil }
+        token = try folder.token(of: location.name)
+        guard let main = token.main, main.size > 0, !token.hasUnfinishedWork,
+            let status = try folder.status(of: location.name), FileToken.Entry(status) == main
+        else { return nil }
+        mode = status.mode
+        let inspector = StoreInspector(depth: .layout, allowsNetworkFileSystem: allowsNetworkFileSystem)
+        guard try inspector.inspect(location).inspection.map({ $0.fence == nil }) == true else { return nil }
+        external = try ExternalData.open(of: location, in: folder)
+        guard let files = try Self.files(in: external) else { return nil }
+        externalFiles = files
+    }
+
+    /// True when nothing was written to it since this was made.
+    func isUnchanged() throws -> Bool {
+        try folder.token(of: location.name) == token && Self.files(in: external) == externalFiles
+    }
+
+    /// The files of a folder as the kernel tells them; nil when one of them is none.
+    private static func files(in folder: Directory?) throws -> [String: FileToken.Entry]? {
+        guard let folder else { return [:] }
+        var files: [String: FileToken.Entry] = [:]
+        for name in try folder.entries() {
+            guard let status = try folder.status(of: name), status.kind == .regular else { return nil }
+            files[name] = FileToken.Entry(status)
+        }
+        return files
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import SafeFiles
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import StoreBackup
+
+@Suite("Archives from a stranger, under the kernel's limits on time and memory")
+struct ArchiveLimitsTests {
+    /// What takes time or memory to find out about.
+    struct Glutton: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// Makes the file `archive` in the folder that it is carried out in, from `head` and `good`.
+        let command: String
+
+        init(_ name: String, _ command: String) {
+            testDescription = name
+            self.command = command
+        }
+    }
+
+    private static let gluttons = [
+        Glutton("half a gigabyte of nothing", "{ cat head; head -c 536872448 /dev/zero; } | zstd -q -o archive"),
+        Glutton("the same by gzip", "{ cat head; head -c 536872448 /dev/zero; } | gzip -1 > archive"),
+        Glutton(
+            "a window as large as any",
+            "{ cat head; head -c 300000000 /dev/urandom; } | zstd -q -1 --long=27 -o archive"
+        ),
+        Glutton(
+            "a window larger than any",
+            "{ cat head; head -c 300000000 /dev/urandom; } | zstd -q -1 --long=31 -o archive"
+        ),
+        Glutton("a manifest of brackets", "{ cat brackets; head -c 16776192 /dev/zero | tr '\\0' '['; } > archive"),
+        Glutton("a manifest of numbers", "{ cat brackets; printf '['; yes 1, | head -c 16776191; } > archive"),
+        Glutton("a manifest of objects", "{ cat brackets; printf '['; yes '{},' | head -c 16776191; } > archive"),
+        Glutton("a manifest of names", "{ cat brackets; printf '{'; yes '\"a\":1,' | head -c 16776191; } > archive"),
+        Glutton("empty frames without an end", "yes 'KLUv/SAAAQAA' | head -n 4000000 | base64 -d > archive"),
+        Glutton("a hundred thousand headers", "for i in $(seq 300); do cat good; done > archive"),
+    ]
+
+    @Test("It says no within ten seconds of a processor and 256 MiB", arguments: gluttons)
+    func glutton(glutton: Glutton) throws {
+        let folder = try ScratchFolder()
+        try folder.write(
+            "head",
+            HostileArchiveTests.archive(storeNamed: "s", members: [("s", 1 << 29)], withContent: false)
+                + header("s", 1 << 29)
+        )
+        try folder.write("brackets", header("manifest.json", 16_776_192))
+        try folder.write("good", HostileArchiveTests.archive(storeNamed: "s", members: [("s", 1)]))
+        #expect(try Program("sh", ["-c", "cd '\(folder.path)' && \(glutton.command)"]).status == 0)
+        try expectRefusal(in: folder)
+    }
+
+    @Test("So it does to every other attack", arguments: Attack.all)
+    func attack(attack: Attack) throws {
+        let (world, archive) = try BackupWorld.small()
+        let members = try world.members(of: archive)
+        var tar = HandMadeTar()
+        attack.write(&tar, Attack.Right(manifest: members[0].bytes, main: members[1].bytes))
+        tar.end()
+        let folder = try ScratchFolder()
+        try folder.write("archive", tar.bytes)
+        try expectRefusal(in: folder)
+    }
+
+    @Test(
+        "A stream that never ends is not read to its end",
+        arguments: ["cat /dev/zero", "yes 'KLUv/SAAAQAA' | base64 -d"]
+    )
+    func endless(program: String) throws {
+        let folder = try ScratchFolder()
+        let place = try folder.directory.createDirectory("place", mode: 0o700)
+        let run = try ConfinedTool(["restore", "-", place.path], pipe: program)
+        #expect([12, 14].contains(run.status), "it ended with \(run.status)")
+        #expect(try place.entries().isEmpty)
+    }
+
+    @Test("The limits are kept: what is no attack passes under them")
+    func baseline() throws {
+        let (world, archive) = try BackupWorld.small()
+        let place = try world.archives.directory.createDirectory("place", mode: 0o700)
+        #expect(try ConfinedTool(["restore", archive.path, place.path]).status == 0)
+        #expect(try place.entries() == ["store.sqlite"])
+    }
+
+    private func header(_ name: String, _ size: Int64) -> [UInt8] {
+        var tar = HandMadeTar()
+        tar.add(name, size: size)
+        return tar.bytes
+    }
+
+    private func expectRefusal(in folder: ScratchFolder) throws {
+        let place = try folder.directory.createDirectory("place", mode: 0o700)
+        let before = try folder.directory.entries()
+        let run = try ConfinedTool(["restore", folder.location("archive").path, place.path])
+        #expect([12, 13, 14].contains(run.status), "it ended with \(run.status)")
+        #expect(try place.entries().isEmpty)
+        #expect(try folder.directory.entries() == before)
+    }
+}

@@ -1,0 +1,31 @@
+import Foundation
+
+/// The built tool under limits that the kernel keeps: ten seconds of a processor and 256 MiB of memory of its own.
+struct ConfinedTool {
+    static let seconds = 10
+    static let bytes = 256 << 20
+
+    /// The exit status, or the negative number of the signal that ended it.
+    let status: Int32
+
+    /// Runs the tool with a file, or what a shell command prints, as its standard input.
+    init(_ arguments: [String], input: String = "</dev/null", pipe: String? = nil) throws {
+        let products = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        let candidates = [products, URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()]
+        let tool =
+            candidates.map { $0.appendingPathComponent("store-migrate").path }
+            .first { FileManager.default.isExecutableFile(atPath: $0) } ?? "store-migrate"
+        let words = ["prlimit", "--cpu=\(Self.seconds)", "--data=\(Self.bytes)", tool] + arguments
+        let command = words.map { "'\($0)'" }.joined(separator: " ")
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        // The shell tells a signal as 128 and its number; what feeds the tool ends with the pipe.
+        process.arguments = ["-c", pipe.map { "\($0) | \(command)" } ?? "\(command) \(input)"]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        let status = process.terminationStatus
+        self.status = process.terminationReason == .uncaughtSignal ? -status : status > 128 ? 128 - status : status
+    }
+}
