@@ -18,13 +18,13 @@ struct DiffVerb: Verb {
         .done, .findings, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible,
     ]
 
-    @Argument(help: "The main file of one store.")
+    @Argument(help: "The main file of one store, or a backup.")
     var a: PathArgument
 
-    @Argument(help: "The main file of the other store.")
+    @Argument(help: "The main file of the other store, or a backup.")
     var b: PathArgument
 
-    @Option(help: ArgumentHelp("The store that both came from.", valueName: "store"))
+    @Option(help: ArgumentHelp("The store that both came from, or a backup of it.", valueName: "store"))
     var base: PathArgument?
 
     @Flag(help: "Show the values of properties that differ, as they are stored.")
@@ -34,7 +34,21 @@ struct DiffVerb: Verb {
     @OptionGroup var reporting: ReportingOptions
 
     func perform(_ reporter: Reporter) throws -> Ending {
-        for location in [a.location, b.location, base?.location].compactMap({ $0 }) {
+        try access.withStore(at: a, reporter) { a in
+            try access.withStore(at: b, reporter) { b in
+                guard let base else { return try compare(a, b, nil, reporter) }
+                return try access.withStore(at: base, reporter) { try compare(a, b, $0, reporter) }
+            }
+        }
+    }
+
+    private func compare(
+        _ first: StoreLocation,
+        _ second: StoreLocation,
+        _ original: StoreLocation?,
+        _ reporter: Reporter
+    ) throws -> Ending {
+        for location in [first, second, original].compactMap({ $0 }) {
             _ = try access.layout(of: location, reporter)
         }
         let difference = StoreDifference(
@@ -45,9 +59,9 @@ struct DiffVerb: Verb {
         )
         var table = ObjectTable(widestCell: 100)
         let summary = try difference.compare(
-            a.location,
-            with: b.location,
-            base: base?.location,
+            first,
+            with: second,
+            base: original,
             includingValues: values
         ) { object in
             let lines = reporter.isJSON ? [object.record.text] : table.lines(adding: ObjectTable.row(object.cells))

@@ -49,6 +49,26 @@ struct DiffVerbTests {
         #expect(!run.output.contains("one"))
     }
 
+    @Test("A backup is compared as the store in it, on either side and as the base")
+    func archives() async throws {
+        let scratch = try Scratch()
+        let (a, archive) = (try await scratch.store("a.db"), scratch.path("a.tar.zst"))
+        #expect(try await Tool.run(["backup", a, "-o", archive]).status == 0)
+        #expect(try await Self.run([archive, a]).run.status == 0)
+        try await SQLiteProgram.run(a, "UPDATE habit SET name = 'secret' WHERE id = 1")
+        let before = try scratch.fingerprint()
+        for (arguments, change) in [([archive, a], "updated"), ([a, archive], "updated")] {
+            let (run, records) = try await Self.run(arguments)
+            #expect(run.status == 3)
+            let found = records.filter { $0["type"]?.string == "difference" }
+            #expect(found.map { $0["change"]?.string } == [change])
+        }
+        let (run, records) = try await Self.run([a, archive, "--base", archive])
+        #expect(run.status == 3)
+        #expect(records.filter { $0["type"]?.string == "difference" }.map { $0["side"]?.string } == ["first"])
+        #expect(try scratch.fingerprint() == before)
+    }
+
     @Test("What is no store, or is not there, is told as everywhere")
     func missing() async throws {
         let scratch = try Scratch()
