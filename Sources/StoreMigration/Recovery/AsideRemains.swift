@@ -21,10 +21,13 @@ struct AsideRemains {
     ///
     /// Under a number lies what shared its name with something else; it stays here.
     func putBack(to location: StoreLocation) throws {
-        let sidecars = [location.writeAheadLogName, location.sharedMemoryName, location.journalName]
+        let own = [
+            location.name, location.supportFolderName, location.writeAheadLogName, location.sharedMemoryName,
+            location.journalName,
+        ]
         let externalData = try container.externalData(of: location)
         for name in try folder.entries() {
-            guard let target = sidecars.contains(name) ? container : externalData, try target.status(of: name) == nil
+            guard let target = own.contains(name) ? container : externalData, try target.status(of: name) == nil
             else { continue }
             try folder.move(name, to: name, in: target)
             try target.synchronize()

@@ -8,6 +8,8 @@ enum RestoreDecision: Hashable {
     case fill
     /// What is there is kept aside, and its content replaced.
     case replace
+    /// What is there cannot be read: it is moved aside whole, and the store moves in.
+    case clear
     /// What is there is what the backup holds.
     case leave
 }
@@ -25,15 +27,32 @@ struct RestoreJudge {
         switch condition {
         case .absent, .orphanSidecar: return .fill
         case .emptyFile: return .replace
-        case .unreadable(let store):
-            throw MigrationError(
-                MigrationError(store).outcome,
-                "what is there cannot be read, and so not be kept: \(store.detail)",
-                path: place.path,
-                advice: "Move it away with its log and journal, then restore again.",
-                underlyingError: store
-            )
+        case .unreadable(let store): return try decision(on: store)
         case .store(let occupant): return try decision(on: occupant)
+        }
+    }
+
+    /// Damage is what many a backup is restored for; whatever else keeps a store from being read is no reason to move it.
+    private func decision(on store: UnreadableStore) throws -> RestoreDecision {
+        let isDamaged = [.damaged, .truncated, .notADatabase].contains(store.reason)
+        if isDamaged, options.overwrite == .always { return .clear }
+        throw MigrationError(
+            MigrationError(store).outcome,
+            "what is there cannot be read: \(store.detail)",
+            path: place.path,
+            advice: isDamaged
+                ? "Replace it with --overwrite always; it is kept aside whole."
+                : "Move it away with its log and journal, then restore again.",
+            underlyingError: store
+        )
+    }
+
+    /// The digest of what is there; throws ``UnreadableStore`` where its pages are damaged.
+    private func digest() throws -> String {
+        do {
+            return try gatherer.digest(of: place)
+        } catch let error as StoreError where error.code == .damaged || error.code == .valueTooLarge {
+            throw UnreadableStore(.damaged, path: place.path, detail: error.message)
         }
     }
 
@@ -47,8 +66,13 @@ struct RestoreJudge {
             )
         }
         if occupant.isBlank { return .replace }
-        if try gatherer.digest(of: place) == backup.digest?.value { return .leave }
-        guard options.overwrite != .never else {
+        var damage: UnreadableStore?
+        do {
+            if try digest() == backup.digest?.value { return .leave }
+        } catch let store as UnreadableStore {
+            damage = store
+        }
+        guard options.overwrite != .never || damage != nil else {
             throw MigrationError(
                 .needsDecision,
                 "there is a store already, and it holds something else",
@@ -72,6 +96,7 @@ struct RestoreJudge {
                 advice: "Pass --other-model when the programs that open it know that model."
             )
         }
+        if let damage { return try decision(on: damage) }
         guard try options.overwrite == .always || isOlder(occupant) else {
             throw MigrationError(
                 .needsDecision,

@@ -74,15 +74,22 @@ struct RestoreRun {
             monitor: monitor,
             logger: logger
         )
-        let mode = condition.inspection?.mode ?? unpacked.manifest.store.mode
+        let former = decision == .clear ? try gatherer.status(of: place).map { $0.mode & 0o666 } : nil
+        let mode = condition.inspection?.mode ?? former ?? unpacked.manifest.store.mode
         var result: RestoreOutcome?
         return try gatherer.reader.withView(of: unpacked.location) { view in
             // Lent again after somebody had touched a folder that is ours alone; the work is done.
             if let result { return result }
             let done =
-                decision == .fill
-                ? try carryOut(context, view, mode: mode, at: VacantPlace(context), &journal)
-                : try carryOut(context, view, mode: mode, at: OccupiedPlace(context), &journal)
+                decision == .replace
+                ? try carryOut(context, view, mode: mode, at: OccupiedPlace(context), &journal)
+                : try carryOut(
+                    context,
+                    view,
+                    mode: mode,
+                    at: VacantPlace(context, clears: decision == .clear),
+                    &journal
+                )
             result = done
             return done
         }

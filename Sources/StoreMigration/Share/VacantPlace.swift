@@ -6,14 +6,19 @@ import SystemPackage
 struct DestinationAppeared: Error {}
 
 /// A destination without a main file: the copy moves there, and the commit point is the rename of its main file.
+///
+/// One with a main file that nobody can read is made such a one first, under a lease: what is there moves aside whole.
 final class VacantPlace: CopyDestination {
     private let context: RunContext
     private let aside: AsideFolder
+    private let clears: Bool
     private(set) var announcedFiles: [String: FileIdentity] = [:]
     private(set) var placed: PlacedStore?
 
-    init(_ context: RunContext) {
+    /// A place where nothing is, or, with `clears`, what nobody can read.
+    init(_ context: RunContext, clears: Bool = false) {
         self.context = context
+        self.clears = clears
         aside = AsideFolder(for: context.transaction, in: context.container)
     }
 
@@ -40,6 +45,8 @@ final class VacantPlace: CopyDestination {
         )
         announcedFiles = copy.external.identities
 
+        let lease = clears ? try moveStoreAside(&journal) : nil
+        defer { lease?.release() }
         try moveSidecarsAside(&journal)
         try copy.external.publish(to: context.new, in: context.container) { name, folder in
             try aside.take(name, from: folder) { try journal.append(.aside($0)) }
@@ -62,6 +69,29 @@ final class VacantPlace: CopyDestination {
     }
 
     func tidy(after copy: StagedCopy) {}
+
+    /// Moves the main file, and the folder of external files, out of the way; nobody has the file open as long as the
+    /// lease is held.
+    private func moveStoreAside(_ journal: inout MigrationJournal) throws -> FileLease? {
+        let (name, container) = (context.new.name, context.container)
+        guard let status = try container.status(of: name) else { return nil }
+        guard let lease = try FileLease.acquire(on: name, in: container, deadline: context.lockDeadline()),
+            try container.status(of: name)?.identity == status.identity, lease.isIntact()
+        else {
+            let holders = OpenFiles.holders(of: status.identity).map(String.init).joined(separator: ", ")
+            throw MigrationError(
+                .busy,
+                "what is there is open\(holders.isEmpty ? "" : " by process \(holders)"), and cannot be moved aside",
+                path: context.new.path,
+                advice: "Close every program that has it open, then restore again."
+            )
+        }
+        for name in [name, context.new.supportFolderName] where try container.status(of: name) != nil {
+            try aside.take(name, from: container) { try journal.append(.aside($0)) }
+        }
+        try container.synchronize()
+        return lease
+    }
 
     /// Moves a log or journal that no main file claims out of the way; it would be replayed into the new store.
     private func moveSidecarsAside(_ journal: inout MigrationJournal) throws {

@@ -118,15 +118,17 @@ struct RestoreTests {
         #expect(try aside.entries() == [other.name + "-wal"])
     }
 
-    @Test("What cannot be read at the place is left there")
+    @Test("What cannot be read at the place is left there, unless its replacement was asked for")
     func unreadable() throws {
         let world = try RestoreWorld()
         try world.stores.makeStore(Self.sql)
         let archive = try world.backUp()
         try world.place.write(world.name, Array("no database at all".utf8))
         let before = try world.place.everything()
-        let error = #expect(throws: MigrationError.self) { try world.restore(archive) { $0.overwrite = .always } }
-        #expect(error?.outcome == .foundButUnreadable)
+        for policy in [RestoreOptions.OverwritePolicy.never, .ifOlder] {
+            let error = #expect(throws: MigrationError.self) { try world.restore(archive) { $0.overwrite = policy } }
+            #expect(error?.outcome == .foundButUnreadable && error?.advice.contains("--overwrite always") == true)
+        }
         #expect(try world.place.everything() == before)
     }
 

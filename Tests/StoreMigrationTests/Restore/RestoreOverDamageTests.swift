@@ -1,0 +1,147 @@
+import Foundation
+import SafeFiles
+import StoreBackup
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+@Suite("Restoring over a store that is damaged")
+struct RestoreOverDamageTests {
+    /// What happened to the store.
+    enum Damage: String, CaseIterable, Sendable {
+        case noDatabase
+        case zeroedPages
+        case zeroedSchema
+        case cutOff
+    }
+
+    /// A store with an external file and a log, an archive of it, and the same store at its place, damaged.
+    private func damaged(_ damage: Damage) throws -> (world: RestoreWorld, archive: URL) {
+        let world = try RestoreWorld()
+        let rows = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 500)"
+        try world.stores.makeStore(
+            "PRAGMA journal_mode=wal; CREATE TABLE t (x); \(rows) INSERT INTO t SELECT 'row ' || i || hex(zeroblob(40)) FROM c"
+        )
+        try externalFile("A", in: world.stores, of: world.store)
+        let archive = try world.backUp()
+        try world.place.write(world.name, try world.stores.bytes(world.name))
+        try externalFile("B", in: world.place, of: world.restored)
+        switch damage {
+        case .noDatabase: try world.place.overwrite(world.name, at: 0, Array("no database at all".utf8))
+        case .zeroedPages: try world.place.overwrite(world.name, at: 3 * 4096, [UInt8](repeating: 0, count: 4 * 4096))
+        case .zeroedSchema: try world.place.overwrite(world.name, at: 100, [UInt8](repeating: 0xFF, count: 3996))
+        case .cutOff:
+            try world.place.directory.openFile(world.name, for: .writing).truncate(to: 5 * 4096)
+            try world.place.write(world.name + "-wal", [1, 2, 3])
+        }
+        return (world, archive)
+    }
+
+    private func externalFile(_ name: String, in folder: ScratchFolder, of store: StoreLocation) throws {
+        let external = try folder.directory.createDirectory(store.supportFolderName, mode: 0o755)
+            .createDirectory(StoreLocation.externalDataFolderName, mode: 0o755)
+        let file = try external.createFile(name, mode: 0o644)
+        try Array(name.utf8).withUnsafeBytes { try file.write($0, at: 0) }
+        try file.close()
+    }
+
+    @Test("It is kept aside whole, byte for byte, and the backup takes its place", arguments: Damage.allCases)
+    func replaces(damage: Damage) throws {
+        let (world, archive) = try damaged(damage)
+        let before = try world.place.everything().mapValues(\.bytes)
+
+        let outcome = try world.restore(archive) { $0.overwrite = .always }
+
+        #expect(outcome.outcome == .restored)
+        #expect(try world.digest(of: world.restored) == world.digest(of: world.store))
+        let external = try world.place.directory.externalData(of: world.restored)
+        #expect(try external?.entries() == ["A"])
+        let aside = try #require(outcome.keptAside)
+        let name = try #require(aside.split(separator: "/").last) + "/"
+        let kept = try world.place.everything().filter { $0.key.hasPrefix(name) }
+        let found = Dictionary(
+            uniqueKeysWithValues: kept.map { (String($0.key.dropFirst(name.count)), $0.value.bytes) }
+        )
+        #expect(found == before)
+        #expect(try world.restore(archive).transaction == nil)
+    }
+
+    @Test("It stays where it is unless its replacement was asked for", arguments: Damage.allCases)
+    func stays(damage: Damage) throws {
+        let (world, archive) = try damaged(damage)
+        let before = try world.place.everything().mapValues(\.bytes)
+        for policy in [RestoreOptions.OverwritePolicy.never, .ifOlder] {
+            let error = #expect(throws: MigrationError.self) { try world.restore(archive) { $0.overwrite = policy } }
+            #expect(error?.outcome == .foundButUnreadable, "\(String(describing: error))")
+        }
+        #expect(try world.place.everything().mapValues(\.bytes) == before)
+    }
+
+    @Test("It is not moved while somebody has it open")
+    func inUse() throws {
+        let (world, archive) = try damaged(.zeroedPages)
+        let before = try world.place.everything().mapValues(\.bytes)
+        let holder = try StoreWriterProcess(world.restored.path)
+        #expect(try holder.execute("SELECT 1 FROM sqlite_schema") == "value 1")
+
+        let error = #expect(throws: MigrationError.self) {
+            try world.restore(archive) {
+                $0.overwrite = .always
+                $0.lockTimeout = .milliseconds(500)
+            }
+        }
+
+        #expect(error?.outcome == .busy, "\(String(describing: error))")
+        let after = try world.place.everything().mapValues(\.bytes)
+        #expect(after.filter { !$0.key.hasSuffix("-shm") && !$0.key.hasSuffix("-wal") } == before)
+        #expect(holder.waitForExit() == 0)
+        #expect(try world.restore(archive) { $0.overwrite = .always }.keptAside != nil)
+        #expect(try world.digest(of: world.restored) == world.digest(of: world.store))
+    }
+
+    @Test("An interrupted one puts it back whole")
+    func interrupted() throws {
+        let (world, archive) = try damaged(.zeroedPages)
+        let before = try world.place.everything().mapValues(\.bytes)
+        let folder = world.place.directory
+        // As a kill between the two renames leaves it: aside is the store, and its place is empty.
+        try StateFolder(of: world.restored, stateFolder: nil)
+            .withJournal(deadline: Deadline(after: .seconds(60))) { journal in
+                let transaction = RunContext.drawTransaction()
+                let identity = try #require(try folder.status(of: world.name)?.identity)
+                try journal.append(
+                    .begin(
+                        JournalRecord.RunIdentity(
+                            transaction: transaction,
+                            old: world.restored,
+                            oldIdentity: identity,
+                            new: world.restored,
+                            policy: .capture,
+                            restores: ""
+                        )
+                    )
+                )
+                try journal.append(
+                    .publishing(
+                        JournalRecord.Publication(
+                            main: world.stores.directory.status(of: world.name)?.identity ?? identity,
+                            externalFiles: [:],
+                            oldToken: folder.token(of: world.name),
+                            digest: nil,
+                            size: nil,
+                            modified: nil
+                        )
+                    )
+                )
+                let aside = AsideFolder(for: transaction, in: folder)
+                for name in [world.name, world.restored.supportFolderName] {
+                    try aside.take(name, from: folder) { try journal.append(.aside($0)) }
+                }
+            }
+        #expect(try Recovery(of: world.restored.url).resume().outcome == .rolledBack)
+        #expect(try world.place.everything().mapValues(\.bytes) == before)
+        #expect(try world.restore(archive) { $0.overwrite = .always }.outcome == .restored)
+    }
+}
