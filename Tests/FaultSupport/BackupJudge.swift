@@ -28,7 +28,9 @@ package struct BackupJudge: Judge {
     /// Right after the fault: the store is as it was, and an archive of that name is whole, or there is none.
     package func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
         let isThere = try scratch.root.openDirectory("archives").status(of: Self.archive) != nil
-        var objections = try objectionsToOld(scratch) + (isThere ? objectionsToArchive(scratch) : [])
+        var objections =
+            try objectionsToOld(scratch)
+            + (isThere ? template.objections(toArchive: "\(scratch.path)/archives/\(Self.archive)", scratch) : [])
         objections += self.objections(to: ending, fault, cleanFailures: Self.cleanFailures) {
             isThere ? [] : ["it claims success, and there is no archive"]
         }
@@ -41,35 +43,12 @@ package struct BackupJudge: Judge {
         let names = try scratch.root.openDirectory("archives").entries()
         let surplus = names.filter { $0 != Self.archive }
         return try (surplus.isEmpty ? [] : ["left behind: \(surplus)"]) + objectionsToOld(scratch)
-            + objectionsToArchive(scratch)
+            + template.objections(toArchive: "\(scratch.path)/archives/\(Self.archive)", scratch)
     }
 
     private func objectionsToOld(_ scratch: Scratch) throws -> [String] {
         let folder = try scratch.root.openDirectory("old")
         let isWhole = try share.content(of: template.name, in: folder, scratch, withoutFence: false) == template.content
         return isWhole ? [] : ["the store differs"]
-    }
-
-    private func objectionsToArchive(_ scratch: Scratch) throws -> [String] {
-        let place = try TemporaryDirectory(prefix: "unpacked", in: scratch.privatePath)
-        let tar = Command(
-            executable: "/usr/bin/tar",
-            arguments: [
-                "--use-compress-program=zstd", "-xf", "\(scratch.path)/archives/\(Self.archive)", "-C",
-                place.directory.path,
-            ],
-            environment: ["PATH": "/usr/bin:/bin"]
-        )
-        let output = scratch.privatePath + "/tar"
-        guard try tar.run(output: output, deadline: Deadline(after: .seconds(60))) == .exited(0) else {
-            return ["the archive is not whole"]
-        }
-        let content = try PlainStore(place.directory.path + "/" + template.name).content(withoutFence: false)
-        let files = try template.files.filter { path, bytes in
-            guard path.contains("/") else { return false }
-            return try Array(Data(contentsOf: URL(fileURLWithPath: place.directory.path + "/" + path))) != bytes
-        }
-        return (content == template.content ? [] : ["the store in the archive differs"])
-            + files.map { "an external file in the archive differs: \($0.key)" }
     }
 }

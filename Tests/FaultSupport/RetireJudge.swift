@@ -3,17 +3,24 @@ import SafeFiles
 /// Says whether the retirement of a shared store kept its promises, whatever was done to it on the way.
 package struct RetireJudge: Judge {
     package let template: StoreTemplate
+    /// True for an archive in a folder that the caller names.
+    package let namesFolder: Bool
 
     private static let oldFolder = "old"
     private var share: ShareJudge { ShareJudge(template: template) }
 
-    package init(template: StoreTemplate) { self.template = template }
+    package init(template: StoreTemplate, namesFolder: Bool = false) {
+        self.template = template
+        self.namesFolder = namesFolder
+    }
 
-    package var name: String { "retire, \(template)" }
+    package var name: String { "retire\(namesFolder ? " --backup" : ""), \(template)" }
     package var isAlone: Bool { true }
 
     package func command(_ scratch: Scratch) -> Command {
-        Command.tool(["retire", "\(scratch.path)/\(Self.oldFolder)/\(template.name)"]
+        Command.tool(
+            ["retire", "\(scratch.path)/\(Self.oldFolder)/\(template.name)"]
+                + (namesFolder ? ["--backup", "\(scratch.path)/archives"] : [])
         )
     }
 
@@ -21,51 +28,56 @@ package struct RetireJudge: Judge {
     package func prepare(_ scratch: Scratch) throws {
         try share.prepare(scratch)
         try share.carryOut(in: scratch)
+        if namesFolder { _ = try scratch.root.createDirectory("archives", mode: 0o700) }
     }
 
-    /// Right after the fault: the old store is whole under one name or the other, and the shared one is whole.
+    /// Right after the fault: the old store is whole under one name, or an archive has it; and the shared one is whole.
     package func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
         var objections = try objectionsToStores(scratch)
-        objections += try self.objections(to: ending, fault) { try objectionsToNames(scratch) }
+        objections += try self.objections(to: ending, fault) { try objectionsToRemains(scratch) }
         return objections
     }
 
-    /// After running it again: the old store is whole under its new name, with its external files.
+    /// After running it again: an archive is all that is left of the old store.
     package func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
         guard ending == .exited(0) else { return ["it ended with \(ending)"] }
-        return try objectionsToStores(scratch) + objectionsToNames(scratch)
+        return try objectionsToStores(scratch, isTidy: true) + objectionsToRemains(scratch)
     }
 
-    private func objectionsToStores(_ scratch: Scratch) throws -> [String] {
-        let names = try mainFiles(scratch)
-        guard names.count == 1, let name = names.first else { return ["the old store has \(names.count) names"] }
+    private func objectionsToStores(_ scratch: Scratch, isTidy: Bool = false) throws -> [String] {
         let old = try scratch.root.openDirectory(Self.oldFolder)
-        let isOldWhole = try share.content(of: name, in: old, scratch, withoutFence: true) == template.content
-        let new = try scratch.root.openDirectory("group")
-        let isNewWhole = try share.content(of: template.name, in: new, scratch, withoutFence: false) == template.content
-        return (isOldWhole ? [] : ["the old store differs"]) + (isNewWhole ? [] : ["the shared store differs"])
-    }
-
-    /// The old store is sealed: the new name, no sidecars, external files where the new name looks for them.
-    private func objectionsToNames(_ scratch: Scratch) throws -> [String] {
-        let listing = try scratch.listing()
-            .filter { $0.hasPrefix(Self.oldFolder + "/") && !$0.contains(".store-migrate") }
-        var expected: Set<String> = [Self.oldFolder + "/"]
-        for name in try mainFiles(scratch) where name != template.name { expected.insert("\(Self.oldFolder)/\(name)") }
-        let support = ".\(template.name)_SUPPORT"
-        for path in template.files.keys where path.contains("/") {
-            let parts = [support] + path.split(separator: "/").dropFirst().map(String.init)
-            for count in 1..<parts.count {
-                expected.insert("\(Self.oldFolder)/\(parts.prefix(count).joined(separator: "/"))/")
-            }
-            expected.insert("\(Self.oldFolder)/\(parts.joined(separator: "/"))")
+        let names = try old.entries().filter { $0 == template.name || $0.hasPrefix(template.name + ".retired-") }
+        var objections: [String] = []
+        for name in names
+        where try share.content(of: name, in: old, scratch, withoutFence: true) != template.content {
+            objections.append("the old store differs")
         }
-        return listing == expected ? [] : ["the old folder holds \(listing.sorted()), not \(expected.sorted())"]
+        let archives = try template.objections(toArchivesIn: archiveFolder(scratch), isTidy: isTidy, scratch)
+        objections += archives.objections
+        if names.count > 1 { objections.append("the old store has \(names.count) names") }
+        if archives.count > 1 { objections.append("the old store has \(archives.count) archives") }
+        if names.isEmpty, archives.count == 0 { objections.append("the old store is nowhere") }
+        if names.first.map({ $0 != template.name }) == true, archives.count == 0 {
+            objections.append("it left its name before it had an archive")
+        }
+        let new = try scratch.root.openDirectory("group")
+        if try share.content(of: template.name, in: new, scratch, withoutFence: false) != template.content {
+            objections.append("the shared store differs")
+        }
+        return objections
     }
 
-    /// The old store's main file, under whatever name.
-    private func mainFiles(_ scratch: Scratch) throws -> [String] {
-        try scratch.root.openDirectory(Self.oldFolder).entries()
-            .filter { $0 == template.name || $0.hasPrefix(template.name + ".retired-") }
+    private func archiveFolder(_ scratch: Scratch) throws -> Directory {
+        guard !namesFolder else { return try scratch.root.openDirectory("archives") }
+        return try scratch.root.openDirectory(Self.oldFolder).openDirectory(".store-migrate")
+            .openDirectory(template.name)
+    }
+
+    /// Nothing is left of the old store but its archive.
+    private func objectionsToRemains(_ scratch: Scratch) throws -> [String] {
+        let left = try scratch.root.openDirectory(Self.oldFolder).entries().filter { $0 != ".store-migrate" }
+        let archives = try archiveFolder(scratch).entries().count { $0.hasSuffix(".tar.zst") }
+        return (left.isEmpty ? [] : ["the old folder holds \(left)"])
+            + (archives == 1 ? [] : ["there are \(archives) archives"])
     }
 }

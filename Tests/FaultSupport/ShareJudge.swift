@@ -9,6 +9,8 @@ package struct ShareJudge: Judge {
     package var displaced: StoreTemplate?
     /// What strategies are to make of the new store, if any are named.
     package var described: DescribedShare?
+    /// True for a share that makes a backup before anything else.
+    package var backsUp = false
 
     package enum OldPolicy: String, CaseIterable, Sendable {
         case fence
@@ -17,25 +19,28 @@ package struct ShareJudge: Judge {
 
     private static let oldFolder = "old"
     private static let newFolder = "group"
+    private static let archiveFolder = "archives"
     private static let asidePrefix = ".store-migrate-aside-"
 
     package init(
         template: StoreTemplate,
         policy: OldPolicy = .fence,
         displaced: StoreTemplate? = nil,
-        described: DescribedShare? = nil
+        described: DescribedShare? = nil,
+        backsUp: Bool = false
     ) {
         self.template = template
         self.policy = policy
         self.displaced = displaced
         self.described = described
+        self.backsUp = backsUp
     }
 
     package var name: String {
         let what =
             displaced != nil
             ? "replace" : described != nil ? "described share" : policy == .capture ? "capture" : "share"
-        return "\(what), \(template)"
+        return "\(what)\(backsUp ? " --backup" : ""), \(template)"
     }
 
     /// The share of the template's store at a place.
@@ -45,6 +50,7 @@ package struct ShareJudge: Judge {
                 "share", "\(scratch.path)/\(Self.oldFolder)/\(template.name)",
                 "\(scratch.path)/\(Self.newFolder)/\(template.name)", "--old", policy.rawValue, "--level", "content",
             ] + (displaced == nil ? [] : ["--on-both", "keep-old"]) + (described?.arguments(scratch) ?? [])
+                + (backsUp ? ["--backup", "\(scratch.path)/\(Self.archiveFolder)"] : [])
         )
     }
 
@@ -53,11 +59,12 @@ package struct ShareJudge: Judge {
         try template.write(into: scratch.root.createDirectory(Self.oldFolder, mode: 0o700))
         let container = try scratch.root.createDirectory(Self.newFolder, mode: 0o770)
         try displaced?.write(into: container)
+        if backsUp { _ = try scratch.root.createDirectory(Self.archiveFolder, mode: 0o700) }
     }
 
     /// Right after the fault: old is whole, new is absent or whole, and success was not claimed in vain.
     package func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
-        var objections = try objectionsToOld(scratch)
+        var objections = try objectionsToOld(scratch) + objectionsToArchives(scratch, isTidy: false)
         if try !isUntouched(scratch) { objections += try objectionsToNew(scratch) }
         objections += try self.objections(to: ending, fault) {
             try (isUntouched(scratch) ? ["it claims success, and nothing was shared"] : []) + objectionsToFence(scratch)
@@ -70,7 +77,15 @@ package struct ShareJudge: Judge {
         guard ending == .exited(0) else { return ["it ended with \(ending)"] }
         guard try !isUntouched(scratch) else { return ["nothing is at the new place"] }
         return try objectionsToOld(scratch) + objectionsToNew(scratch) + objectionsToFence(scratch)
-            + objectionsToListing(scratch) + objectionsToAside(scratch)
+            + objectionsToListing(scratch) + objectionsToAside(scratch) + objectionsToArchives(scratch, isTidy: true)
+    }
+
+    /// Every archive is whole, and as soon as anything is shared there is one.
+    private func objectionsToArchives(_ scratch: Scratch, isTidy: Bool) throws -> [String] {
+        guard backsUp else { return [] }
+        let folder = try scratch.root.openDirectory(Self.archiveFolder)
+        let (count, objections) = try template.objections(toArchivesIn: folder, isTidy: isTidy, scratch)
+        return try objections + (count == 0 && !isUntouched(scratch) ? ["it shared before it had a backup"] : [])
     }
 
     /// True when the new place is as it was before the share.
@@ -146,6 +161,7 @@ package struct ShareJudge: Judge {
             "group/.\(template.name).store-migrate.json",
         ]
         if described != nil { expected.insert(DescribedShare.file) }
+        if backsUp { expected.insert(Self.archiveFolder + "/") }
         for path in externalFiles.keys {
             let parts = path.split(separator: "/").map(String.init)
             for count in 1..<parts.count {
@@ -157,7 +173,9 @@ package struct ShareJudge: Judge {
         var optional: Set = ["old/\(template.name)-wal", "old/\(template.name)-shm"]
         if displaced != nil { optional.formUnion(["group/\(template.name)-wal", "group/\(template.name)-shm"]) }
         // What the journal folder holds is its own business, and what lies aside is looked at for itself.
-        let ignored = ["old/.store-migrate/"] + (displaced == nil ? [] : ["group/" + Self.asidePrefix])
+        let ignored =
+            ["old/.store-migrate/"] + (displaced == nil ? [] : ["group/" + Self.asidePrefix])
+            + (backsUp ? [Self.archiveFolder + "/"] : [])
         let found = try scratch.listing()
             .filter { path in expected.contains(path) || !ignored.contains { path.hasPrefix($0) } }
         let missing = expected.subtracting(found).sorted()

@@ -3,9 +3,16 @@ import Testing
 
 @Suite("A retirement with a fault at every file call", .serialized)
 struct RetireFaultTests {
-    @Test("The old store is whole under one name, and running it again ends it", arguments: ["wal", "delete"])
-    func retire(_ journalMode: String) throws {
-        let judge = try RetireJudge(template: HabitTemplate.makeCoreData(journalMode: journalMode))
-        try FaultSweep(judge).expectSound(limit: 40, calls: [.write, .synchronize, .rename, .look])
+    @Test(
+        "The old store is whole under one name or in an archive, and running it again ends it",
+        arguments: ["wal", "delete"],
+        [false, true]
+    )
+    func retire(_ journalMode: String, namesFolder: Bool) throws {
+        let template = try HabitTemplate.makeCoreData(journalMode: journalMode)
+        let judge = RetireJudge(template: template, namesFolder: namesFolder)
+        // The same steps in another folder; what differs is only where the archive goes.
+        try FaultSweep(judge)
+            .expectSound(limit: namesFolder ? 15 : 40, calls: [.create, .write, .synchronize, .rename, .look])
     }
 }

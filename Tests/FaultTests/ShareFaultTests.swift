@@ -22,6 +22,12 @@ struct ShareFaultTests {
         try expectSound(judge, limit: 50)
     }
 
+    @Test("The same where a backup is made first", arguments: ["wal", "delete"])
+    func backup(_ journalMode: String) throws {
+        let template = try HabitTemplate.makeCoreData(journalMode: journalMode)
+        try expectSound(ShareJudge(template: template, backsUp: true), limit: 40)
+    }
+
     @Test("The same where a store at the new place is replaced", arguments: ["wal", "delete"], [false, true])
     func replace(_ journalMode: String, isCoreData: Bool) throws {
         let template =

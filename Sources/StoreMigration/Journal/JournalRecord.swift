@@ -42,10 +42,14 @@ package enum JournalRecord: Hashable, Sendable, Codable {
     case rolledBack
     /// A backup was restored, and all is done; the journal's store is the restored one.
     case restored
+    /// What the old store holds is in an archive that was read back and is durable; the store is to be removed.
+    case archived(Archive)
     /// The old store is about to be sealed and renamed.
     case retiring(to: String)
     /// The old store was renamed.
     case retired(to: String)
+    /// The renamed store was removed; the archive has it.
+    case removed
 }
 
 extension JournalRecord {
@@ -154,6 +158,13 @@ extension JournalRecord {
         /// Nanoseconds since 1970 when the token was taken.
         package let takenAt: Int64
         /// The content digest, our fence left out.
+        package let digest: String
+    }
+
+    /// The archive that a retired store is kept in.
+    package struct Archive: Hashable, Sendable, Codable {
+        package let path: String
+        /// The content digest of the store in it.
         package let digest: String
     }
 

@@ -52,6 +52,10 @@ package enum RunState: Hashable, Sendable {
         package var oldState: JournalRecord.OldState
         /// The name the old store is about to take, when a retirement was interrupted.
         package var retiringTo: String?
+        /// Where the old store is kept, once it is in an archive and to be removed.
+        package var archive: JournalRecord.Archive?
+        /// True when the archive is all that is left of the old store.
+        package var isRemoved = false
         /// What both places held last, for the merge of late writes; nil where nobody kept it.
         package var base: JournalRecord.BaseFile?
         /// What held before the run merged; nil where it merged nothing, or two stores that nobody had shared.
@@ -131,7 +135,13 @@ package enum RunState: Hashable, Sendable {
         case (.retiring(let name), .shared(var shared)):
             shared.retiringTo = name
             return .shared(shared)
+        case (.archived(let archive), .shared(var shared)):
+            shared.archive = archive
+            return .shared(shared)
         case (.retired(let name), .shared(let shared)):
+            return .retired(shared, to: name)
+        case (.removed, .retired(var shared, let name)):
+            shared.isRemoved = true
             return .retired(shared, to: name)
         default:
             return self

@@ -65,6 +65,8 @@ public struct StatusReport: Sendable {
     /// What `resume` would do with an interrupted run.
     public let recovery: String?
     public let transaction: String?
+    /// The archive that a retired store is kept in.
+    public let archive: String?
     public let lateWrites: LateWrites
     public let findings: [Finding]
     public let next: NextStep?
@@ -75,6 +77,7 @@ public struct StatusReport: Sendable {
         run: Run,
         recovery: String?,
         transaction: String?,
+        archive: String? = nil,
         lateWrites: LateWrites,
         findings: [Finding],
         next: NextStep?
@@ -84,6 +87,7 @@ public struct StatusReport: Sendable {
         self.run = run
         self.recovery = recovery
         self.transaction = transaction
+        self.archive = archive
         self.lateWrites = lateWrites
         self.findings = findings
         self.next = next

@@ -51,8 +51,8 @@ public struct ShareOptions: Sendable {
     ///
     /// What is there is replaced when it holds descriptions, and is a mistake of the caller's when it does not.
     public var descriptionsFile: URL?
-    /// A folder that gets a backup of the old store before a share does anything else, or before it is retired; nil makes
-    /// none.
+    /// A folder that gets a backup of the old store before a share does anything else, or the archive of one that is
+    /// retired; where it is nil a share makes none, and the archive goes to the journal's folder.
     public var backupFolder: URL?
     /// Pending changes that apps left in preferences files; they are taken along as change notices.
     public var legacyChanges: [LegacyDefaultsImport] = []

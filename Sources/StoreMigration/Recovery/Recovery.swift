@@ -34,6 +34,8 @@ public struct Recovery: Sendable {
             let folder = StateFolder(of: location, stateFolder: options.stateFolder)
             let state = try folder.state()
             if case .unsharing(let shared, _) = state { return try goOnUnsharing(shared, only: wanted) }
+            let retirement = RetireRun(old: location, options: options, logger: logger ?? .silent)
+            if try retirement.isInterrupted(state) { return try goOnRetiring(retirement, only: wanted) }
             guard case .interrupted = state else { return nothingInterrupted }
             return try folder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
                 guard case .interrupted(let run) = journal.state else { return nothingInterrupted }
@@ -62,6 +64,19 @@ public struct Recovery: Sendable {
             logger: logger ?? .silent
         )
         .run()
+    }
+
+    private func goOnRetiring(_ retirement: RetireRun, only wanted: RecoveryDecision?) throws -> ShareOutcome {
+        guard wanted == nil else {
+            throw MigrationError(
+                .needsDecision,
+                "the old store is archived, and has left its place",
+                path: retirement.old.path,
+                advice: "Finish that with the resume command; the archive can be restored afterwards.",
+                next: .resume(old: retirement.old.path)
+            )
+        }
+        return try retirement.run()
     }
 
     private var nothingInterrupted: ShareOutcome {

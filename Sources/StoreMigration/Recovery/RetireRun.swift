@@ -6,16 +6,23 @@ import StoreBackup
 import StoreFormat
 import StoreVerification
 
-/// Seals a shared store's old place and renames it, once it is proved that nobody has it open.
+/// Archives a shared store's old place, seals and renames it, and removes it, once it is proved that nobody has it open.
 ///
 /// SQLite's locks prove nothing about processes that are idle; a write lease on the file does.
 struct RetireRun {
     /// What SQLite opens for reading only: a write version it does not know (byte 18 of the header).
     private static let sealedVersion: UInt8 = 3
 
+    /// What becomes of the store.
+    enum Fate {
+        /// An archive holds it, and it is removed.
+        case archived
+        /// It stays under a name that says what became of it.
+        case withdrawn
+    }
+
     let old: StoreLocation
-    /// What the kept file's name says became of it.
-    var suffix = "retired"
+    var fate = Fate.archived
     let options: ShareOptions
     let logger: Logger
 
@@ -28,7 +35,12 @@ struct RetireRun {
             }
             switch journal.state {
             case .retired(let shared, let name):
-                return outcome(shared, name: name, message: "the old store was retired before")
+                guard shared.archive != nil else {
+                    return outcome(shared, name: name, message: "the old store was retired before")
+                }
+                let isRemoved = shared.isRemoved
+                if !isRemoved { try removeRemains(of: shared, name: name, &journal) }
+                return archivedOutcome(shared, isRepeated: isRemoved)
             case .shared(let shared):
                 return try retire(shared, &journal)
             default:
@@ -49,7 +61,7 @@ struct RetireRun {
 
     private func retire(_ shared: RunState.SharedRun, _ journal: inout MigrationJournal) throws -> ShareOutcome {
         let folder = try Directory.open(path: old.folder)
-        let name = shared.retiringTo ?? "\(old.name).\(suffix)-\(shared.run.transaction)"
+        let name = shared.retiringTo ?? fate.name(of: old, transaction: shared.run.transaction)
         guard let status = try folder.status(of: old.name) else {
             guard try folder.status(of: name)?.identity == shared.run.oldIdentity else {
                 throw MigrationError(
@@ -60,7 +72,10 @@ struct RetireRun {
                 )
             }
             try moveSupportFolder(in: folder, to: name)
-            return try finish(shared, name: name, folder: folder, &journal)
+            let kept = try finish(shared, name: name, folder: folder, &journal)
+            guard shared.archive != nil else { return kept }
+            try removeRemains(of: shared, name: name, &journal)
+            return archivedOutcome(shared, kept.findings)
         }
         guard status.identity == shared.run.oldIdentity else {
             throw MigrationError(
@@ -71,9 +86,18 @@ struct RetireRun {
             )
         }
         try requireProvedNewStore(shared)
-        let backup = try SafetyBackup(of: old, options: options).make()
-        guard backup.map({ $0.report.manifest.store.digest == shared.oldState.digest }) ?? true else {
-            throw writtenLate(shared)
+        var shared = shared
+        var findings: [Finding] = []
+        if fate == .archived {
+            // Asked first, so that no archive is made of a store that somebody has open.
+            guard let lease = try acquireLease(in: folder) else { throw inUse(status.identity) }
+            lease.release()
+            let gatherer = FactsGatherer(old: old, new: shared.run.new, options: options, monitor: .silent)
+            guard try gatherer.isUnchanged(shared.oldState) else { throw writtenLate(shared) }
+            let made = try archive(shared)
+            if shared.archive != made.archive { try journal.append(.archived(made.archive)) }
+            shared.archive = made.archive
+            findings = made.findings
         }
         let sealed = try seal(shared, folder: folder)
         try journal.append(.retiring(to: name))
@@ -85,31 +109,11 @@ struct RetireRun {
         try folder.move(old.name, to: name, in: folder)
         try moveSupportFolder(in: folder, to: name)
         let kept = try finish(shared, name: name, folder: folder, &journal)
-        guard let backup else { return kept }
-        // The archive was read back and holds what the store held; whatever is left from here on is only in the way.
-        try remove(name, in: folder)
-        return outcome(
-            shared,
-            name: old.name,
-            findings: backup.findings + kept.findings,
-            message: "the old store is archived as \(backup.report.path), and removed"
-        )
-    }
-
-    /// Removes the retired store with its files.
-    private func remove(_ name: String, in folder: Directory) throws {
-        let retired = StoreLocation(folder: old.folder, name: name)
-        try folder.removeFile(name)
-        for name in [retired.relayName, retired.relayName + "-wal", retired.relayName + "-shm"]
-        where try folder.status(of: name) != nil { try folder.removeFile(name) }
-        if let external = try folder.externalData(of: retired) {
-            for name in try external.entries() { try external.removeFile(name) }
-            let support = try folder.openDirectory(retired.supportFolderName)
-            try support.removeDirectory(StoreLocation.externalDataFolderName)
-            // What else a program put there is not ours to remove.
-            if try support.entries().isEmpty { try folder.removeDirectory(retired.supportFolderName) }
-        }
-        try folder.synchronize()
+        guard fate == .archived else { return kept }
+        // Whoever had the name before it changed waits for the lease to end, and is to find the store.
+        guard lease.isIntact() else { throw inUse(status.identity) }
+        try remove(name, in: folder, &journal)
+        return archivedOutcome(shared, findings + kept.findings)
     }
 
     private func finish(
@@ -185,8 +189,8 @@ struct RetireRun {
         }
     }
 
-    private func acquireLease(in folder: Directory) throws -> FileLease? {
-        try FileLease.acquire(on: old.name, in: folder, deadline: Deadline(after: options.effectiveLockTimeout))
+    func acquireLease(on name: String? = nil, in folder: Directory) throws -> FileLease? {
+        try FileLease.acquire(on: name ?? old.name, in: folder, deadline: Deadline(after: options.effectiveLockTimeout))
     }
 
     /// Folds the log in, proves that nothing was written late, and seals the file; returns the token it has then.
@@ -218,7 +222,7 @@ struct RetireRun {
         return try folder.token(of: old.name)
     }
 
-    private func writtenLate(_ shared: RunState.SharedRun) -> MigrationError {
+    func writtenLate(_ shared: RunState.SharedRun) -> MigrationError {
         MigrationError(
             .lateWrites,
             "the old store was written to after it was shared",
@@ -234,7 +238,7 @@ struct RetireRun {
             }
     }
 
-    private func inUse(_ identity: FileIdentity) -> MigrationError {
+    func inUse(_ identity: FileIdentity) -> MigrationError {
         let holders = OpenFiles.holders(of: identity)
         let names = holders.isEmpty ? "" : " by process \(holders.map(String.init).joined(separator: ", "))"
         return MigrationError(
@@ -245,7 +249,7 @@ struct RetireRun {
         )
     }
 
-    private func outcome(
+    func outcome(
         _ shared: RunState.SharedRun,
         name: String,
         findings: [Finding] = [],

@@ -2,9 +2,9 @@ public import FoundationEssentials
 public import Logging
 import StoreFormat
 
-/// Takes a shared store's old place out of use: sealed, renamed to `<name>.retired-<tx>`, and kept.
+/// Takes a shared store's old place out of use: the store is archived, the archive checked, and then the store removed.
 ///
-/// Only when nobody has the old store open, nothing was written to it since it was shared, and the new store is proved.
+/// The archive is made in the backup folder of the options, by default in the journal's folder. Only when nobody has the old store open, nothing was written to it since it was shared, and the new store is proved.
 public struct StoreRetirement: Sendable {
     private let old: URL
     private let options: ShareOptions

@@ -7,7 +7,7 @@ extension Finding.Code {
     public static let backedUp = Finding.Code(rawValue: "backedUp")
 }
 
-/// The backup that the caller wants to have before a store is shared or retired.
+/// The backup that the caller wants to have before a store is shared.
 struct SafetyBackup {
     let store: StoreLocation
     let options: ShareOptions

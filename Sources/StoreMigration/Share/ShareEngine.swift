@@ -60,6 +60,7 @@ struct ShareEngine {
                 try recover()
                 continue
             }
+            finishRetirement(state)
             try requireNotUnsharing(state)
             let prospect = try prospect(state)
             if let outcome = try settled(prospect, state) {
@@ -92,6 +93,21 @@ struct ShareEngine {
             advice: "Finish it with the unshare command.",
             next: .unshare(old: old.path, new: shared.run.new.path)
         )
+    }
+
+    /// Removes what an interrupted retirement left; where that cannot be done now, it is in nobody's way.
+    private func finishRetirement(_ state: RunState) {
+        var options = options
+        // Nobody waits for a share because of what is only in the way.
+        options.lockTimeout = min(options.lockTimeout, .seconds(1))
+        let retirement = RetireRun(old: old, options: options, logger: logger)
+        do {
+            guard try retirement.isInterrupted(state) else { return }
+            logger.notice("an interrupted retirement is finished first")
+            _ = try retirement.finishInterrupted()
+        } catch {
+            logger.warning("the retired store was not removed", metadata: ["error": "\(error)"])
+        }
     }
 
     private func recover() throws {

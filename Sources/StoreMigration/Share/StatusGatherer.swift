@@ -38,6 +38,8 @@ struct StatusGatherer {
             findings.append(.interruptedUnsharing(shared, at: old))
             recovery = "goes on bringing the new place's content back"
         }
+        let isRetiring = try RetireRun(old: old, options: options, logger: logger).isInterrupted(state)
+        if isRetiring { recovery = "removes what is left of the old store, which is archived" }
         if lateWrites == .found {
             findings.append(
                 Finding(
@@ -55,9 +57,10 @@ struct StatusGatherer {
             run: run(of: state),
             recovery: recovery,
             transaction: transaction(of: state),
+            archive: archive(of: state),
             lateWrites: lateWrites,
             findings: findings,
-            next: try next(state, lateWrites, oldCondition, newCondition)
+            next: isRetiring ? .resume(old: old.path) : try next(state, lateWrites, oldCondition, newCondition)
         )
     }
 
@@ -111,6 +114,11 @@ struct StatusGatherer {
         case .interrupted(let run): run.run.transaction
         case .shared(let shared), .retired(let shared, _), .unsharing(let shared, _): shared.run.transaction
         }
+    }
+
+    private func archive(of state: RunState) -> String? {
+        guard case .retired(let shared, _) = state else { return nil }
+        return shared.archive?.path
     }
 
     private func next(

@@ -40,6 +40,8 @@ struct UnshareRun {
 
     /// Ends an interrupted share first, forward or back.
     private func recover() throws {
+        let retirement = RetireRun(old: old, options: options, logger: logger)
+        if try retirement.finishInterrupted() { logger.notice("an interrupted retirement was finished first") }
         guard case .interrupted = try stateFolder.state() else { return }
         try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
             guard case .interrupted(let run) = journal.state else { return }
@@ -177,7 +179,7 @@ struct UnshareRun {
     /// Renames the new store, when nobody can have it open.
     private func withdraw() throws -> Withdrawal {
         do {
-            let outcome = try RetireRun(old: new, suffix: "withdrawn", options: backwards, logger: logger).run()
+            let outcome = try RetireRun(old: new, fate: .withdrawn, options: backwards, logger: logger).run()
             return .done(path: outcome.old?.path ?? new.path)
         } catch let error as MigrationError where error.outcome == .busy {
             return .refused(error)

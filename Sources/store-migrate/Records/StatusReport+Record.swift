@@ -7,6 +7,7 @@ extension StatusReport {
         .object([
             ("type", .string("status")), ("run", .string(run.rawValue)), ("tx", .optional(transaction)),
             ("recovery", .optional(recovery)), ("lateWrites", .string(lateWrites.rawValue)),
+            ("archive", .optional(archive)),
             ("old", old.record), ("new", new.record), ("next", .optional(next.map(command))),
         ])
     }

@@ -6,6 +6,7 @@ extension StatusReport {
     func text(_ style: Style, command: (NextStep) -> String) -> String {
         var rows = [["old", Escaped.text(old.path), old.text], ["new", Escaped.text(new.path), new.text]]
         rows.append(["run", transaction.map { "\(run.rawValue) (\($0))" } ?? run.rawValue])
+        if let archive { rows.append(["archive", Escaped.text(archive)]) }
         if let recovery { rows.append(["", Escaped.text(recovery)]) }
         if lateWrites != .notApplicable { rows.append(["late writes", lateWrites.rawValue]) }
         var lines = [TextTable.text(rows)]

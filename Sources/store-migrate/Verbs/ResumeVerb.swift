@@ -9,8 +9,8 @@ struct ResumeVerb: AfterRunVerb {
     )
     static let words = ["resume"]
     static let outcomes: [MigrationOutcome] = [
-        .shared, .alreadyShared, .rolledBack, .verificationFailed, .nothingFound, .busy, .foundButUnreadable,
-        .notWritable, .noSpace,
+        .shared, .alreadyShared, .retired, .restored, .rolledBack, .needsDecision, .verificationFailed, .nothingFound,
+        .busy, .foundButUnreadable, .notWritable, .noSpace,
     ]
 
     @Argument(help: "The private store's main file.")

@@ -6,18 +6,18 @@ struct RetireVerb: AfterRunVerb {
     static let configuration = CommandConfiguration(
         commandName: "retire",
         abstract:
-            "Takes the old store out of use once the new one is proved and nobody has the old one open; it is renamed and kept, or archived."
+            "Archives the old store and removes it, once the new one is proved and nobody has the old one open."
     )
     static let words = ["retire"]
     static let outcomes: [MigrationOutcome] = [
         .retired, .needsDecision, .lateWrites, .verificationFailed, .interrupted, .nothingFound, .busy,
-        .foundButUnreadable, .notWritable,
+        .foundButUnreadable, .notWritable, .noSpace,
     ]
 
     @Argument(help: "The private store's main file.")
     var old: PathArgument
 
-    @Option(help: ArgumentHelp("Archive the store in this folder, and then remove it.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Where the archive goes. (default: the journal's folder)", valueName: "dir"))
     var backup: PathArgument?
 
     @OptionGroup var run: RunOptions

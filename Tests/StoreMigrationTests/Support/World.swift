@@ -28,8 +28,14 @@ extension Places {
     }
 
     /// Writes an external file beside the store of the same name in `folder`.
-    func writeExternalFile(_ file: String, _ byte: UInt8, count: Int, in folder: ScratchFolder) throws {
-        let support = try folder.directory.ensure(oldStore.supportFolderName)
+    func writeExternalFile(
+        _ file: String,
+        _ byte: UInt8,
+        count: Int,
+        in folder: ScratchFolder,
+        of store: StoreLocation? = nil
+    ) throws {
+        let support = try folder.directory.ensure((store ?? oldStore).supportFolderName)
         let external = try support.ensure(StoreLocation.externalDataFolderName)
         let output = try external.createFile(file, mode: 0o600)
         try [UInt8](repeating: byte, count: count).withUnsafeBytes { try output.write($0, at: 0) }

@@ -1,0 +1,41 @@
+import Foundation
+import SafeFiles
+
+extension StoreTemplate {
+    /// What there is to object to an archive that is to hold this store; `tar`, `zstd` and `sqlite3` look into it.
+    func objections(toArchive path: String, _ scratch: Scratch) throws -> [String] {
+        let place = try TemporaryDirectory(prefix: "unpacked", in: scratch.privatePath)
+        let tar = Command(
+            executable: "/usr/bin/tar",
+            arguments: ["--use-compress-program=zstd", "-xf", path, "-C", place.directory.path],
+            environment: ["PATH": "/usr/bin:/bin"]
+        )
+        let output = scratch.privatePath + "/tar"
+        guard try tar.run(output: output, deadline: Deadline(after: .seconds(60))) == .exited(0) else {
+            return ["the archive is not whole"]
+        }
+        let found = try PlainStore(place.directory.path + "/" + name).content(withoutFence: false)
+        let differing = try files.filter { path, bytes in
+            guard path.contains("/") else { return false }
+            return try Array(Data(contentsOf: URL(fileURLWithPath: place.directory.path + "/" + path))) != bytes
+        }
+        return (found == content ? [] : ["the store in the archive differs"])
+            + differing.map { "an external file in the archive differs: \($0.key)" }
+    }
+
+    /// The same of every archive in a folder, which holds nothing else; a folder of ours may be left there by a kill.
+    func objections(
+        toArchivesIn folder: Directory,
+        isTidy: Bool,
+        _ scratch: Scratch
+    ) throws -> (count: Int, objections: [String]) {
+        let names = try folder.entries()
+        let archives = names.filter { $0.hasSuffix(".tar.zst") }
+        let surplus = names.filter { $0.hasPrefix(".store-migrate-backup") }
+        return (
+            archives.count,
+            try archives.flatMap { try objections(toArchive: folder.path + "/" + $0, scratch) }
+                + (isTidy && !surplus.isEmpty ? ["left behind: \(surplus)"] : [])
+        )
+    }
+}
