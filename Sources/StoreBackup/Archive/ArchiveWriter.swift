@@ -55,6 +55,8 @@ package final class ArchiveWriter {
             switch form.compression {
             case .zstd:
                 try check(archive_write_add_filter_zstd(archive))
+                // Pages of a store hardly get smaller by the slower levels, which take twice the time.
+                try check(archive_write_set_filter_option(archive, "zstd", "compression-level", "1"))
                 // What comes out is the same on every machine, however many threads there are; but not without any.
                 try check(archive_write_set_filter_option(archive, "zstd", "threads", "2"))
             case .gzip:

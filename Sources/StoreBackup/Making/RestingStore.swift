@@ -32,10 +32,13 @@ struct RestingStore: Sendable {
         externalFiles = files
     }
 
-    /// True when nothing was written to it since this was made.
-    func isUnchanged() throws -> Bool {
-        try folder.token(of: location.name) == token && Self.files(in: external) == externalFiles
-    }
+    /// True when nothing was written to it since this was made, as far as its main file, log and journal tell.
+    ///
+    /// To be asked often, whatever the number of its external files.
+    func looksUnchanged() throws -> Bool { try folder.token(of: location.name) == token }
+
+    /// True when nothing was written to it or its external files since this was made.
+    func isUnchanged() throws -> Bool { try looksUnchanged() && Self.files(in: external) == externalFiles }
 
     /// The files of a folder as the kernel tells them; nil when one of them is none.
     private static func files(in folder: Directory?) throws -> [String: FileToken.Entry]? {

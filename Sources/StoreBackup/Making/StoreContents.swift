@@ -66,7 +66,7 @@ struct StoreContents: Sendable {
 
     /// Throws when it was written to while it was read in place: what was read so far is of no use.
     func requireUnchanged() throws {
-        guard try resting?.isUnchanged() ?? true else {
+        guard try resting?.looksUnchanged() ?? true else {
             throw StoreError(.changedMeanwhile, path: location.path, "the store was written to while it was read")
         }
     }

@@ -2,7 +2,7 @@ import Dispatch
 import SafeFiles
 import Synchronization
 
-/// Writes a file and hashes what it writes on a thread of its own, while the caller unpacks what comes next.
+/// Writes a file on a thread of its own, while the caller unpacks and hashes what comes next.
 ///
 /// It holds no more than a few pieces; whoever is faster waits for the other.
 final class PieceWriter {
@@ -11,7 +11,6 @@ final class PieceWriter {
 
     /// What the two threads share.
     private struct Output {
-        var hash = FileHash()
         var offset: Int64 = 0
         var failure: (any Error)?
         /// Buffers that can be filled again.
@@ -19,10 +18,7 @@ final class PieceWriter {
 
         mutating func take(_ piece: [UInt8], to file: DurableFile) {
             if failure == nil {
-                failure = piece.withUnsafeBytes { bytes in
-                    hash.add(bytes)
-                    return Result { try file.write(bytes, at: offset) }.failure
-                }
+                failure = piece.withUnsafeBytes { bytes in Result { try file.write(bytes, at: offset) }.failure }
                 offset += Int64(piece.count)
             }
             spare.append(piece)
@@ -34,6 +30,7 @@ final class PieceWriter {
     private let queue = DispatchQueue(label: "store-migrate.unpacking")
     private let room = DispatchSemaphore(value: mostPieces)
     private var piece: [UInt8] = []
+    private var hash = FileHash()
 
     private final class Shared: Sendable {
         let state = Mutex(Output())
@@ -46,6 +43,7 @@ final class PieceWriter {
 
     /// Adds bytes to the file's end; throws what writing earlier ones failed on.
     func add(_ bytes: UnsafeRawBufferPointer) throws {
+        hash.add(bytes)
         var rest = bytes[...]
         while !rest.isEmpty {
             let part = rest.prefix(Self.pieceSize - piece.count)
@@ -60,11 +58,11 @@ final class PieceWriter {
         queue.sync {}
         let last = piece
         piece = []
-        return try output.state.withLock { output in
+        try output.state.withLock { output in
             output.take(last, to: file)
             if let failure = output.failure { throw failure }
-            return output.hash.finish()
         }
+        return hash.finish()
     }
 
     private func handOver() throws {
