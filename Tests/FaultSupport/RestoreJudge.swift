@@ -5,18 +5,24 @@ package struct RestoreJudge: Judge {
     package let template: StoreTemplate
     /// The store at the place, which is to be replaced, if there is one.
     package var displaced: StoreTemplate?
+    /// True where nobody can read the store at the place: its header is gone.
+    package let isDamaged: Bool
     /// The archive's bytes.
     package let archive: [UInt8]
 
+    private static let headerBytes = 100
     private static let asidePrefix = ".store-migrate-aside-"
     private var share: ShareJudge { ShareJudge(template: template, displaced: displaced) }
 
-    package var name: String { "restore\(displaced == nil ? "" : ", replacing"), \(template)" }
+    package var name: String {
+        "restore\(displaced == nil ? "" : isDamaged ? ", clearing" : ", replacing"), \(template)"
+    }
 
     /// Makes the archive by the tool, unharmed.
-    package init(template: StoreTemplate, displaced: StoreTemplate? = nil) throws {
+    package init(template: StoreTemplate, displaced: StoreTemplate? = nil, isDamaged: Bool = false) throws {
         self.template = template
         self.displaced = displaced
+        self.isDamaged = isDamaged
         let scratch = try Scratch()
         let judge = BackupJudge(template: template)
         try judge.prepare(scratch)
@@ -37,11 +43,16 @@ package struct RestoreJudge: Judge {
         try archive.withUnsafeBytes { try file.write($0, at: 0) }
         let place = try scratch.root.createDirectory("group", mode: 0o770)
         try displaced?.write(into: place)
+        guard isDamaged else { return }
+        let main = try place.openFile(template.name, for: .writing)
+        try [UInt8](repeating: 0, count: Self.headerBytes).withUnsafeBytes { try main.write($0, at: 0) }
     }
 
     /// Right after the fault: the place is as it was, or as the archive has it.
     package func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
-        let isUntouched = try isUntouched(scratch)
+        // A damaged store leaves its place before the other one moves in; killed there, the next run puts it back or goes on.
+        let isBetween = try isDamaged && fault.isDeadly && isVacant(scratch) && objectionsToAside(scratch).isEmpty
+        let isUntouched = try isBetween || isUntouched(scratch)
         var objections = try isUntouched ? [] : objectionsToPlace(scratch)
         objections += self.objections(to: ending, fault) {
             isUntouched ? ["it claims success, and nothing was restored"] : []
@@ -63,10 +74,24 @@ package struct RestoreJudge: Judge {
             + (surplus.isEmpty ? [] : ["left behind: \(surplus)"])
     }
 
+    private func isVacant(_ scratch: Scratch) throws -> Bool {
+        try scratch.root.openDirectory("group").status(of: template.name) == nil
+    }
+
     private func isUntouched(_ scratch: Scratch) throws -> Bool {
         let folder = try scratch.root.openDirectory("group")
         guard try folder.status(of: template.name) != nil else { return displaced == nil }
         guard let displaced else { return false }
+        return try holds(displaced, folder, scratch)
+    }
+
+    /// True for a folder that has the displaced store: its content, or the bytes of what nobody can read.
+    private func holds(_ displaced: StoreTemplate, _ folder: Directory, _ scratch: Scratch) throws -> Bool {
+        if isDamaged {
+            let header = [UInt8](repeating: 0, count: Self.headerBytes)
+            let bytes = try folder.contents(of: template.name, limit: 10_000_000)
+            return displaced.files[template.name].map { header + $0.dropFirst(header.count) == bytes } ?? false
+        }
         return try share.content(of: template.name, in: folder, scratch, withoutFence: false) == displaced.content
     }
 
@@ -96,8 +121,7 @@ package struct RestoreJudge: Judge {
             .contains { name in
                 guard name.hasPrefix(Self.asidePrefix) else { return false }
                 let aside = try folder.openDirectory(name)
-                return try aside.status(of: template.name) != nil
-                    && share.content(of: template.name, in: aside, scratch, withoutFence: false) == displaced.content
+                return try aside.status(of: template.name) != nil && holds(displaced, aside, scratch)
             }
         return isKept ? [] : ["what was replaced lies nowhere"]
     }

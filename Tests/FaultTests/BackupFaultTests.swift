@@ -18,4 +18,17 @@ struct BackupFaultTests {
         let judge = try RestoreJudge(template: template, displaced: displaced)
         try FaultSweep(judge).expectSound(limit: 50, calls: Self.calls)
     }
+
+    @Test(
+        "The same where nobody can read what is at the place, and it is kept aside whole",
+        arguments: ["wal", "delete"]
+    )
+    func clear(_ journalMode: String) throws {
+        let judge = try RestoreJudge(
+            template: HabitTemplate.makeCoreData(journalMode: journalMode),
+            displaced: HabitTemplate.makeOther(journalMode: journalMode),
+            isDamaged: true
+        )
+        try FaultSweep(judge).expectSound(limit: 40, calls: Self.calls)
+    }
 }
