@@ -205,8 +205,8 @@ let package = Package(
         .target(
             name: "FaultSupport",
             dependencies: [
-                "TestSupport", "StoreFixtures", "StoreFormat", "CFaultShim", "CTestSupport", "CSQLite", "SafeFiles",
-                .systemPackage,
+                "TestSupport", "StoreFixtures", "StoreFormat", "CFaultShim", "CLinux", "CTestSupport", "CSQLite",
+                "SafeFiles", .systemPackage,
             ],
             path: "Tests/FaultSupport",
             swiftSettings: strict

@@ -63,6 +63,12 @@ extension Directory {
         mode: UInt32
     ) throws(FileError) -> StagedReplacement {
         let temporaryName = name + ".new"
+        // A power cut in the middle of the rename may leave both names to one file, which is the old content by now.
+        if let left = try status(of: temporaryName), left.linkCount > 1,
+            try status(of: name)?.identity == left.identity
+        {
+            try removeFile(temporaryName)
+        }
         guard let lock = try FileLock.acquire(temporaryName, in: self, deadline: Deadline(after: .seconds(10))) else {
             throw FileError(operation: "replace", path: pathForMessage(name), errno: .resourceTemporarilyUnavailable)
         }

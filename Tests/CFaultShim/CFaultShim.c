@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "CFaultShim.h"
 
+#include "CFaultRecorder.h"
+
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -65,22 +67,12 @@ __attribute__((constructor)) static void prepare(void) {
         harm_at = (uint32_t)strtoul(at, NULL, 10);
     }
     root_length = strlen(root);
+    recorder_prepare(root);
     report = memory;
 }
 
 static bool is_below_root(const char *path) {
     return strncmp(path, root, root_length) == 0 && (path[root_length] == '/' || path[root_length] == '\0');
-}
-
-/* Writes the path of what a descriptor leads to; false if it cannot be told. */
-static bool path_of_descriptor(int descriptor, char *path) {
-    char link[64];
-    if (descriptor == AT_FDCWD) return getcwd(path, PATH_MAX) != NULL;
-    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
-    ssize_t length = readlink(link, path, PATH_MAX - 1);
-    if (length == -1) return false;
-    path[length] = '\0';
-    return true;
 }
 
 static struct verdict judge(FaultShimKind kind, const char *function, const char *path) {
@@ -105,6 +97,7 @@ static struct verdict judge(FaultShimKind kind, const char *function, const char
     case FaultShimFaultNoSpace: return (struct verdict){.error = ENOSPC};
     case FaultShimFaultInterrupted: return (struct verdict){.error = EINTR};
     case FaultShimFaultShortTransfer: return (struct verdict){.shortens = true};
+    case FaultShimFaultStop: raise(SIGSTOP); return unharmed;
     }
     return unharmed;
 }
@@ -147,6 +140,16 @@ static size_t shortened(struct verdict verdict, size_t count) {
     if (judged.kills) raise(SIGKILL);                                                                                  \
     return result
 
+/* The same for a call that changes something. */
+#define CHANGE(type, judgement, begun, ended, call)                                                                    \
+    struct verdict judged = judgement;                                                                                 \
+    if (judged.error != 0) return -1;                                                                                  \
+    struct note note = begun;                                                                                          \
+    type result = call;                                                                                                \
+    ended;                                                                                                             \
+    if (judged.kills) raise(SIGKILL);                                                                                  \
+    return result
+
 static FaultShimKind kind_of_opening(int flags) {
     return flags & O_CREAT ? FaultShimKindCreate : FaultShimKindOpen;
 }
@@ -164,7 +167,8 @@ static FaultShimKind kind_of_opening(int flags) {
     int name(const char *path, int flags, ...) {                                                                       \
         MODE_OF_OPENING(flags)                                                                                         \
         NEXT(name);                                                                                                    \
-        CALL(int, judge_name(kind_of_opening(flags), #name, AT_FDCWD, path), next(path, flags, mode));                 \
+        CHANGE(int, judge_name(kind_of_opening(flags), #name, AT_FDCWD, path), note_opening(flags, AT_FDCWD, path),    \
+               note_end_opening(&note, flags, result), next(path, flags, mode));                                       \
     }
 OPEN(open)
 OPEN(open64)
@@ -173,7 +177,8 @@ OPEN(open64)
     int name(int directory, const char *path, int flags, ...) {                                                        \
         MODE_OF_OPENING(flags)                                                                                         \
         NEXT(name);                                                                                                    \
-        CALL(int, judge_name(kind_of_opening(flags), #name, directory, path), next(directory, path, flags, mode));     \
+        CHANGE(int, judge_name(kind_of_opening(flags), #name, directory, path), note_opening(flags, directory, path),  \
+               note_end_opening(&note, flags, result), next(directory, path, flags, mode));                            \
     }
 OPENAT(openat)
 OPENAT(openat64)
@@ -181,7 +186,9 @@ OPENAT(openat64)
 #define CREAT(name)                                                                                                    \
     int name(const char *path, mode_t mode) {                                                                          \
         NEXT(name);                                                                                                    \
-        CALL(int, judge_name(FaultShimKindCreate, #name, AT_FDCWD, path), next(path, mode));                           \
+        CHANGE(int, judge_name(FaultShimKindCreate, #name, AT_FDCWD, path),                                            \
+               note_opening(O_CREAT | O_TRUNC, AT_FDCWD, path), note_end_opening(&note, O_CREAT | O_TRUNC, result),     \
+               next(path, mode));                                                                                      \
     }
 CREAT(creat)
 CREAT(creat64)
@@ -196,8 +203,10 @@ long syscall(long number, ...) {
     NEXT(syscall);
     if (number == SYS_openat2) {
         const struct open_how *how = (const struct open_how *)a[2];
-        CALL(
-            long, judge_name(kind_of_opening((int)how->flags), "openat2", (int)a[0], (const char *)a[1]),
+        int flags = (int)how->flags;
+        CHANGE(
+            long, judge_name(kind_of_opening(flags), "openat2", (int)a[0], (const char *)a[1]),
+            note_opening(flags, (int)a[0], (const char *)a[1]), note_end_opening(&note, flags, (int)result),
             next(number, a[0], a[1], a[2], a[3]));
     }
     return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
@@ -211,8 +220,10 @@ ssize_t read(int descriptor, void *bytes, size_t count) {
 
 ssize_t write(int descriptor, const void *bytes, size_t count) {
     NEXT(write);
-    CALL(ssize_t, judge_descriptor(FaultShimKindWrite, "write", descriptor),
-         next(descriptor, bytes, shortened(judged, count)));
+    struct iovec part = {(void *)bytes, count};
+    CHANGE(ssize_t, judge_descriptor(FaultShimKindWrite, "write", descriptor),
+           note_descriptor(FaultShimChangeWrite, descriptor), note_end_write(&note, descriptor, &part, result, -1),
+           next(descriptor, bytes, shortened(judged, count)));
 }
 
 #define PREAD(name, type)                                                                                              \
@@ -227,16 +238,20 @@ PREAD(pread64, off64_t)
 #define PWRITE(name, type)                                                                                             \
     ssize_t name(int descriptor, const void *bytes, size_t count, type offset) {                                       \
         NEXT(name);                                                                                                    \
-        CALL(ssize_t, judge_descriptor(FaultShimKindWrite, #name, descriptor),                                         \
-             next(descriptor, bytes, shortened(judged, count), offset));                                               \
+        struct iovec part = {(void *)bytes, count};                                                                    \
+        CHANGE(ssize_t, judge_descriptor(FaultShimKindWrite, #name, descriptor),                                       \
+               note_descriptor(FaultShimChangeWrite, descriptor),                                                      \
+               note_end_write(&note, descriptor, &part, result, offset),                                               \
+               next(descriptor, bytes, shortened(judged, count), offset));                                             \
     }
 PWRITE(pwrite, off_t)
 PWRITE(pwrite64, off64_t)
 
 ssize_t writev(int descriptor, const struct iovec *parts, int count) {
     NEXT(writev);
-    CALL(ssize_t, judge_descriptor(FaultShimKindWrite, "writev", descriptor),
-         next(descriptor, parts, (int)shortened(judged, (size_t)count)));
+    CHANGE(ssize_t, judge_descriptor(FaultShimKindWrite, "writev", descriptor),
+           note_descriptor(FaultShimChangeWrite, descriptor), note_end_write(&note, descriptor, parts, result, -1),
+           next(descriptor, parts, (int)shortened(judged, (size_t)count)));
 }
 
 ssize_t readv(int descriptor, const struct iovec *parts, int count) {
@@ -247,56 +262,125 @@ ssize_t readv(int descriptor, const struct iovec *parts, int count) {
 
 ssize_t copy_file_range(int source, off64_t *from, int destination, off64_t *to, size_t count, unsigned int flags) {
     NEXT(copy_file_range);
-    CALL(ssize_t, judge_descriptor(FaultShimKindWrite, "copy_file_range", destination),
-         next(source, from, destination, to, shortened(judged, count), flags));
+    int64_t source_offset = from != NULL ? *from : lseek(source, 0, SEEK_CUR);
+    int64_t offset = to != NULL ? *to : lseek(destination, 0, SEEK_CUR);
+    CHANGE(ssize_t, judge_descriptor(FaultShimKindWrite, "copy_file_range", destination),
+           note_descriptor(FaultShimChangeWrite, destination),
+           note_end_copy(&note, destination, offset, source, source_offset, result),
+           next(source, from, destination, to, shortened(judged, count), flags));
 }
 
 /* The functions on one descriptor that answer 0 or -1. */
-#define ON_DESCRIPTOR(kind, name, parameters, ...)                                                                     \
+#define ON_DESCRIPTOR(kind, change, name, parameters, ...)                                                             \
     int name parameters {                                                                                              \
         NEXT(name);                                                                                                    \
-        CALL(int, judge_descriptor(kind, #name, descriptor), next(__VA_ARGS__));                                       \
+        CHANGE(int, judge_descriptor(kind, #name, descriptor), note_descriptor(change, descriptor),                    \
+               note_end_descriptor(&note, result == 0, descriptor), next(__VA_ARGS__));                                \
     }
-ON_DESCRIPTOR(FaultShimKindSynchronize, fsync, (int descriptor), descriptor)
-ON_DESCRIPTOR(FaultShimKindSynchronize, fdatasync, (int descriptor), descriptor)
-ON_DESCRIPTOR(FaultShimKindSynchronize, syncfs, (int descriptor), descriptor)
-ON_DESCRIPTOR(FaultShimKindTruncate, ftruncate, (int descriptor, off_t size), descriptor, size)
-ON_DESCRIPTOR(FaultShimKindTruncate, ftruncate64, (int descriptor, off64_t size), descriptor, size)
-ON_DESCRIPTOR(FaultShimKindSetMode, fchmod, (int descriptor, mode_t mode), descriptor, mode)
-ON_DESCRIPTOR(FaultShimKindSetOwner, fchown, (int descriptor, uid_t user, gid_t group), descriptor, user, group)
-ON_DESCRIPTOR(FaultShimKindLock, flock, (int descriptor, int operation), descriptor, operation)
-/* Not stat, lstat and access: SQLite takes their failure for the absence of a journal, which no caller can mend. */
-ON_DESCRIPTOR(FaultShimKindLook, fstat, (int descriptor, struct stat *status), descriptor, status)
+ON_DESCRIPTOR(FaultShimKindSynchronize, FaultShimChangeSynchronize, fsync, (int descriptor), descriptor)
+ON_DESCRIPTOR(FaultShimKindSynchronize, FaultShimChangeSynchronizeData, fdatasync, (int descriptor), descriptor)
+ON_DESCRIPTOR(FaultShimKindSynchronize, FaultShimChangeSynchronizeAll, syncfs, (int descriptor), descriptor)
+ON_DESCRIPTOR(FaultShimKindTruncate, FaultShimChangeResize, ftruncate, (int descriptor, off_t size), descriptor, size)
+ON_DESCRIPTOR(FaultShimKindTruncate, FaultShimChangeResize, ftruncate64, (int descriptor, off64_t size), descriptor,
+              size)
+ON_DESCRIPTOR(FaultShimKindSetMode, FaultShimChangeSetMode, fchmod, (int descriptor, mode_t mode), descriptor, mode)
+ON_DESCRIPTOR(FaultShimKindSetOwner, FaultShimChangeSetOwner, fchown, (int descriptor, uid_t user, gid_t group),
+              descriptor, user, group)
+
+int flock(int descriptor, int operation) {
+    NEXT(flock);
+    CALL(int, judge_descriptor(FaultShimKindLock, "flock", descriptor), next(descriptor, operation));
+}
+
+/* What answers a status, translated. Only two of them are harmed: SQLite takes the failure of stat, lstat and access for
+   the absence of a journal, which no caller can mend. */
+static int translated(int result, struct stat *status) {
+    if (result == 0 && recorder_translates()) recorder_translate(status);
+    return result;
+}
+
+int fstat(int descriptor, struct stat *status) {
+    NEXT(fstat);
+    CALL(int, judge_descriptor(FaultShimKindLook, "fstat", descriptor), translated(next(descriptor, status), status));
+}
+
+int fstatat(int at, const char *path, struct stat *status, int flags) {
+    NEXT(fstatat);
+    CALL(int, judge_name(FaultShimKindLook, "fstatat", at, path),
+         translated(next(at, path, status, flags), status));
+}
+
+_Static_assert(sizeof(struct stat) == sizeof(struct stat64), "one layout for both");
+
+#define LOOK(name, type, parameters, ...)                                                                              \
+    int name parameters {                                                                                              \
+        NEXT(name);                                                                                                    \
+        return translated(next(__VA_ARGS__), (struct stat *)status);                                                   \
+    }
+LOOK(stat, struct stat, (const char *path, struct stat *status), path, status)
+LOOK(lstat, struct stat, (const char *path, struct stat *status), path, status)
+LOOK(stat64, struct stat64, (const char *path, struct stat64 *status), path, status)
+LOOK(lstat64, struct stat64, (const char *path, struct stat64 *status), path, status)
+LOOK(fstat64, struct stat64, (int descriptor, struct stat64 *status), descriptor, status)
+LOOK(fstatat64, struct stat64, (int at, const char *path, struct stat64 *status, int flags), at, path, status, flags)
+
+int statx(int at, const char *path, int flags, unsigned int mask, struct statx *status) {
+    NEXT(statx);
+    int result = next(at, path, flags, mask, status);
+    if (result == 0 && recorder_translates()) recorder_translate_statx(status);
+    return result;
+}
 
 /* The functions on one name of a directory that answer 0 or -1. */
-#define ON_NAME(kind, name, parameters, directory, path, ...)                                                          \
+#define ON_NAME(kind, change, name, parameters, directory, path, ...)                                                  \
     int name parameters {                                                                                              \
         NEXT(name);                                                                                                    \
-        CALL(int, judge_name(kind, #name, directory, path), next(__VA_ARGS__));                                        \
+        CHANGE(int, judge_name(kind, #name, directory, path), note_name(change, directory, path),                      \
+               note_end_name(&note, result == 0, directory, change == FaultShimChangeRemove ? NULL : path),            \
+               next(__VA_ARGS__));                                                                                     \
     }
-ON_NAME(FaultShimKindLook, fstatat, (int at, const char *path, struct stat *status, int flags), at, path, at, path,
-        status, flags)
-ON_NAME(FaultShimKindMakeFolder, mkdir, (const char *path, mode_t mode), AT_FDCWD, path, path, mode)
-ON_NAME(FaultShimKindMakeFolder, mkdirat, (int at, const char *path, mode_t mode), at, path, at, path, mode)
-ON_NAME(FaultShimKindRemove, unlink, (const char *path), AT_FDCWD, path, path)
-ON_NAME(FaultShimKindRemove, unlinkat, (int at, const char *path, int flags), at, path, at, path, flags)
-ON_NAME(FaultShimKindRemove, rmdir, (const char *path), AT_FDCWD, path, path)
-ON_NAME(FaultShimKindRemove, remove, (const char *path), AT_FDCWD, path, path)
-ON_NAME(FaultShimKindRename, rename, (const char *path, const char *to), AT_FDCWD, to, path, to)
-ON_NAME(FaultShimKindRename, renameat, (int at, const char *path, int to_at, const char *to), to_at, to, at, path,
-        to_at, to)
-ON_NAME(FaultShimKindRename, renameat2, (int at, const char *path, int to_at, const char *to, unsigned int flags),
-        to_at, to, at, path, to_at, to, flags)
-ON_NAME(FaultShimKindLink, link, (const char *path, const char *to), AT_FDCWD, to, path, to)
-ON_NAME(FaultShimKindLink, linkat, (int at, const char *path, int to_at, const char *to, int flags), to_at, to, at,
-        path, to_at, to, flags)
-ON_NAME(FaultShimKindLink, symlink, (const char *target, const char *path), AT_FDCWD, path, target, path)
-ON_NAME(FaultShimKindLink, symlinkat, (const char *target, int at, const char *path), at, path, target, at, path)
-ON_NAME(FaultShimKindSetMode, chmod, (const char *path, mode_t mode), AT_FDCWD, path, path, mode)
-ON_NAME(FaultShimKindSetMode, fchmodat, (int at, const char *path, mode_t mode, int flags), at, path, at, path, mode,
-        flags)
-ON_NAME(FaultShimKindTruncate, truncate, (const char *path, off_t size), AT_FDCWD, path, path, size)
-ON_NAME(FaultShimKindTruncate, truncate64, (const char *path, off64_t size), AT_FDCWD, path, path, size)
+ON_NAME(FaultShimKindMakeFolder, FaultShimChangeMakeFolder, mkdir, (const char *path, mode_t mode), AT_FDCWD, path,
+        path, mode)
+ON_NAME(FaultShimKindMakeFolder, FaultShimChangeMakeFolder, mkdirat, (int at, const char *path, mode_t mode), at, path,
+        at, path, mode)
+ON_NAME(FaultShimKindRemove, FaultShimChangeRemove, unlink, (const char *path), AT_FDCWD, path, path)
+ON_NAME(FaultShimKindRemove, FaultShimChangeRemove, unlinkat, (int at, const char *path, int flags), at, path, at,
+        path, flags)
+ON_NAME(FaultShimKindRemove, FaultShimChangeRemove, rmdir, (const char *path), AT_FDCWD, path, path)
+ON_NAME(FaultShimKindRemove, FaultShimChangeRemove, remove, (const char *path), AT_FDCWD, path, path)
+ON_NAME(FaultShimKindLink, FaultShimChangeCreate, symlink, (const char *target, const char *path), AT_FDCWD, path,
+        target, path)
+ON_NAME(FaultShimKindLink, FaultShimChangeCreate, symlinkat, (const char *target, int at, const char *path), at, path,
+        target, at, path)
+ON_NAME(FaultShimKindSetMode, FaultShimChangeSetMode, chmod, (const char *path, mode_t mode), AT_FDCWD, path, path,
+        mode)
+ON_NAME(FaultShimKindSetMode, FaultShimChangeSetMode, fchmodat, (int at, const char *path, mode_t mode, int flags), at,
+        path, at, path, mode, flags)
+ON_NAME(FaultShimKindTruncate, FaultShimChangeResize, truncate, (const char *path, off_t size), AT_FDCWD, path, path,
+        size)
+ON_NAME(FaultShimKindTruncate, FaultShimChangeResize, truncate64, (const char *path, off64_t size), AT_FDCWD, path,
+        path, size)
+
+/* The functions that give what has one name another. */
+#define ON_NAMES(kind, change, name, parameters, directory, path, to_directory, to, ...)                               \
+    int name parameters {                                                                                              \
+        NEXT(name);                                                                                                    \
+        CHANGE(int, judge_name(kind, #name, to_directory, to),                                                         \
+               note_names(change, directory, path, to_directory, to),                                                  \
+               note_end_name(&note, result == 0, to_directory, to), next(__VA_ARGS__));                                \
+    }
+ON_NAMES(FaultShimKindRename, FaultShimChangeRename, rename, (const char *path, const char *to), AT_FDCWD, path,
+         AT_FDCWD, to, path, to)
+ON_NAMES(FaultShimKindRename, FaultShimChangeRename, renameat, (int at, const char *path, int to_at, const char *to), at,
+         path, to_at, to, at, path, to_at, to)
+ON_NAMES(FaultShimKindRename, FaultShimChangeRename, renameat2,
+         (int at, const char *path, int to_at, const char *to, unsigned int flags), at, path, to_at, to, at, path,
+         to_at, to, flags)
+ON_NAMES(FaultShimKindLink, FaultShimChangeLink, link, (const char *path, const char *to), AT_FDCWD, path, AT_FDCWD, to,
+         path, to)
+ON_NAMES(FaultShimKindLink, FaultShimChangeLink, linkat,
+         (int at, const char *path, int to_at, const char *to, int flags), at, path, to_at, to, at, path, to_at, to,
+         flags)
 
 /* Whatever close answers, the descriptor is free: it fails only after it was done. */
 int close(int descriptor) {
@@ -351,7 +435,11 @@ int ioctl(int descriptor, unsigned long request, ...) {
     va_end(arguments);
     NEXT(ioctl);
     if (request != FICLONE) return next(descriptor, request, argument);
-    CALL(int, judge_descriptor(FaultShimKindClone, "ioctl", descriptor), next(descriptor, request, argument));
+    int source = (int)(intptr_t)argument;
+    CHANGE(int, judge_descriptor(FaultShimKindClone, "ioctl", descriptor),
+           note_descriptor(FaultShimChangeWrite, descriptor),
+           note_end_copy(&note, descriptor, 0, source, 0, result == 0 ? lseek(source, 0, SEEK_END) : 0),
+           next(descriptor, request, argument));
 }
 
 /* What programs call instead that were built with _FORTIFY_SOURCE; the size of the buffer was checked by the compiler. */

@@ -22,7 +22,7 @@ package struct DescribedShare: Sendable {
     /// What the header, the mode and the group of the new store say against it.
     package func objections(to name: String, in folder: Directory) throws -> [String] {
         var objections: [String] = []
-        let bytes = try folder.contents(of: name, limit: 10_000_000)
+        let bytes = try folder.bytes(of: name)
         if bytes.count < 100 || Array(bytes[Self.journalVersions]) != [1, 1] {
             objections.append("the new store's header tells no rollback journal")
         }

@@ -27,7 +27,7 @@ package struct RestoreJudge: Judge {
         let judge = BackupJudge(template: template)
         try judge.prepare(scratch)
         try judge.carryOut(in: scratch)
-        archive = try scratch.root.openDirectory("archives").contents(of: BackupJudge.archive, limit: 10_000_000)
+        archive = try scratch.root.openDirectory("archives").bytes(of: BackupJudge.archive)
     }
 
     package func command(_ scratch: Scratch) -> Command {
@@ -107,7 +107,7 @@ package struct RestoreJudge: Judge {
                 folder = try folder.openDirectory(part)
             }
             guard let name = parts.last, try folder.status(of: name) != nil else { return true }
-            return try folder.contents(of: name, limit: 10_000_000) != bytes
+            return try folder.bytes(of: name) != bytes
         }
         return (isWhole ? [] : ["the restored store differs"])
             + files.map { "an external file is missing or differs: \($0.key)" }

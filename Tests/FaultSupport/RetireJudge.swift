@@ -54,7 +54,9 @@ package struct RetireJudge: Judge {
         }
         let archives = try template.objections(toArchivesIn: archiveFolder(scratch), isTidy: isTidy, scratch)
         objections += archives.objections
-        if names.count > 1 { objections.append("the old store has \(names.count) names") }
+        // A power cut may leave two names to one file.
+        let files = try Set(names.map { try old.status(of: $0)?.identity })
+        if files.count > 1 { objections.append("the old store has \(names.count) names") }
         if archives.count > 1 { objections.append("the old store has \(archives.count) archives") }
         if names.isEmpty, archives.count == 0 { objections.append("the old store is nowhere") }
         if names.first.map({ $0 != template.name }) == true, archives.count == 0 {

@@ -130,7 +130,7 @@ package struct ShareJudge: Judge {
                 folder = try folder.openDirectory(part)
             }
             guard let name = parts.last, try folder.status(of: name) != nil else { return true }
-            return try folder.contents(of: name, limit: 10_000_000) != bytes
+            return try folder.bytes(of: name) != bytes
         }
         .map { "an external file of the \(side) store is missing or differs: \($0.key)" }
     }
@@ -211,7 +211,7 @@ package struct ShareJudge: Judge {
     ) throws -> Value {
         let temporary = try TemporaryDirectory(prefix: "share-judge", in: scratch.privatePath)
         for suffix in ["", "-wal", "-journal"] where try folder.status(of: name + suffix) != nil {
-            let bytes = try folder.contents(of: name + suffix, limit: 10_000_000)
+            let bytes = try folder.bytes(of: name + suffix)
             try temporary.directory.replace(name + suffix, with: bytes, mode: 0o600)
         }
         return try body(PlainStore(temporary.directory.path + "/" + name))

@@ -1,4 +1,5 @@
 import FaultSupport
+import Foundation
 import SafeFiles
 
 /// Judges a shell script that copies a file: what the sweep itself is tried on.
@@ -6,6 +7,8 @@ struct CopyJudge: Judge {
     /// A copy that is written aside, brought to the disk and renamed: sound at every call.
     static let sound =
         "dd if=\"$1/in\" of=\"$1/out.new\" bs=4096 conv=fsync 2>/dev/null && mv \"$1/out.new\" \"$1/out\""
+    /// The same, with its name brought to the disk as well, and what an interrupted run left out of the way.
+    static let durable = "rm -f \"$1/out.new\" && " + sound + " && sync \"$1\""
     /// A copy in place: killed in the middle it leaves half a file.
     static let unsound = "dd if=\"$1/in\" of=\"$1/out\" bs=4096 2>/dev/null"
     private static let content = [UInt8](repeating: 7, count: 20_000)
@@ -21,13 +24,17 @@ struct CopyJudge: Judge {
 
     func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
         let isThere = try scratch.root.status(of: "out") != nil
-        let isWhole = try isThere && scratch.root.contents(of: "out", limit: 30_000) == Self.content
+        let isWhole = try isThere && content(in: scratch) == Self.content
         return (isThere && !isWhole ? ["half a file"] : [])
             + (ending == .exited(0) && !isWhole ? ["a false success"] : [])
     }
 
     func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
-        let copy = try scratch.root.contents(of: "out", limit: 30_000)
-        return ending == .exited(0) && copy == Self.content ? [] : ["not copied"]
+        try ending == .exited(0) && content(in: scratch) == Self.content ? [] : ["not copied"]
+    }
+
+    /// What was copied; it may have two names after a crash.
+    private func content(in scratch: Scratch) throws -> [UInt8] {
+        try Array(Data(contentsOf: URL(fileURLWithPath: scratch.path + "/out")))
     }
 }

@@ -22,7 +22,7 @@ struct Proofs: AsyncParsableCommand {
     var seed = 1
 
     private static let all: [any Proof] = [
-        SingleFaults(), RandomKills(), DoubleFaults(), Races(), LiveWriters(),
+        SingleFaults(), RandomKills(), DoubleFaults(), CrashStates(), Races(), LiveWriters(), Swaps(),
     ]
 
     func run() async throws {

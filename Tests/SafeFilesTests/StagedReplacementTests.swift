@@ -34,6 +34,17 @@ struct StagedReplacementTests {
         #expect(try folder.entries().isEmpty)
     }
 
+    @Test("Two names that a power cut left to one file do not stand in the way")
+    func bothNames() throws {
+        try folder.replace("note", with: Array("old".utf8), mode: 0o600)
+        try #require(link(folder.path + "/note", folder.path + "/note.new") == 0)
+        let replacement = try folder.stageReplacement(of: "note", with: Array("new".utf8), mode: 0o600)
+        #expect(try text("note") == "old")
+        try replacement.commit()
+        #expect(try text("note") == "new")
+        #expect(try folder.entries() == ["note"])
+    }
+
     @Test("A full disk is told before anything is replaced, and a rename that fails leaves the old content")
     func failures() throws {
         try folder.replace("note", with: Array("old".utf8), mode: 0o600)

@@ -50,6 +50,8 @@ package struct MigrationJournal: Sendable {
                 try file.truncate(to: end)
                 try file.synchronize()
             }
+            // Who created it may have been interrupted before its name was on the disk.
+            if records.isEmpty { try folder.synchronize() }
         }
     }
 

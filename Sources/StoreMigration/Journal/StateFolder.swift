@@ -117,6 +117,11 @@ package struct StateFolder: Sendable {
             guard try isCurrent(inner, in: parent) else { continue }
             defer { removeIfUnused(inner, outer: outer, parent: isOuterOurs ? parent : nil) }
             var journal = try MigrationJournal(in: inner)
+            // A record counts only if the way to it is on the disk as well.
+            if journal.records.isEmpty {
+                try outer.synchronize()
+                try parent.synchronize()
+            }
             try requireOwn(journal.state)
             journal.home = old
             return try body(&journal)

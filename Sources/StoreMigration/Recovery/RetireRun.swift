@@ -85,6 +85,11 @@ struct RetireRun {
                 next: .status(old: old.path, new: shared.run.new.path)
             )
         }
+        // A power cut in the middle of the rename may leave both names; the file takes its way from the beginning then.
+        if try folder.status(of: name)?.identity == status.identity {
+            try folder.removeFile(name)
+            try folder.synchronize()
+        }
         try requireProvedNewStore(shared)
         var shared = shared
         var findings: [Finding] = []
@@ -107,6 +112,8 @@ struct RetireRun {
             throw inUse(status.identity)
         }
         try folder.move(old.name, to: name, in: folder)
+        // What goes with the store must not have its new name before the store has.
+        try folder.synchronize()
         try moveSupportFolder(in: folder, to: name)
         let kept = try finish(shared, name: name, folder: folder, &journal)
         guard fate == .archived else { return kept }

@@ -56,6 +56,9 @@ struct RunRecovery {
     /// Recovers the run and says which way it went.
     @discardableResult
     func recover(_ journal: inout MigrationJournal) throws -> RecoveryDecision {
+        if let container = try gatherer.folder(of: run.run.new) {
+            try Nest(of: run.run.transaction, identity: run.nest, in: container)?.releasePlacedFiles(of: run.run.new)
+        }
         let decision = try decision()
         logger.notice("recovering", metadata: ["run": "\(run.run.transaction)", "decision": "\(decision)"])
         switch decision {

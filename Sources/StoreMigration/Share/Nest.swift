@@ -1,4 +1,5 @@
 import SafeFiles
+import StoreFormat
 import SystemPackage
 
 /// The private folder in the container in which a copy is built, on the container's file system.
@@ -45,6 +46,22 @@ struct Nest {
         }
     }
 
+    /// Takes the names in here from files that are in place at `location`.
+    ///
+    /// A power cut in the middle of a move may leave both names, and a file with two names is refused everywhere.
+    func releasePlacedFiles(of location: StoreLocation) throws {
+        for name in try folder.entries() where try folder.isSameFile(name, as: location.name, in: container) {
+            try folder.removeFile(name)
+        }
+        guard try folder.status(of: Self.externalName)?.kind == .directory,
+            let target = try container.externalData(of: location)
+        else { return }
+        let staged = try folder.openDirectory(Self.externalName)
+        for name in try staged.entries() where try staged.isSameFile(name, as: name, in: target) {
+            try staged.removeFile(name)
+        }
+    }
+
     /// Removes the nest and what is left in it.
     func remove() throws {
         for entry in try folder.entries() {
@@ -59,5 +76,13 @@ struct Nest {
         guard try container.status(of: name)?.identity == identity else { return }
         try container.removeDirectory(name)
         try container.synchronize()
+    }
+}
+
+extension Directory {
+    /// True when a name here and one in another folder lead to one file.
+    fileprivate func isSameFile(_ name: String, as other: String, in folder: Directory) throws -> Bool {
+        guard let status = try status(of: name), status.kind == .regular else { return false }
+        return try folder.status(of: other)?.identity == status.identity
     }
 }

@@ -17,6 +17,11 @@
  *                      harmed, as it is when a disk is full or broken and stays so
  *   FAULT_SHIM_ONCE    optional, with FAULT_SHIM_KINDS: of these calls the next one after a harmed one is left alone, so
  *                      that each is harmed once if whoever makes it tries again
+ *
+ * It also records what the program changes, and lets files that were made anew pass for those that were lost in a crash:
+ *
+ *   FAULT_SHIM_RECORD  an existing file, outside of the folder, to append a FaultShimRecord to for every change
+ *   FAULT_SHIM_INODES  a file of FaultShimInode, ordered by `real`: what the program is told instead of what is
  */
 
 typedef enum FaultShimKind {
@@ -46,7 +51,57 @@ typedef enum FaultShimFault {
     FaultShimFaultNoSpace,
     FaultShimFaultInterrupted,
     FaultShimFaultShortTransfer,
+    /* The process stops before the call, until somebody lets it go on. */
+    FaultShimFaultStop,
 } FaultShimFault;
+
+typedef enum FaultShimChange {
+    FaultShimChangeCreate,
+    FaultShimChangeMakeFolder,
+    FaultShimChangeLink,
+    FaultShimChangeRename,
+    FaultShimChangeRemove,
+    FaultShimChangeWrite,
+    FaultShimChangeResize,
+    FaultShimChangeSynchronize,
+    FaultShimChangeSynchronizeData,
+    FaultShimChangeSynchronizeAll,
+    FaultShimChangeSetMode,
+    FaultShimChangeSetOwner,
+} FaultShimChange;
+
+enum { FaultShimRecordSize = 104 };
+
+/* One change that was made, and the file as it is after it. Names and written bytes follow. */
+typedef struct FaultShimRecord {
+    /* A FaultShimChange. */
+    uint32_t change;
+    uint32_t mode;
+    uint32_t user;
+    uint32_t group;
+    /* The file that was changed, created, renamed or removed. */
+    uint64_t inode;
+    /* The folder of its name, and of the new name when it was renamed or linked. */
+    uint64_t parent;
+    uint64_t other_parent;
+    int64_t offset;
+    int64_t size;
+    /* Seconds and nanoseconds. */
+    int64_t modified[2];
+    int64_t changed[2];
+    uint64_t byte_count;
+    uint32_t name_length;
+    uint32_t other_name_length;
+} FaultShimRecord;
+
+/* A file that stands for one of another number, and for one of other times as long as nobody touches it. */
+typedef struct FaultShimInode {
+    uint64_t real;
+    uint64_t shown;
+    int64_t real_changed[2];
+    int64_t modified[2];
+    int64_t changed[2];
+} FaultShimInode;
 
 /* The offset of `kinds` is here for Swift, which cannot see so long an array. */
 enum { FaultShimReportCapacity = 60000, FaultShimReportKindsOffset = 1064 };

@@ -1,0 +1,147 @@
+package import SafeFiles
+
+/// The files of a place as a value: what a disk holds, or would hold after a power cut.
+package struct SimulatedDisk: Sendable {
+    package struct Owner: Hashable, Sendable {
+        package var user: UInt32 = 0
+        package var group: UInt32 = 0
+
+        package init(user: UInt32 = 0, group: UInt32 = 0) {
+            self.user = user
+            self.group = group
+        }
+    }
+
+    package struct Times: Hashable, Sendable {
+        package var modified: FileStatus.Time
+        package var changed: FileStatus.Time
+
+        package init(modified: FileStatus.Time, changed: FileStatus.Time) {
+            self.modified = modified
+            self.changed = changed
+        }
+    }
+
+    /// A file or a folder, whatever names it has.
+    package struct Node: Sendable {
+        package var mode: UInt32
+        package var owner = Owner()
+        package var times: Times?
+        /// A file's bytes as far as they were written; its size may say more.
+        package var bytes: [UInt8] = []
+        package var size = 0
+        /// A folder's names.
+        package var entries: [String: UInt64] = [:]
+
+        package init(mode: UInt32) { self.mode = mode }
+
+        package var isFolder: Bool { SimulatedDisk.isFolder(mode) }
+
+        /// What a reader gets: where nothing was written, zeros.
+        package var content: [UInt8] { bytes.prefix(size) + [UInt8](repeating: 0, count: max(0, size - bytes.count)) }
+    }
+
+    /// One part of a change that reaches the disk, or does not, by itself.
+    package enum Effect: Sendable {
+        /// A name leads to a file, or to nothing.
+        case entry(RecordedOperation.Name, UInt64?)
+        case data(UInt64, offset: Int, ArraySlice<UInt8>)
+        case size(UInt64, Int)
+        case mode(UInt64, UInt32)
+        case owner(UInt64, Owner)
+    }
+
+    package let root: UInt64
+    package var nodes: [UInt64: Node]
+
+    package init(root: UInt64, nodes: [UInt64: Node]) {
+        self.root = root
+        self.nodes = nodes
+    }
+
+    /// As `S_ISDIR` has it.
+    package static func isFolder(_ mode: UInt32) -> Bool { mode & 0o170000 == 0o040000 }
+
+    package mutating func apply(_ effect: Effect) {
+        switch effect {
+        case .entry(let name, let file): nodes[name.folder]?.entries[name.name] = file
+        case .data(let file, let offset, let bytes): nodes[file]?.write(bytes, at: offset)
+        case .size(let file, let size): nodes[file]?.resize(to: size)
+        case .mode(let file, let mode): nodes[file]?.setMode(mode)
+        case .owner(let file, let owner): nodes[file]?.owner = owner
+        }
+    }
+
+    /// Every path below the root and what it leads to, in order, folders before what they hold.
+    package var paths: [(path: String, number: UInt64, node: Node)] {
+        var paths: [(path: String, number: UInt64, node: Node)] = []
+        func visit(_ folder: UInt64, _ prefix: String, _ depth: Int) {
+            guard let node = nodes[folder], depth < 64 else { return }
+            for (name, number) in node.entries.sorted(by: { $0.key < $1.key }) {
+                guard let child = nodes[number] else { continue }
+                paths.append((prefix + name, number, child))
+                if child.isFolder { visit(number, prefix + name + "/", depth + 1) }
+            }
+        }
+        visit(root, "", 0)
+        return paths
+    }
+
+    /// A number that two disks share if whoever reads them sees the same; times do not count.
+    package var fingerprint: Int {
+        var hasher = Hasher()
+        for (path, number, node) in paths {
+            hasher.combine(path)
+            hasher.combine(number)
+            hasher.combine(node.mode)
+            hasher.combine(node.owner)
+            guard !node.isFolder else { continue }
+            hasher.combine(node.size)
+            // Zeros at the end are the same whether they were written or not.
+            let bytes = node.bytes.prefix(node.size)
+            let count = bytes.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
+            bytes.prefix(count).withUnsafeBytes { hasher.combine(bytes: $0) }
+        }
+        return hasher.finalize()
+    }
+
+    /// The paths at which two disks differ, for whoever reads them.
+    package func differences(from other: SimulatedDisk) -> [String] {
+        let (mine, theirs) = (summary, other.summary)
+        return Set(mine.keys).union(theirs.keys).filter { mine[$0] != theirs[$0] }.sorted()
+    }
+
+    private struct Summary: Equatable {
+        let mode: UInt32
+        let owner: Owner
+        let content: [UInt8]
+    }
+
+    private var summary: [String: Summary] {
+        var summary: [String: Summary] = [:]
+        for (path, _, node) in paths {
+            summary[path] = Summary(mode: node.mode, owner: node.owner, content: node.isFolder ? [] : node.content)
+        }
+        return summary
+    }
+}
+
+extension SimulatedDisk.Node {
+    fileprivate mutating func write(_ written: ArraySlice<UInt8>, at offset: Int) {
+        let end = offset + written.count
+        if bytes.count < end { bytes.append(contentsOf: repeatElement(0, count: end - bytes.count)) }
+        bytes.withUnsafeMutableBytes { bytes in
+            written.withUnsafeBytes { written in
+                UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<end]).copyMemory(from: written)
+            }
+        }
+    }
+
+    /// What lies beyond the new end is gone for good.
+    fileprivate mutating func resize(to size: Int) {
+        if size < self.size, bytes.count > size { bytes.removeLast(bytes.count - size) }
+        self.size = size
+    }
+
+    fileprivate mutating func setMode(_ permissions: UInt32) { mode = mode & 0o170000 | permissions }
+}

@@ -1,0 +1,34 @@
+import FaultSupport
+import Testing
+
+@Suite("A command whose power goes at any moment", .serialized)
+struct CrashSweepTests {
+    @Test("A copy that is brought to the disk and renamed survives it, one in place does not")
+    func copies() throws {
+        let sound = try CrashSweep(CopyJudge(script: CopyJudge.durable)).run(limit: 60)
+        #expect(sound.violations.isEmpty, "\(sound.violations.map(\.description).joined(separator: "\n"))")
+        #expect(sound.states > 10)
+        let unsound = try CrashSweep(CopyJudge(script: CopyJudge.unsound)).run(limit: 60)
+        #expect(unsound.violations.contains { $0.objections.contains("half a file") })
+    }
+
+    @Test("A copy that is renamed before its bytes are on the disk is found out")
+    func unsynchronized() throws {
+        var sweep = CrashSweep(CopyJudge(script: CopyJudge.durable))
+        sweep.brokenSynchronization = 0
+        let summary = try sweep.run(limit: 60)
+        #expect(summary.violations.contains { $0.objections.contains("half a file") })
+    }
+
+    @Test("A share ends in the same two stores, and nothing is lost or left behind", arguments: ["wal", "delete"])
+    func share(_ journalMode: String) throws {
+        try expectSound(ShareJudge(template: HabitTemplate.makeCoreData(journalMode: journalMode)))
+    }
+
+    private func expectSound(_ judge: any Judge) throws {
+        let summary = try CrashSweep(judge).run(limit: 40, pairs: 8)
+        #expect(summary.violations.isEmpty, "\(summary.violations.map(\.description).joined(separator: "\n"))")
+        #expect(summary.states >= 40)
+        #expect(summary.pairs >= 8)
+    }
+}

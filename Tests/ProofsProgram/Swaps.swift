@@ -1,0 +1,26 @@
+import FaultSupport
+
+/// Every call that goes by a name, while somebody exchanges the name with a link that leads out of the folder.
+struct Swaps: Proof {
+    let name = "swaps"
+    let title = "names exchanged with links to the outside, during every call that goes by a name"
+
+    private static let gate = 20_000
+    private static let soakGate = 1_000_000
+
+    func run(_ scale: Scale) async throws -> Figure {
+        let count = scale.isExhaustive ? Self.soakGate : Self.gate
+        var figure = Figure(unit: "swaps", gate: count * SwapRace.all.count)
+        var (calls, refused) = (0, 0)
+        for race in SwapRace.all {
+            let outcome = try race.run(swaps: count, deadline: scale.deadline)
+            figure.tried += outcome.swaps
+            calls += outcome.calls
+            refused += outcome.refused
+            if outcome.escapes > 0 { figure.violations.append("\(race): \(outcome.escapes) escapes") }
+            if outcome.swaps < count { figure.violations.append("\(race): \(outcome.swaps) swaps only") }
+        }
+        figure.remarks = ["\(SwapRace.all.count) kinds of calls, \(calls) calls, \(refused) of them refused"]
+        return figure
+    }
+}
