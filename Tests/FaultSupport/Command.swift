@@ -2,6 +2,7 @@ import CTestSupport
 import Foundation
 package import Glibc
 package import SafeFiles
+import Synchronization
 import SystemPackage
 
 /// A program with its arguments and its whole environment.
@@ -73,6 +74,40 @@ package struct Command: Sendable {
         try Self.ending(of: start(output: output), killingAfter: deadline)
     }
 
+    /// The same for a program that may stop; it goes on after `act`.
+    package static func ending(
+        of process: pid_t,
+        killingAfter deadline: Deadline,
+        whenStopped act: () -> Void
+    ) -> Ending {
+        let (end, watchEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let isHung = Mutex(false)
+        Thread {
+            if end.wait(timeout: .now() + .milliseconds(Int(deadline.remainingMilliseconds))) == .timedOut {
+                isHung.withLock { $0 = true }
+                kill(process, SIGKILL)
+            }
+            watchEnd.signal()
+        }
+        .start()
+        var status: Int32 = 0
+        while true {
+            if waitpid(process, &status, WUNTRACED) == -1 && errno == EINTR { continue }
+            // As WIFSTOPPED takes it apart.
+            guard status & 0xFF == 0x7F else { break }
+            act()
+            kill(process, SIGCONT)
+        }
+        end.signal()
+        watchEnd.wait()
+        return isHung.withLock { $0 } ? .hung : ending(status)
+    }
+
+    /// As WIFEXITED and WEXITSTATUS take it apart.
+    private static func ending(_ status: Int32) -> Ending {
+        status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: status & 0x7F)
+    }
+
     /// Waits for a program's end; at the deadline it is killed, which counts as `hung`.
     package static func ending(of process: pid_t, killingAfter deadline: Deadline) -> Ending {
         let isOver = wait(for: process, until: deadline)
@@ -80,8 +115,7 @@ package struct Command: Sendable {
         var status: Int32 = 0
         while waitpid(process, &status, 0) == -1 && errno == EINTR {}
         guard isOver else { return .hung }
-        // As WIFEXITED and WEXITSTATUS take it apart.
-        return status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: status & 0x7F)
+        return ending(status)
     }
 
     private static func wait(for process: pid_t, until deadline: Deadline) -> Bool {

@@ -41,6 +41,9 @@ package struct Fault: Hashable, Sendable, CustomStringConvertible {
     )
     package static let shortTransfer = Fault("half a transfer", FaultShimFaultShortTransfer, [.read, .write])
 
+    /// The process stops before the call, until it is told to go on; no harm by itself.
+    package static let stop = Fault("stopped", FaultShimFaultStop, Set(CallKind.allCases))
+
     package static let all = [
         killBefore, killAfter, inputOutputError, lastingInputOutputError, noSpace, lastingNoSpace, interrupted,
         shortTransfer,

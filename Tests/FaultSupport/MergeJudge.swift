@@ -139,7 +139,7 @@ package struct MergeJudge: Judge {
         }
     }
 
-    private func objects(in folder: String, _ name: String, _ scratch: Scratch) throws -> [String] {
+    func objects(in folder: String, _ name: String, _ scratch: Scratch) throws -> [String] {
         try query("SELECT ZNAME FROM ZHABIT ORDER BY ZNAME", in: folder, name, scratch)
             .map { row in
                 String(

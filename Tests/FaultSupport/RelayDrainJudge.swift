@@ -8,7 +8,7 @@ package struct RelayDrainJudge: Judge {
     /// What the command printed, over several runs; it lies where nothing is counted.
     private static let drained = "drained"
 
-    private let template: StoreTemplate
+    package let template: StoreTemplate
     /// A store with its relay, which holds notices for a consumer.
     private let files: [String: [UInt8]]
 

@@ -95,7 +95,7 @@ package struct RestoreJudge: Judge {
         return try share.content(of: template.name, in: folder, scratch, withoutFence: false) == displaced.content
     }
 
-    private func objectionsToPlace(_ scratch: Scratch) throws -> [String] {
+    func objectionsToPlace(_ scratch: Scratch) throws -> [String] {
         let folder = try scratch.root.openDirectory("group")
         let isWhole = try share.content(of: template.name, in: folder, scratch, withoutFence: false) == template.content
         let files = try template.files.filter { path, bytes in

@@ -53,6 +53,21 @@ package final class Scratch: Sendable {
         environment: [String: String],
         deadline: Deadline
     ) throws -> Command.Ending {
+        try prepared(command, shim: shim, environment: environment).run(output: outputPath, deadline: deadline)
+    }
+
+    /// Runs a command below the root that stops at a call, and goes on after `act`.
+    package func run(
+        _ command: Command,
+        stoppingAt point: FaultPoint,
+        deadline: Deadline,
+        _ act: () -> Void
+    ) throws -> Command.Ending {
+        let command = try prepared(command, shim: FaultSweep.shim, environment: point.environment)
+        return Command.ending(of: try command.start(output: outputPath), killingAfter: deadline, whenStopped: act)
+    }
+
+    private func prepared(_ command: Command, shim: String?, environment: [String: String]) throws -> Command {
         var command = command
         command.environment["TMPDIR"] = command.environment["TMPDIR"] ?? path + "/tmp"
         if let shim {
@@ -64,7 +79,7 @@ package final class Scratch: Sendable {
             command.environment["FAULT_SHIM_REPORT"] = reportPath
             command.environment.merge(environment) { _, new in new }
         }
-        return try command.run(output: outputPath, deadline: deadline)
+        return command
     }
 
     /// Runs a command below the root, and kills it after a while if it has not ended.

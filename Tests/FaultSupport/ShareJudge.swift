@@ -96,7 +96,7 @@ package struct ShareJudge: Judge {
         return try content(of: template.name, in: folder, scratch, withoutFence: false) == displaced.content
     }
 
-    private func objectionsToNew(_ scratch: Scratch) throws -> [String] {
+    func objectionsToNew(_ scratch: Scratch) throws -> [String] {
         let folder = try scratch.root.openDirectory(Self.newFolder)
         var objections: [String] = []
         var content =
@@ -113,7 +113,7 @@ package struct ShareJudge: Judge {
         return try objections + objectionsToExternalFiles(of: folder, "new")
     }
 
-    private func objectionsToOld(_ scratch: Scratch) throws -> [String] {
+    func objectionsToOld(_ scratch: Scratch) throws -> [String] {
         let folder = try scratch.root.openDirectory(Self.oldFolder)
         let content = try content(of: template.name, in: folder, scratch, withoutFence: true)
         var objections: [String] = []

@@ -22,7 +22,8 @@ struct Proofs: AsyncParsableCommand {
     var seed = 1
 
     private static let all: [any Proof] = [
-        SingleFaults(), RandomKills(), DoubleFaults(), CrashStates(), Races(), LiveWriters(), Swaps(),
+        SingleFaults(), RandomKills(), DoubleFaults(), CrashStates(), LostSynchronizations(), Races(), LiveWriters(),
+        Swaps(), Neighbours(),
     ]
 
     func run() async throws {

@@ -159,7 +159,7 @@ package struct CrashSweep: Sendable {
     }
 
     /// Runs the command for the record of what it changes, and makes sure that the record is true.
-    private func record(
+    func record(
         _ scratch: Scratch,
         _ before: SimulatedDisk,
         _ guise: Scratch.Guise,
@@ -190,7 +190,7 @@ package struct CrashSweep: Sendable {
     }
 
     /// Has a state judged, the command run again and judged; and if told so run once more, which must change nothing.
-    private func examine(_ disk: SimulatedDisk, _ scratch: Scratch, isThorough: Bool = true) -> [String] {
+    func examine(_ disk: SimulatedDisk, _ scratch: Scratch, isThorough: Bool = true) -> [String] {
         var objections: [String] = []
         do {
             let guise = try scratch.materialize(disk)

@@ -12,6 +12,9 @@ package struct SwapRace: Sendable, CustomStringConvertible {
         package var escapes = 0
     }
 
+    /// However fast the names are exchanged, the call is made so often.
+    private static let leastCalls = 20
+
     package let description: String
     /// Makes the call once, and says whether it led outside.
     private let attempt: @Sendable (SwapPlace, Int) throws -> Bool
@@ -26,7 +29,7 @@ package struct SwapRace: Sendable, CustomStringConvertible {
         let place = try SwapPlace()
         var outcome = Outcome()
         try place.whileSwapping {
-            while place.swapCount < swaps, !deadline.hasPassed {
+            while place.swapCount < swaps || outcome.calls < Self.leastCalls, !deadline.hasPassed {
                 outcome.calls += 1
                 do {
                     if try attempt(place, outcome.calls) { outcome.escapes += 1 }

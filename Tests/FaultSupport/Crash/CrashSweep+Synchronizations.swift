@@ -1,0 +1,91 @@
+import Foundation
+import SafeFiles
+import Synchronization
+
+extension CrashSweep {
+    /// A call that brings something to the disk, and what comes of it if the call does nothing.
+    package struct LostSynchronization: Sendable, CustomStringConvertible {
+        /// Its number among the operations.
+        package let number: Int
+        let operation: RecordedOperation
+        /// States that the call rules out, as far as they were tried.
+        package let states: Int
+        /// What the judge objects to in the first that is found out.
+        package let objection: String?
+
+        package var isNoticed: Bool { objection != nil }
+
+        package var description: String {
+            let verdict = states == 0 ? "has nothing to bring" : objection.map { "noticed: \($0)" } ?? "not noticed"
+            return "#\(number) \(operation): \(verdict)"
+        }
+    }
+
+    /// Lets every `fsync` of the command do nothing, one at a time, and tries states that only then are possible.
+    ///
+    /// This is how it shows that the sweep can fail. A call whose loss nobody notices is needless, or covers what the
+    /// judge is blind to.
+    package func withLostSynchronizations(statesEach limit: Int) throws -> [LostSynchronization] {
+        let workers = judge.isAlone ? 1 : ProcessInfo.processInfo.activeProcessorCount
+        let results = Mutex<(found: [LostSynchronization], failure: (any Error)?)>(([], nil))
+        DispatchQueue.concurrentPerform(iterations: workers) { worker in
+            do {
+                let found = try withLostSynchronizations(statesEach: limit, worker, of: workers)
+                results.withLock { $0.found += found }
+            } catch {
+                results.withLock { $0.failure = error }
+            }
+        }
+        let (found, failure) = results.withLock { $0 }
+        if let failure { throw failure }
+        return found.sorted { $0.number < $1.number }
+    }
+
+    private func withLostSynchronizations(statesEach limit: Int, _ worker: Int, of workers: Int) throws
+        -> [LostSynchronization]
+    {
+        let scratch = try Scratch()
+        try judge.prepare(scratch)
+        let before = try scratch.disk()
+        let sound = try record(scratch, before, Scratch.Guise()) { try judge.afterRerun(scratch, $0) }
+        let numbers = sound.operations.indices.filter { sound.operations[$0].isSynchronization }
+        var found: [LostSynchronization] = []
+        for (index, number) in numbers.enumerated() where index % workers == worker && !deadline.hasPassed {
+            let broken = try CrashSpace(before: before, operations: sound.operations, ignoring: [number])
+            let all = broken.states(ruledOutIn: sound, after: number)
+            let step = max(1, all.count / max(1, limit))
+            var tried = 0
+            var objection: String?
+            // The last moment is the worst: everything else was built on what is lost.
+            for state in stride(from: all.count - 1, through: 0, by: -step).prefix(limit).map({ all[$0] })
+            where objection == nil {
+                tried += 1
+                objection = examine(broken.disk(in: state), scratch, isThorough: false).first
+            }
+            let line = objection.map { String($0.prefix { $0 != "\n" }.prefix(160)) }
+            found.append(
+                LostSynchronization(
+                    number: number,
+                    operation: sound.operations[number],
+                    states: tried,
+                    objection: line
+                )
+            )
+        }
+        return found
+    }
+}
+
+extension CrashSpace {
+    /// States after an operation that are possible here and not in another space over the same operations.
+    fileprivate func states(ruledOutIn other: CrashSpace, after number: Int) -> [CrashState] {
+        (number + 1...operations.count)
+            .flatMap { prefix -> [CrashState] in
+                let lost = Set(pending(at: prefix)).subtracting(other.pending(at: prefix)).sorted()
+                guard !lost.isEmpty else { return [] }
+                let perOperation = Dictionary(grouping: lost) { parts[$0].operation }.values
+                return (perOperation.count > 1 ? perOperation.map { CrashState(prefix: prefix, lost: $0) } : [])
+                    + [CrashState(prefix: prefix, lost: lost)]
+            }
+    }
+}

@@ -1,0 +1,68 @@
+import SafeFiles
+
+/// A judge who can tell what a member of the group may spoil from what no such member can reach.
+package protocol NeighbourJudge: Judge {
+    /// The folder that the members of the group share.
+    var container: String { get }
+    var template: StoreTemplate { get }
+    /// What there is to object to in what lies outside of the container.
+    func objectionsOutside(_ scratch: Scratch) throws -> [String]
+    /// What there is to object to in what stands in the container, if the command claims to have put it there.
+    func objectionsToClaim(_ scratch: Scratch) throws -> [String]
+}
+
+extension NeighbourJudge {
+    package var container: String { "group" }
+}
+
+extension ShareJudge: NeighbourJudge {
+    package func objectionsOutside(_ scratch: Scratch) throws -> [String] { try objectionsToOld(scratch) }
+
+    package func objectionsToClaim(_ scratch: Scratch) throws -> [String] {
+        guard try scratch.root.openDirectory(container).status(of: template.name)?.kind == .regular else {
+            return ["no file stands at the new place"]
+        }
+        return try objectionsToNew(scratch)
+    }
+}
+
+extension MergeJudge: NeighbourJudge {
+    package func objectionsOutside(_ scratch: Scratch) throws -> [String] {
+        let old = try objects(in: "old", template.name, scratch)
+        let expected = [["Late", "Read", "Stroll"]] + (kind == .unshare ? [["Late", "New", "Read", "Stroll"]] : [])
+        return expected.contains(old) ? [] : ["the old store holds \(old)"]
+    }
+
+    package func objectionsToClaim(_ scratch: Scratch) throws -> [String] {
+        guard kind != .unshare else { return [] }
+        guard try scratch.root.openDirectory(container).status(of: template.name)?.kind == .regular else {
+            return ["no file stands at the new place"]
+        }
+        let new = try objects(in: container, template.name, scratch)
+        return new == ["Late", "New", "Read", "Stroll"] ? [] : ["the new store holds \(new)"]
+    }
+}
+
+extension RestoreJudge: NeighbourJudge {
+    package func objectionsOutside(_ scratch: Scratch) throws -> [String] {
+        let bytes = try scratch.root.bytes(of: BackupJudge.archive)
+        return bytes == archive ? [] : ["the archive differs"]
+    }
+
+    package func objectionsToClaim(_ scratch: Scratch) throws -> [String] {
+        guard try scratch.root.openDirectory(container).status(of: template.name)?.kind == .regular else {
+            return ["no file stands at the place"]
+        }
+        return try objectionsToPlace(scratch)
+    }
+}
+
+extension RelayDrainJudge: NeighbourJudge {
+    /// The relay lies beside the store that is shared.
+    package var container: String { "old" }
+
+    package func objectionsOutside(_ scratch: Scratch) throws -> [String] { [] }
+
+    /// Notices that a neighbour removes are gone; nothing is claimed of them.
+    package func objectionsToClaim(_ scratch: Scratch) throws -> [String] { [] }
+}
