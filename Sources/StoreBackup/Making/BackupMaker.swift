@@ -231,11 +231,12 @@ public struct BackupMaker: Sendable {
             return buffer.count
         }
         var done: Int64 = 0
+        let total = manifest.byteCount
         for member in manifest.members {
             let source = try contents.open(member.name)
             try writer.add(member.name, bytes: member.bytes) { buffer, offset in
                 try monitor.checkCancellation()
-                monitor.report(.copying, done + offset, of: manifest.byteCount)
+                monitor.report(.copying, done + offset, of: total)
                 return try source.read(into: buffer, at: offset)
             }
             done += member.bytes

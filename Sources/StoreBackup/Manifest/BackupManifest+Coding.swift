@@ -9,9 +9,9 @@ extension BackupManifest {
 
     /// The one way in which this manifest is written.
     package func encoded() throws -> [UInt8] {
-        var sealed = self
-        sealed.checksum = try seal()
-        return try sealed.plain()
+        var bytes: [UInt8] = []
+        try write(sealedBy: seal()) { bytes += $0 }
+        return bytes
     }
 
     /// Reads what ``encoded()`` wrote; any other spelling of the same is taken for damage.
@@ -34,7 +34,7 @@ extension BackupManifest {
         guard let manifest = try? JSONDecoder().decode(BackupManifest.self, from: data) else {
             throw BackupError(.damaged, path: path, "its manifest is damaged")
         }
-        guard try manifest.checksum == manifest.seal(), try manifest.plain() == bytes else {
+        guard try manifest.checksum == manifest.seal(), try manifest.isWritten(as: bytes) else {
             throw BackupError(.damaged, path: path, "its manifest is not as it was written")
         }
         self = manifest
@@ -63,16 +63,43 @@ extension BackupManifest {
     }
 
     private func seal() throws -> String {
-        var blank = self
-        blank.checksum = ""
         var hash = FileHash()
-        try blank.plain().withUnsafeBytes { hash.add($0) }
+        try write(sealedBy: "") { piece in piece.withUnsafeBytes { hash.add($0) } }
         return hash.finish()
     }
 
-    private func plain() throws -> [UInt8] {
+    private func isWritten(as bytes: [UInt8]) throws -> Bool {
+        var rest = bytes[...]
+        var isSame = true
+        try write(sealedBy: checksum) { piece in
+            isSame = isSame && rest.starts(with: piece)
+            rest = rest.dropFirst(piece.count)
+        }
+        return isSame && rest.isEmpty
+    }
+
+    /// Writes it piece by piece, and a member at a time: taken apart as a whole, a long one takes many times its bytes.
+    private func write(sealedBy checksum: String, _ sink: ([UInt8]) -> Void) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        return try [UInt8](encoder.encode(self)) + [0x0A]
+        func put(_ start: String, _ value: some Encodable, indentedBy spaces: Int) throws {
+            var piece = Array(start.utf8)
+            // No text of JSON holds a line's end but between its parts.
+            for byte in try encoder.encode(value) {
+                piece.append(byte)
+                if byte == 0x0A { piece.append(contentsOf: repeatElement(0x20, count: spaces)) }
+            }
+            sink(piece)
+        }
+        try put("{\n  \"checksum\" : ", checksum, indentedBy: 2)
+        try put(",\n  \"formatVersion\" : ", formatVersion, indentedBy: 2)
+        var start = ",\n  \"members\" : [\n    "
+        for member in members {
+            try put(start, member, indentedBy: 4)
+            start = ",\n    "
+        }
+        try put("\n  ],\n  \"store\" : ", store, indentedBy: 2)
+        try put(",\n  \"tool\" : ", tool, indentedBy: 2)
+        sink(Array("\n}\n".utf8))
     }
 }

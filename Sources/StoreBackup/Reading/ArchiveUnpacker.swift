@@ -29,9 +29,10 @@ package struct ArchiveUnpacker {
         let place = manifest.location(in: folder.path)
         let external = try externalFolder(of: manifest, at: place, in: folder)
         var done: Int64 = 0
+        let total = manifest.byteCount
         for expected in manifest.members {
             try monitor.checkCancellation()
-            monitor.report(.proving, done, of: manifest.byteCount)
+            monitor.report(.proving, done, of: total)
             guard let member = try reader.next() else {
                 throw BackupError(.damaged, path: source.path, "it ends before its last member")
             }

@@ -1,0 +1,56 @@
+import Foundation
+import SafeFiles
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import StoreBackup
+
+@Suite("A manifest's text")
+struct ManifestCodingTests {
+    /// A manifest with odd names, and with so many members.
+    private func manifest(members count: Int) -> BackupManifest {
+        BackupManifest(
+            tool: "a \"tool\" of 1/2",
+            store: BackupManifest.Store(
+                name: "Hàbits \u{1F4C5}\\.sqlite",
+                kind: .coreData,
+                uuid: "00000000-0000-0000-0000-000000000000",
+                model: nil,
+                frameworkVersion: 1,
+                entities: [.init(name: "A", objects: 1), .init(name: "Ä\"", objects: 0)],
+                history: nil,
+                digest: "",
+                mode: 0o600
+            ),
+            members: (0..<count).map { .init(name: "\($0)/\"é\\", bytes: Int64($0), sha256: "\($0)") }
+        )
+    }
+
+    @Test("Written member by member it is what the coder writes as a whole", arguments: [1, 2, 300])
+    func wholeText(count: Int) throws {
+        let bytes = try manifest(members: count).encoded()
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+        var whole = manifest(members: count)
+        whole.checksum = try #require(object["checksum"] as? String)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        #expect(try Data(bytes) == encoder.encode(whole) + [0x0A])
+        #expect(try BackupManifest(decoding: bytes, from: "-") == manifest(members: count))
+    }
+
+    @Test("One byte more, less or other is damage")
+    func otherBytes() throws {
+        let bytes = try manifest(members: 2).encoded()
+        let edits: [[UInt8]] = [bytes + [0x0A], bytes.dropLast(), [0x20] + bytes]
+        for edit in edits {
+            let error = #expect(throws: BackupError.self) { try BackupManifest(decoding: edit, from: "-") }
+            #expect(error?.code == .damaged)
+        }
+        for place in bytes.indices {
+            var other = bytes
+            other[place] ^= 1
+            #expect(throws: BackupError.self, "byte \(place)") { try BackupManifest(decoding: other, from: "-") }
+        }
+    }
+}
