@@ -102,16 +102,7 @@ package struct StateFolder: Sendable {
         let parent = try Directory.open(path: root.folder)
         while true {
             let isOuterOurs = try parent.status(of: root.name) == nil || !isChosen
-            let outer = try open(root.name, in: parent)
-            let inner = try open(storeName, in: outer)
-            guard let lock = try FileLock.acquire(Self.lockName, in: inner, deadline: deadline) else {
-                throw MigrationError(
-                    .busy,
-                    "another run over this store has not ended",
-                    path: path,
-                    advice: "Wait for it, or give it more time with --lock-timeout."
-                )
-            }
+            guard let (outer, inner, lock) = try locked(in: parent, deadline) else { continue }
             defer { lock.release() }
             // Whoever held the lock before may have removed the folder; its lock file is then nobody's any more.
             guard try isCurrent(inner, in: parent) else { continue }
@@ -126,6 +117,30 @@ package struct StateFolder: Sendable {
             journal.home = old
             return try body(&journal)
         }
+    }
+
+    /// The folder, made where it is missing, and its lock; nil when another run removed it in between.
+    private func locked(
+        in parent: Directory,
+        _ deadline: Deadline
+    ) throws -> (outer: Directory, inner: Directory, lock: FileLock)? {
+        do {
+            let outer = try open(root.name, in: parent)
+            let inner = try open(storeName, in: outer)
+            if let lock = try FileLock.acquire(Self.lockName, in: inner, deadline: deadline) {
+                return (outer, inner, lock)
+            }
+        } catch {
+            let isGone = (error as? FileError)?.errno == .noSuchFileOrDirectory
+            guard isGone, !deadline.hasPassed else { throw error }
+            return nil
+        }
+        throw MigrationError(
+            .busy,
+            "another run over this store has not ended",
+            path: path,
+            advice: "Wait for it, or give it more time with --lock-timeout."
+        )
     }
 
     private func open(_ name: String, in folder: Directory) throws -> Directory {
