@@ -101,8 +101,11 @@ struct RestoreOverDamageTests {
         #expect(try world.digest(of: world.restored) == world.digest(of: world.store))
     }
 
-    @Test("An interrupted one puts it back whole")
-    func interrupted() throws {
+    @Test(
+        "An interrupted one is told, and put back whole or finished by whatever comes next",
+        arguments: [false, true]
+    )
+    func interrupted(isResumed: Bool) throws {
         let (world, archive) = try damaged(.zeroedPages)
         let before = try world.place.everything().mapValues(\.bytes)
         let folder = world.place.directory
@@ -140,8 +143,15 @@ struct RestoreOverDamageTests {
                     try aside.take(name, from: folder) { try journal.append(.aside($0)) }
                 }
             }
-        #expect(try Recovery(of: world.restored.url).resume().outcome == .rolledBack)
-        #expect(try world.place.everything().mapValues(\.bytes) == before)
-        #expect(try world.restore(archive) { $0.overwrite = .always }.outcome == .restored)
+        #expect(try folder.status(of: world.name) == nil)
+        let status = try StoreMigrator(from: world.restored.url, to: world.restored.url).status()
+        #expect(status.run == .interrupted && status.next == .resume(old: world.restored.path))
+        if isResumed {
+            #expect(try Recovery(of: world.restored.url).resume().outcome == .rolledBack)
+            #expect(try world.place.everything().mapValues(\.bytes) == before)
+        }
+        let outcome = try world.restore(archive) { $0.overwrite = .always }
+        #expect(outcome.outcome == .restored && outcome.keptAside != nil)
+        #expect(try world.digest(of: world.restored) == world.digest(of: world.store))
     }
 }
