@@ -5,6 +5,8 @@
 public struct BackupError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What kind of thing went wrong, as far as a caller can act on it.
     public enum Code: String, Sendable, Codable {
+        /// There is no file of that name.
+        case absent
         /// This is no archive, or none of ours.
         case notABackup
         /// A newer version of this package wrote it.

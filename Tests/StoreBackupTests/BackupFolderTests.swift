@@ -47,9 +47,9 @@ struct BackupFolderTests {
             }
         }
         try world.archives.write("foreign.tar.zst", [1, 2, 3])
-        let rehearsed = try folder.prune(RetentionPolicy(last: 2), isRehearsal: true)
+        let rehearsed = try folder.prune(RetentionPolicy(last: 2), isRehearsal: true, at: date(9))
         #expect(try world.archives.directory.entries().count == 11)
-        let done = try folder.prune(RetentionPolicy(last: 2))
+        let done = try folder.prune(RetentionPolicy(last: 2), at: date(9))
         #expect(done.removed.map(\.name) == rehearsed.removed.map(\.name))
         #expect(done.removed.count == 6)
         #expect(done.leftAlone.map(\.name) == ["foreign.tar.zst"])
@@ -66,16 +66,27 @@ struct BackupFolderTests {
         for day in 0..<4 { try folder.add(world.stores.location("one.sqlite").url, at: date(day)) }
         let names = try folder.list().map(\.name)
         for name in names.suffix(2) { try spoil(name) }
-        let done = try folder.prune(RetentionPolicy(last: 1))
+        let done = try folder.prune(RetentionPolicy(last: 1), at: date(9))
         #expect(done.kept.map(\.name) == [names[1], names[3]])
         #expect(try world.archives.directory.entries() == [names[1], names[3]])
+    }
+
+    @Test("One that is dated in the future is kept, and takes the place of none that was made since")
+    func wrongClock() throws {
+        for day in [0, 1, 2, 30_000] { try folder.add(world.stores.location("one.sqlite").url, at: date(day)) }
+        let names = try folder.list().map(\.name)
+        let done = try folder.prune(RetentionPolicy(last: 1), at: date(3))
+        #expect(done.kept.map(\.name) == [names[2], names[3]])
+        #expect(done.removed.map(\.name) == [names[0], names[1]])
+        // A clock that is behind makes all of them later than it; none is removed then.
+        #expect(try folder.prune(RetentionPolicy(last: 1), at: date(-30)).removed.isEmpty)
     }
 
     @Test("Where none is good, nothing is removed")
     func noneGood() throws {
         for day in 0..<3 { try folder.add(world.stores.location("one.sqlite").url, at: date(day)) }
         for backup in try folder.list() { try spoil(backup.name) }
-        #expect(try folder.prune(RetentionPolicy(last: 1)).removed.isEmpty)
+        #expect(try folder.prune(RetentionPolicy(last: 1), at: date(9)).removed.isEmpty)
         #expect(try world.archives.directory.entries().count == 3)
     }
 

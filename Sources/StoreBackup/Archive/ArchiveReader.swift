@@ -44,7 +44,11 @@ package final class ArchiveReader {
         let isTar = start.count >= 262 && start[257..<262].elementsEqual("ustar".utf8)
         if start.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
             guard source.size != nil else {
-                throw BackupError(.refused, path: source.path, "a zip file cannot be read from a stream")
+                throw BackupError(
+                    .notABackup,
+                    path: source.path,
+                    "a zip file cannot be read from a stream, only by its name"
+                )
             }
             archive_read_support_format_zip_seekable(archive)
         } else {

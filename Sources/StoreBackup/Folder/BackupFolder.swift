@@ -1,6 +1,7 @@
 public import FoundationEssentials
 import SafeFiles
 public import StoreFormat
+import SystemPackage
 
 /// A folder that holds backups, of one store or of many.
 public struct BackupFolder: Sendable {
@@ -49,7 +50,7 @@ public struct BackupFolder: Sendable {
 
     /// Every archive in the folder, oldest first; only manifests are read.
     public func list() throws -> [KeptBackup] {
-        let folder = try Directory.open(path: path)
+        let folder = try opened()
         return try folder.entries()
             .filter { BackupForm(fileName: $0) != nil && !$0.hasPrefix(".") }
             .compactMap { name in
@@ -58,6 +59,15 @@ public struct BackupFolder: Sendable {
                 return backup(name, status, in: folder)
             }
             .sorted { ($0.time, $0.name) < ($1.time, $1.name) }
+    }
+
+    private func opened() throws -> Directory {
+        do {
+            return try Directory.open(path: path)
+        } catch {
+            guard error.errno == .noSuchFileOrDirectory else { throw error }
+            throw BackupError(.absent, path: path, "there is no folder")
+        }
     }
 
     private func backup(_ name: String, _ status: FileStatus, in folder: Directory) -> KeptBackup {
@@ -74,7 +84,7 @@ public struct BackupFolder: Sendable {
 
     /// Unpacks each archive in a scratch place, compares what it holds with what it says, and tells each with its problem.
     public func check(_ onVerdict: (KeptBackup) throws -> Void) throws {
-        let folder = try Directory.open(path: path)
+        let folder = try opened()
         for backup in try list() {
             try monitor.checkCancellation()
             try onVerdict(backup.with(problem: problem(of: backup.name, in: folder)))
@@ -97,13 +107,21 @@ public struct BackupFolder: Sendable {
     /// Removes what the policy does not keep, of each store by itself, and never the last good backup of one.
     ///
     /// Before anything of a store is removed, one of those that are kept is checked whole; if none of them is good, the
-    /// newest good one of the others is kept as well. With `isRehearsal` nothing is removed.
-    public func prune(_ policy: RetentionPolicy, isRehearsal: Bool = false) throws -> Pruning {
-        let folder = try Directory.open(path: path)
+    /// newest good one of the others is kept as well. One that is dated more than a day after `now` is kept and takes
+    /// nobody's place: the clock was wrong, then or now. With `isRehearsal` nothing is removed.
+    public func prune(
+        _ policy: RetentionPolicy,
+        isRehearsal: Bool = false,
+        at now: Date = Date()
+    ) throws -> Pruning {
+        let folder = try opened()
         let all = try list()
         var kept: [KeptBackup] = []
         var removed: [KeptBackup] = []
-        for (_, series) in Dictionary(grouping: all.filter { $0.series != nil }, by: { $0.series ?? "" }) {
+        let tomorrow = Int64(now.timeIntervalSince1970) + 86_400
+        for (_, whole) in Dictionary(grouping: all.filter { $0.series != nil }, by: { $0.series ?? "" }) {
+            kept += whole.filter { $0.time > tomorrow }
+            let series = whole.filter { $0.time <= tomorrow }
             let places = policy.kept(of: series.map(\.time))
             var staying = series.indices.filter { places.contains($0) }
             var going = series.indices.filter { !places.contains($0) }

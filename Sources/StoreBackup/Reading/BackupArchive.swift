@@ -32,11 +32,7 @@ public struct BackupArchive: Sendable {
 
     /// True when the file begins as an archive of ours does.
     public static func isArchive(at url: URL) -> Bool {
-        let location = StoreLocation(url: url)
-        guard let folder = try? Directory.open(path: location.folder),
-            let file = try? folder.openFile(location.name, for: .reading),
-            let source = try? ArchiveSource(file), let reader = try? ArchiveReader(source)
-        else { return false }
+        guard let source = try? ArchiveSource(at: url), let reader = try? ArchiveReader(source) else { return false }
         return (try? reader.next())?.name == BackupManifest.memberName
     }
 
@@ -55,8 +51,5 @@ public struct BackupArchive: Sendable {
         try UnpackedBackup(source(), in: place, monitor: monitor)
     }
 
-    private func source() throws -> ArchiveSource {
-        let place = StoreLocation(url: url)
-        return try ArchiveSource(Directory.open(path: place.folder).openFile(place.name, for: .reading))
-    }
+    private func source() throws -> ArchiveSource { try ArchiveSource(at: url) }
 }

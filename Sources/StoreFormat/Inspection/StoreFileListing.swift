@@ -137,7 +137,7 @@ extension Finding.Code {
     /// A `-shm` without a `-wal`.
     package static let sharedMemoryWithoutLog = Self(rawValue: "sharedMemoryWithoutLog")
     /// The header says WAL, and there is no `-wal`.
-    package static let walHeaderWithoutLog = Self(rawValue: "walHeaderWithoutLog")
+    public static let walHeaderWithoutLog = Self(rawValue: "walHeaderWithoutLog")
     /// The rollback journal is not empty.
     package static let journalHoldsPages = Self(rawValue: "journalHoldsPages")
     /// The store could be read only by a transaction in place.

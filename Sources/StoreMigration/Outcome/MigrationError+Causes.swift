@@ -92,6 +92,7 @@ extension MigrationError {
 extension BackupError.Code {
     fileprivate var outcome: MigrationOutcome {
         switch self {
+        case .absent: .nothingFound
         case .notABackup, .refused, .damaged: .foundButUnreadable
         case .newerFormat, .unsuitable: .incompatible
         case .tooLarge: .noSpace
@@ -102,6 +103,7 @@ extension BackupError.Code {
 
     fileprivate var advice: String {
         switch self {
+        case .absent: "Check the path."
         case .notABackup: "Name an archive that the backup command made."
         case .newerFormat: "Use a newer version of this program."
         case .refused: "Nothing of it was unpacked; use a backup whose origin you know."

@@ -36,13 +36,12 @@ struct RestoreJudge {
     private func decision(on store: UnreadableStore) throws -> RestoreDecision {
         let isDamaged = [.damaged, .truncated, .notADatabase].contains(store.reason)
         if isDamaged, options.overwrite == .always { return .clear }
+        let cause = MigrationError(store)
         throw MigrationError(
-            MigrationError(store).outcome,
+            cause.outcome,
             "what is there cannot be read: \(store.detail)",
             path: place.path,
-            advice: isDamaged
-                ? "Replace it with --overwrite always; it is kept aside whole."
-                : "Move it away with its log and journal, then restore again.",
+            advice: isDamaged ? "Replace it with --overwrite always; it is kept aside whole." : cause.advice,
             underlyingError: store
         )
     }

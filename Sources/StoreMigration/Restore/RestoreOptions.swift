@@ -22,6 +22,8 @@ public struct RestoreOptions: Sendable {
     public var lockTimeout: Duration = .seconds(20)
     /// Network file systems are refused unless this is true: their locks cannot be trusted.
     public var allowsNetworkFileSystem = false
+    /// True for a program that root may run: it becomes the place's owner for good, once it has opened the archive.
+    public var becomesOwner = false
 
     public init() {}
 

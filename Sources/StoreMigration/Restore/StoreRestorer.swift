@@ -34,13 +34,7 @@ public struct StoreRestorer: Sendable {
         from archive: URL,
         isCancelled: (@Sendable () -> Bool)? = nil
     ) throws(MigrationError) -> RestoreOutcome {
-        do {
-            let file = StoreLocation(url: archive)
-            let source = try ArchiveSource(Directory.open(path: file.folder).openFile(file.name, for: .reading))
-            return try restore(from: source, isCancelled)
-        } catch {
-            throw MigrationError(error)
-        }
+        try restore(isCancelled) { try ArchiveSource(at: archive) }
     }
 
     /// Restores from a stream, in a tar form; `read` fills a buffer and returns how many bytes it put there, 0 at the end.
@@ -49,15 +43,24 @@ public struct StoreRestorer: Sendable {
         reading read: @escaping (UnsafeMutableRawBufferPointer) throws -> Int,
         isCancelled: (@Sendable () -> Bool)? = nil
     ) throws(MigrationError) -> RestoreOutcome {
+        try restore(isCancelled) { ArchiveSource(stream: "-", read: read) }
+    }
+
+    private func restore(
+        _ isCancelled: (@Sendable () -> Bool)?,
+        _ open: () throws -> ArchiveSource
+    ) throws(MigrationError) -> RestoreOutcome {
         do {
-            return try restore(from: ArchiveSource(stream: "-", read: read), isCancelled)
+            // The place's owner may not be able to read what root can.
+            let source = try open()
+            if options.becomesOwner { try OldStoreOwner.becomeOwner(ofPlace: place) }
+            return try restore(source, WorkMonitor(onProgress: onProgress, isCancelled: isCancelled))
         } catch {
             throw MigrationError(error)
         }
     }
 
-    private func restore(from source: ArchiveSource, _ isCancelled: (@Sendable () -> Bool)?) throws -> RestoreOutcome {
-        let monitor = WorkMonitor(onProgress: onProgress, isCancelled: isCancelled)
+    private func restore(_ source: ArchiveSource, _ monitor: WorkMonitor) throws -> RestoreOutcome {
         let given = StoreLocation(url: place)
         let parent = try? Directory.open(path: given.folder)
         let isFolder = try parent?.status(of: given.name)?.kind == .directory

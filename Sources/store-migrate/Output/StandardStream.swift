@@ -26,20 +26,4 @@ enum StandardStream: Int32 {
         }
         return true
     }
-
-    /// Fills a buffer from standard input and returns how many bytes it put there, 0 at the end.
-    static func readInput(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        while true {
-            let count = Glibc.read(STDIN_FILENO, buffer.baseAddress, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else {
-                throw Failure(
-                    outcome: .failed,
-                    message: "standard input cannot be read",
-                    advice: "Look at what standard input is."
-                )
-            }
-            return count
-        }
-    }
 }

@@ -36,18 +36,19 @@ struct BackupVerb: Verb {
 
     func perform(_ reporter: Reporter) throws -> Ending {
         let start = ContinuousClock.now
-        _ = try access.layout(of: store.location, reporter)
+        let found = try access.layout(of: store.location, reporter).findings.filter { $0.code == .walHeaderWithoutLog }
         var options = BackupOptions()
         options.form = try form.form(for: output.text)
         options.lockTimeout = access.lockTimeout.duration
         options.allowsNetworkFileSystem = access.allowsNetworkFileSystem
         options.tool = "store-migrate \(Versions.tool)"
         let report = try make(options, reporter)
-        reporter.report(report.findings)
+        let findings = found + report.findings
+        reporter.report(findings)
         if output.text != "-" {
             reporter.result(report.text(reporter.style, start.duration(to: .now)), record: report.record)
         }
-        return Ending(.done, findings: report.findings.count)
+        return Ending(.done, findings: findings.count)
     }
 
     private func make(_ options: BackupOptions, _ reporter: Reporter) throws -> BackupReport {

@@ -23,56 +23,37 @@ struct RestoreVerb: Verb {
     @Argument(help: "The store's main file, or the folder that it goes to.")
     var dest: PathArgument
 
-    @Option(help: ArgumentHelp("Replace a store that is there: never, always or if-older.", valueName: "policy"))
-    var overwrite: RestoreOptions.OverwritePolicy = .never
-
-    @Flag(help: "Replace a store of another UUID or kind.")
-    var otherStore = false
-
-    @Flag(help: "Restore a store of a model that the place or --model does not know.")
-    var otherModel = false
-
     @Option(
-        help: ArgumentHelp(
-            "The model your programs carry (.momd, .mom, .xcdatamodeld); a store of a newer one is refused.",
-            valueName: "file"
-        )
+        help: ArgumentHelp("How long standard input may send nothing. (default: 10m)", valueName: "duration"),
+        transform: LockTimeout.init(argument:)
     )
-    var model: PathArgument?
+    var inputTimeout = LockTimeout(seconds: 600)
 
+    @OptionGroup var replacement: ReplacementOptions
     @OptionGroup var access: AccessOptions
     @OptionGroup var reporting: ReportingOptions
 
     func perform(_ reporter: Reporter) throws -> Ending {
         let start = ContinuousClock.now
-        try OldStoreOwner.becomeOwner(ofPlace: dest.url)
         let restorer = StoreRestorer(
             to: dest.url,
-            options: options,
+            options: replacement.options(access),
             logger: reporter.logger,
             onProgress: reporter.onProgress
         )
         let outcome =
             file.text == "-"
-            ? try restorer.restore(reading: StandardStream.readInput, isCancelled: reporter.isCancelled)
+            ? try restorer.restore(reading: input(reporter).read, isCancelled: reporter.isCancelled)
             : try restorer.restore(from: file.url, isCancelled: reporter.isCancelled)
         reporter.report(outcome.findings)
-        let archive = file.text == "-" ? "-" : file.path
         reporter.result(
             outcome.text(reporter.style, start.duration(to: .now)),
-            record: outcome.record(of: archive)
+            record: outcome.record(of: file.text == "-" ? "-" : file.path)
         )
         return Ending(outcome.outcome, findings: reporter.isJSON ? outcome.findings.count : 0)
     }
 
-    private var options: RestoreOptions {
-        var options = RestoreOptions()
-        options.overwrite = overwrite
-        options.allowsOtherStore = otherStore
-        options.allowsOtherModel = otherModel
-        options.modelFile = model?.url
-        options.lockTimeout = access.lockTimeout.duration
-        options.allowsNetworkFileSystem = access.allowsNetworkFileSystem
-        return options
+    private func input(_ reporter: Reporter) -> StandardInput {
+        StandardInput(patience: inputTimeout, isCancelled: reporter.isCancelled)
     }
 }

@@ -49,6 +49,67 @@ struct BackupVerbTests {
         #expect(try scratch.names(place) == ["Copy.sqlite"])
     }
 
+    @Test("A program that sends nothing is not waited for without end")
+    func silence() async throws {
+        let place = try scratch.folder("place")
+        // Open for writing too, the pipe never ends.
+        let command = """
+            mkfifo '\(scratch.path("pipe"))'; exec 3<>'\(scratch.path("pipe"))'
+            '\(try Tool.path)' restore - '\(place)/Copy.sqlite' --input-timeout 200ms --json <&3
+            """
+        let run = try await Tool.run(command: ["bash", "-c", command])
+        #expect(run.status == 1)
+        #expect(run.errors.contains("standard input sent nothing for 200ms") && run.errors.contains("--input-timeout"))
+        #expect(try Grammar().check(run).last?["outcome"]?.string == "failed")
+        #expect(try scratch.names(place).isEmpty)
+    }
+
+    @Test("The superuser restores an archive of its own to the folder of somebody else")
+    func superuser() async throws {
+        let nobody = try Nobody(scratch)
+        let (archive, place) = (archives + "/Habits.tar.zst", try nobody.folder("place"))
+        _ = try await lines(["backup", store, "-o", archive])
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: archive)
+        let run = try await Tool.run(
+            ["restore", archive, place],
+            environment: ["TMPDIR": try nobody.folder("temporary")]
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        let owners = try [place, place + "/Habits.sqlite"]
+            .map {
+                try FileManager.default.attributesOfItem(atPath: $0)[.ownerAccountID] as? Int
+            }
+        #expect(owners[0] == owners[1] && owners[0] != nil)
+    }
+
+    @Test(
+        "What is no archive, or no place for one, is told with what to do",
+        arguments: [
+            (["restore", "missing.tar", "."], 10, "Check the path"),
+            (["backups", "check", "missing"], 10, "Check the path"),
+            (["restore", "link.tar.zst", "."], 12, "the archive's own path"),
+            (["restore", "pipe", "."], 12, "name that -"),
+            (["restore", ".", "x"], 12, "it is a folder"),
+            (["restore", "good.tar.zst", "link"], 12, "the link leads to"),
+        ] as [([String], Int32, String)]
+    )
+    func noArchive(arguments: [String], status: Int32, advice: String) async throws {
+        _ = try await lines(["backup", store, "-o", archives + "/good.tar.zst"])
+        let command = "ln -s good.tar.zst link.tar.zst; ln -s /nowhere link; mkfifo pipe"
+        #expect(try await Tool.run(command: ["sh", "-c", command], folder: archives).status == 0)
+        let names = try scratch.names(archives)
+        let run = try await Tool.run(arguments, folder: archives)
+        #expect(run.status == status && run.errors.contains(advice), "\(run.errors)")
+        #expect(try scratch.names(archives) == names)
+    }
+
+    @Test("A store whose log is missing is backed up with a warning that its newest rows may be")
+    func missingLog() async throws {
+        _ = try await SQLiteProgram.run(store, "PRAGMA journal_mode=wal")
+        let found = try await lines(["backup", store, "-o", archives + "/Habits.tar.zst"])
+        #expect(found.contains { $0["code"]?.string == "walHeaderWithoutLog" })
+    }
+
     @Test("A store that is there needs a decision; what is replaced is named")
     func overwrite() async throws {
         let archive = archives + "/Habits.tar.zst"

@@ -1,0 +1,35 @@
+import ArgumentParser
+import StoreMigration
+
+/// What a restore may replace.
+struct ReplacementOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Replace a store that is there: never, always or if-older.", valueName: "policy"))
+    var overwrite: RestoreOptions.OverwritePolicy = .never
+
+    @Flag(help: "Replace a store of another UUID or kind.")
+    var otherStore = false
+
+    @Flag(help: "Restore a store of a model that the place or --model does not know.")
+    var otherModel = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The model your programs carry (.momd, .mom, .xcdatamodeld); a store of a newer one is refused.",
+            valueName: "file"
+        )
+    )
+    var model: PathArgument?
+
+    /// What the library is told, with the way to get at the store.
+    func options(_ access: AccessOptions) -> RestoreOptions {
+        var options = RestoreOptions()
+        options.overwrite = overwrite
+        options.allowsOtherStore = otherStore
+        options.allowsOtherModel = otherModel
+        options.modelFile = model?.url
+        options.lockTimeout = access.lockTimeout.duration
+        options.allowsNetworkFileSystem = access.allowsNetworkFileSystem
+        options.becomesOwner = true
+        return options
+    }
+}
