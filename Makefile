@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := test
-.PHONY: demo test lint format bench soak install-deps
+.PHONY: demo test proofs lint format bench soak install-deps
 
 # What the build, the demonstration and the tests need: a command or a file, and the Debian package that brings it.
 NEEDS := \
@@ -47,10 +47,21 @@ bench: install-deps
 	STORE_MIGRATE_TOOL="$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate" \
 	  swift package --package-path Tests/Benchmarks --allow-writing-to-package-directory benchmark
 
-# The tests whose interleaving is left to chance, many times over; merges of a million random triples among them.
+# Every harness at its gate, over the tool as it is shipped, and one page of figures.
+proofs: install-deps
+	swift build --build-tests $(SWIFT_FLAGS)
+	swift build -c release --static-swift-stdlib --product store-migrate
+	STORE_MIGRATE_TOOL="$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate" \
+	  "$$(swift build --show-bin-path)/proofs"
+
+# The same without bounds, for so many hours, after the tests whose interleaving is left to chance.
+HOURS ?= 4
 soak: install-deps
 	swift build --build-tests $(SWIFT_FLAGS)
 	STORE_MIGRATE_SOAK=1 STORE_MERGE_ARCHIPELAGOS=25000 swift test --skip-build
+	swift build -c release --static-swift-stdlib --product store-migrate
+	STORE_MIGRATE_TOOL="$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate" \
+	  "$$(swift build --show-bin-path)/proofs" --soak --hours $(HOURS)
 
 # Asks the network only when something is missing.
 install-deps:

@@ -46,6 +46,12 @@ public final class RelayConsumer: Sendable {
 
     /// The next notices that were not acknowledged, at most `limit`; the same again until they are.
     public func next(limit: Int = 1_000) throws(RelayError) -> RelayBatch {
+        let batch = try read(limit: limit)
+        if SeededBug.noticeAcknowledgedEarly.isMade { try acknowledge(batch) }
+        return batch
+    }
+
+    private func read(limit: Int) throws(RelayError) -> RelayBatch {
         try queue.read { connection in
             try connection.beginReading()
             defer { connection.rollback() }

@@ -53,7 +53,19 @@ extension Directory {
     /// The new content is written to `<name>.new`, brought to the disk and renamed. What an interrupted run left there is
     /// taken over by the next; two runs at once wait for each other.
     package func replace(_ name: String, with bytes: [UInt8], mode: UInt32) throws(FileError) {
+        if SeededBug.replacedInPlace.isMade { return try overwrite(name, with: bytes, mode: mode) }
         try stageReplacement(of: name, with: bytes, mode: mode).commit()
+    }
+
+    /// What ``replace(_:with:mode:)`` must not be.
+    private func overwrite(_ name: String, with bytes: [UInt8], mode: UInt32) throws(FileError) {
+        let isThere = try status(of: name) != nil
+        let file = try isThere ? openFile(name, for: .writing) : createFile(name, mode: mode)
+        try file.truncate(to: 0)
+        try bytes.withUnsafeBufferPointer { buffer throws(FileError) in
+            try file.write(UnsafeRawBufferPointer(buffer), at: 0)
+        }
+        try file.synchronize()
     }
 
     /// Does all of ``replace(_:with:mode:)`` but the rename, which is left to the caller.

@@ -56,7 +56,7 @@ package final class DurableFile: Sendable {
                 }
                 // The kernel never answers zero for a regular file; taking it for progress would loop for ever.
                 guard count > 0 else { throw .ioError }
-                done += count
+                done += SeededBug.shortWriteTakenForWhole.isMade ? rest.count : count
             }
         }
     }
@@ -71,10 +71,12 @@ package final class DurableFile: Sendable {
 
     /// Brings what was written to the disk; a failure abandons the file for good.
     package func synchronize() throws(FileError) {
+        if SeededBug.fileNotSynchronized.isMade { return }
         try withState("bring to the disk", changes: true) { state, descriptor throws(Errno) in
             do throws(Errno) {
                 try descriptor.operations.synchronize(descriptor.number, dataOnly: !state.needsFullSynchronization)
             } catch {
+                if SeededBug.failedSynchronizationRepeated.isMade { return }
                 state.isAbandoned = true
                 throw error
             }

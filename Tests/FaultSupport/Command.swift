@@ -44,6 +44,15 @@ package struct Command: Sendable {
         )
     }
 
+    /// The tests of one suite, of those that were built beside this program.
+    package static func tests(of suite: String, environment: [String: String]) -> Command {
+        Command(
+            executable: buildFolder + "/store-migratePackageTests.xctest",
+            arguments: ["--testing-library", "swift-testing", "--filter", suite],
+            environment: environment
+        )
+    }
+
     package init(executable: String, arguments: [String], environment: [String: String] = [:]) {
         self.executable = executable
         self.arguments = arguments

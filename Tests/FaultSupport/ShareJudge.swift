@@ -1,3 +1,4 @@
+import Foundation
 package import SafeFiles
 
 /// Says whether a share of a store kept its promises, whatever was done to it on the way.
@@ -17,6 +18,7 @@ package struct ShareJudge: Judge {
         case capture
     }
 
+    private static let displacedInode = "displaced-inode"
     private static let oldFolder = "old"
     private static let newFolder = "group"
     private static let archiveFolder = "archives"
@@ -58,14 +60,25 @@ package struct ShareJudge: Judge {
     package func prepare(_ scratch: Scratch) throws {
         try template.write(into: scratch.root.createDirectory(Self.oldFolder, mode: 0o700))
         let container = try scratch.root.createDirectory(Self.newFolder, mode: 0o770)
-        try displaced?.write(into: container)
         if backsUp { _ = try scratch.root.createDirectory(Self.archiveFolder, mode: 0o700) }
+        guard let displaced else { return }
+        try displaced.write(into: container)
+        // Where nothing is counted: which file it is that has to stay.
+        let inode = try container.status(of: template.name)?.identity.inode ?? 0
+        try Directory.open(path: scratch.privatePath)
+            .replace(Self.displacedInode, with: Array(String(inode).utf8), mode: 0o600)
     }
 
     /// Right after the fault: old is whole, new is absent or whole, and success was not claimed in vain.
     package func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
-        var objections = try objectionsToOld(scratch) + objectionsToArchives(scratch, isTidy: false)
-        if try !isUntouched(scratch) { objections += try objectionsToNew(scratch) }
+        var objections = try objectionsToOld(scratch) + objectionsToReceipt(scratch) + objectionsToMainFile(scratch)
+        objections += try objectionsToArchives(scratch, isTidy: false)
+        if try isUntouched(scratch) {
+            objections += try refusingTables(scratch)
+                .map { "nothing was shared, and the old store refuses writes to \($0)" }
+        } else {
+            objections += try objectionsToNew(scratch)
+        }
         objections += try self.objections(to: ending, fault) {
             try (isUntouched(scratch) ? ["it claims success, and nothing was shared"] : []) + objectionsToFence(scratch)
         }
@@ -78,6 +91,7 @@ package struct ShareJudge: Judge {
         guard try !isUntouched(scratch) else { return ["nothing is at the new place"] }
         return try objectionsToOld(scratch) + objectionsToNew(scratch) + objectionsToFence(scratch)
             + objectionsToListing(scratch) + objectionsToAside(scratch) + objectionsToArchives(scratch, isTidy: true)
+            + objectionsToReceipt(scratch) + objectionsToMainFile(scratch)
     }
 
     /// Every archive is whole, and as soon as anything is shared there is one.
@@ -136,13 +150,43 @@ package struct ShareJudge: Judge {
     }
 
     private func objectionsToFence(_ scratch: Scratch) throws -> [String] {
-        try withCopy(of: template.name, in: scratch.root.openDirectory(Self.oldFolder), scratch) { store in
-            let open = template.fencedTables.filter { (try? store.execute("DELETE FROM \"\($0)\"")) != nil }
-            switch policy {
-            case .fence: return open.map { "the old store takes writes to \($0)" }
-            case .capture: return open == template.fencedTables ? [] : ["the old store was to stay writable"]
-            }
+        let refusing = try refusingTables(scratch)
+        let open = template.fencedTables.filter { !refusing.contains($0) }
+        let wrong = refusing.filter { !template.fencedTables.contains($0) }
+        switch policy {
+        case .fence:
+            return open.map { "the old store takes writes to \($0)" }
+                + wrong.map { "who only opens the old store may write to \($0), and is refused" }
+        case .capture: return refusing.isEmpty ? [] : ["the old store was to stay writable"]
         }
+    }
+
+    /// The tables of the old store, of those that hold rows, that refuse to have them removed.
+    private func refusingTables(_ scratch: Scratch) throws -> [String] {
+        try withCopy(of: template.name, in: scratch.root.openDirectory(Self.oldFolder), scratch) { store in
+            try store.execute("BEGIN")
+            return template.content.rows.filter { !$0.value.isEmpty }.keys.sorted()
+                .filter { (try? store.execute("DELETE FROM \"\($0)\"")) == nil }
+        }
+    }
+
+    /// A receipt is there whole, or not at all.
+    private func objectionsToReceipt(_ scratch: Scratch) throws -> [String] {
+        let folder = try scratch.root.openDirectory(Self.newFolder)
+        let name = ".\(template.name).store-migrate.json"
+        guard try folder.status(of: name) != nil else { return [] }
+        let bytes = try folder.contents(of: name, limit: 1 << 20)
+        return (try? JSONSerialization.jsonObject(with: Data(bytes))) == nil ? ["half a receipt is there"] : []
+    }
+
+    /// A main file that was there is the same file still: somebody may have it open.
+    private func objectionsToMainFile(_ scratch: Scratch) throws -> [String] {
+        let place = try Directory.open(path: scratch.privatePath)
+        guard displaced != nil, try place.status(of: Self.displacedInode) != nil else { return [] }
+        let inode = try String(decoding: place.contents(of: Self.displacedInode, limit: 100), as: UTF8.self)
+        let status = try scratch.root.openDirectory(Self.newFolder).status(of: template.name)
+        return status.map { String($0.identity.inode) } == inode
+            ? [] : ["the main file at the new place is another one, or gone"]
     }
 
     /// What was replaced is kept whole, once.

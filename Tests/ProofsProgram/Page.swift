@@ -1,9 +1,16 @@
+import Foundation
+
 /// The page that says what was tried, how often, and what was found.
 struct Page {
     private struct Row {
         let title: String
         let figure: Figure
         let seconds: Int
+    }
+
+    /// Prints a line at once, for whoever waits.
+    static func say(_ line: String) {
+        FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }
 
     let seed: Int
@@ -15,6 +22,7 @@ struct Page {
         rows.append(Row(title: title, figure: figure, seconds: Int(duration.components.seconds)))
     }
 
+    var violations: [String] { rows.flatMap(\.figure.violations) }
     var isReached: Bool { rows.allSatisfy(\.figure.isReached) }
 
     var text: String {

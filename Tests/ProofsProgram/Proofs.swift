@@ -21,9 +21,15 @@ struct Proofs: AsyncParsableCommand {
     @Option(help: "Which samples are taken, and in which order things happen.")
     var seed = 1
 
+    @Flag(help: "A few are enough, and the first broken promise ends it: for the tool that makes mistakes.")
+    var first = false
+
+    @Option(help: "Only the commands whose names contain this.")
+    var only = ""
+
     private static let all: [any Proof] = [
         SingleFaults(), RandomKills(), DoubleFaults(), CrashStates(), LostSynchronizations(), Races(), LiveWriters(),
-        Swaps(), Neighbours(),
+        Swaps(), Neighbours(), MergeTriples(), SeededBugs(),
     ]
 
     func run() async throws {
@@ -35,14 +41,21 @@ struct Proofs: AsyncParsableCommand {
             )
         }
         let minutes = soak ? hours * 60 : 60
-        let scale = Scale(isExhaustive: soak, seed: seed, deadline: Deadline(after: .seconds(minutes * 60)))
+        let scale = Scale(
+            isExhaustive: soak,
+            seed: seed,
+            deadline: Deadline(after: .seconds(minutes * 60)),
+            stopsAtFirst: first,
+            only: only
+        )
         var page = Page(seed: seed)
         for proof in Self.all where names.isEmpty || names.contains(proof.name) {
             let start = ContinuousClock.now
             let figure = try await proof.run(scale)
             page.add(proof.title, figure, took: ContinuousClock.now - start)
+            Page.say("\(proof.name): \(figure.tried) \(figure.unit), \(figure.violations.count) violations")
         }
         print(page.text)
-        guard page.isReached else { throw ExitCode.failure }
+        guard first ? page.violations.isEmpty : page.isReached else { throw ExitCode.failure }
     }
 }

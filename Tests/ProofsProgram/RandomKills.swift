@@ -9,9 +9,9 @@ struct RandomKills: Proof {
     let title = "killed at any moment, then run again"
 
     func run(_ scale: Scale) async throws -> Figure {
-        let judges = try Commands.all()
+        let judges = try Commands.all(scale.only)
         let times = try judges.map(Self.time)
-        let count = scale.count(500)
+        let count = scale.stopsAtFirst ? 40 * judges.count : scale.count(500)
         let state = Mutex(
             (
                 next: 0, generator: SeededGenerator(seed: UInt64(bitPattern: Int64(scale.seed))),

@@ -12,6 +12,9 @@ struct Scale: Sendable {
     /// One broken promise is enough: the tool makes a known mistake, and it is asked whether anybody notices.
     var stopsAtFirst = false
 
+    /// Only commands whose names contain this.
+    var only = ""
+
     /// As many as the gate asks for, or as many as there is time for.
     func count(_ gate: Int) -> Int { isExhaustive ? .max : gate }
 }

@@ -7,10 +7,10 @@ struct SingleFaults: Proof {
 
     func run(_ scale: Scale) async throws -> Figure {
         var figure = Figure(unit: "faults", gate: 0)
-        for judge in try Commands.all() {
+        for judge in try Commands.all(scale.only) {
             let summary =
                 try scale.stopsAtFirst
-                ? FaultSweep(judge).runSample(of: 150, seed: scale.seed, stopsAtFirst: true)
+                ? FaultSweep(judge).runSample(of: 120, seed: scale.seed, stopsAtFirst: true)
                 : FaultSweep(judge).runAll(until: scale.deadline)
             figure.tried += summary.runs
             figure.gate += summary.points

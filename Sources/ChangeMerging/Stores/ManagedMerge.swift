@@ -50,6 +50,7 @@ package final class ManagedMerge: PlannedMerge {
                 try requireSameState()
                 recording = try run.record?(connection)
                 try execution.write()
+                if SeededBug.epochNotWritten.isMade { return }
                 let epochs = try StoreMerger.remembered(run.epoch, in: connection)
                 try MetadataWriter.update([StoreMerger.epochKey: epochs], in: connection)
             },

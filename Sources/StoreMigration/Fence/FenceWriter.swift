@@ -22,6 +22,7 @@ package struct FenceWriter {
 
     /// Sets the fence inside the transaction that `connection` holds, and returns what could not be fenced.
     package func set(transaction: String, newPath: String) throws -> [Finding] {
+        if SeededBug.fenceLeftOut.isMade { return [] }
         let schema = try StoreSchema(reading: connection)
         let (targets, findings) = targets(in: schema)
         let message = "store moved to \(newPath) (store-migrate \(transaction))"
@@ -58,7 +59,8 @@ package struct FenceWriter {
         for table in schema.tables {
             switch table.kind {
             case .ordinary, .withoutRowID:
-                guard !Self.unfenced.contains(table.name.uppercased()) else { continue }
+                let isUnfenced = Self.unfenced.contains(table.name.uppercased())
+                guard !isUnfenced || SeededBug.metadataFenced.isMade else { continue }
                 targets.append(Target(table: table.name, isShadow: false))
             case .virtual(let module):
                 let shadows = shadowSuffixes(of: module).map { table.name + $0 }
@@ -84,7 +86,7 @@ package struct FenceWriter {
 
     private func shadowSuffixes(of module: String) -> [String] {
         switch module.lowercased() {
-        case "fts5": ["_content", "_docsize", "_idx"]
+        case "fts5": SeededBug.shadowDataFenced.isMade ? ["_data"] : ["_content", "_docsize", "_idx"]
         case "fts3", "fts4": ["_segdir"]
         case "rtree", "rtree_i32", "geopoly": ["_rowid", "_node"]
         default: []

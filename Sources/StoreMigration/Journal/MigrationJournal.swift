@@ -108,9 +108,9 @@ package struct MigrationJournal: Sendable {
             let checksum = number(bytes[(offset + 9)..<(offset + 17)])
         else { return nil }
         let end = start + Int(length)
-        guard end < bytes.count, bytes[end] == 0x0A, CRC32C.checksum(of: bytes[start..<end]) == checksum else {
-            return nil
-        }
+        guard end < bytes.count, bytes[end] == 0x0A,
+            CRC32C.checksum(of: bytes[start..<end]) == checksum || SeededBug.checksumNotCompared.isMade
+        else { return nil }
         return (bytes[start..<end], end + 1)
     }
 

@@ -57,7 +57,7 @@ struct CopyRun {
     private func stage(_ progress: inout CopyProgress, _ journal: inout MigrationJournal) throws -> StagedCopy {
         let nest = try Nest(creating: context.transaction, in: context.container)
         progress.nest = nest
-        try journal.append(.nest(nest.identity))
+        if !SeededBug.nestNotJournalled.isMade { try journal.append(.nest(nest.identity)) }
         let copy = try StagedCopy(context, nest: nest, mode: inspection.mode, view: view)
         progress.copy = copy
         try copy.build()
@@ -92,12 +92,16 @@ struct CopyRun {
         switch context.options.oldStore {
         case .fence:
             try copy.treat()
-            try destination.place(copy, oldToken: oldToken, digest: copy.provedDigest, &journal)
-            if let lock = progress.lock {
-                progress.findings += try FenceWriter(lock)
-                    .set(transaction: context.transaction, newPath: context.new.path)
-                try lock.commit(deadline: context.lockDeadline())
+            if SeededBug.fencedBeforePublishing.isMade { try commitFence(&progress) }
+            if SeededBug.unlockedBeforePublishing.isMade { progress.lock?.rollback() }
+            if SeededBug.liveDescriptorClosed.isMade {
+                try context.oldFolder.openFile(context.old.name, for: .reading).close()
             }
+            try destination.place(copy, oldToken: oldToken, digest: copy.provedDigest, &journal)
+            if SeededBug.unlockedBeforePublishing.isMade {
+                try progress.lock?.beginWriting(deadline: context.lockDeadline())
+            }
+            if !SeededBug.fencedBeforePublishing.isMade { try commitFence(&progress) }
             progress.lockHold = start.duration(to: .now)
             try journal.append(.fenced)
         case .capture:
@@ -111,6 +115,13 @@ struct CopyRun {
             progress.digest = digest
         }
         context.monitor.report(.publishing, 1, of: 1)
+    }
+
+    /// Refuses writers from here on, and lets go of the old store.
+    private func commitFence(_ progress: inout CopyProgress) throws {
+        guard let lock = progress.lock else { return }
+        progress.findings += try FenceWriter(lock).set(transaction: context.transaction, newPath: context.new.path)
+        try lock.commit(deadline: context.lockDeadline())
     }
 
     /// Takes everything back; when that fails too, the run counts as interrupted and recovery finishes the work.

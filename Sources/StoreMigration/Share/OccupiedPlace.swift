@@ -42,7 +42,12 @@ final class OccupiedPlace: CopyDestination {
         try copy.external.publish(to: context.new, in: context.container) { name, folder in
             try aside.take(name, from: folder) { _ in }
         }
-        try displaced.replaceContent()
+        if SeededBug.mainFileRenamed.isMade {
+            try context.container.move(context.new.name, to: context.new.name + ".displaced", in: folder)
+            try copy.publishMain(into: context.container, as: context.new.name)
+        } else {
+            try displaced.replaceContent()
+        }
         // From here on nothing is taken back, whatever fails.
         placed = PlacedStore(identity: displaced.identity)
         placed?.token = try context.container.token(of: context.new.name)

@@ -31,18 +31,15 @@ final class VacantPlace: CopyDestination {
         let status = try copy.main.status()
         let identity = status.identity
         try copy.main.close()
-        try journal.append(
-            .publishing(
-                JournalRecord.Publication(
-                    main: identity,
-                    externalFiles: copy.external.identities,
-                    oldToken: oldToken,
-                    digest: digest,
-                    size: status.size,
-                    modified: status.modified
-                )
-            )
+        let publication = JournalRecord.Publication(
+            main: identity,
+            externalFiles: copy.external.identities,
+            oldToken: oldToken,
+            digest: digest,
+            size: status.size,
+            modified: status.modified
         )
+        if !SeededBug.publicationNotJournalled.isMade { try journal.append(.publishing(publication)) }
         announcedFiles = copy.external.identities
 
         let lease = clears ? try moveStoreAside(&journal) : nil
@@ -95,6 +92,7 @@ final class VacantPlace: CopyDestination {
 
     /// Moves a log or journal that no main file claims out of the way; it would be replayed into the new store.
     private func moveSidecarsAside(_ journal: inout MigrationJournal) throws {
+        if SeededBug.sidecarLeftInPlace.isMade { return }
         guard try context.container.status(of: context.new.name) == nil else { throw DestinationAppeared() }
         let sidecars = [context.new.writeAheadLogName, context.new.sharedMemoryName, context.new.journalName]
         for name in sidecars where try context.container.status(of: name) != nil {

@@ -47,5 +47,6 @@ struct StoreMergePropertyTests {
             // The merge was now, and nobody's clock goes back.
             (old.clock, shared.clock) = (2_000_000_000, 3_000_000_000)
         }
+        print("triples merged: \(islands), seed \(seed)")
     }
 }

@@ -1,0 +1,39 @@
+import SafeFiles
+
+extension SeededBug {
+    /// Who is asked whether the mistake is noticed.
+    var witnesses: [Witness] {
+        switch self {
+        case .folderNotSynchronized: [.proof("crash-states", "share"), .suite("DirectoryTests")]
+        case .fileNotSynchronized: [.proof("crash-states", "share"), .suite("DurableFileTests")]
+        case .failedSynchronizationRepeated: [.suite("DurableFileTests"), .proof("single-faults", "share")]
+        case .takenNameReplaced: [.suite("DirectoryTests"), .proof("races")]
+        case .linksFollowed: [.proof("swaps"), .suite("DirectoryTests")]
+        case .leaseNotTaken: [.suite("FileLeaseTests"), .suite("RetireTests")]
+        case .lockNotTaken: [.suite("FileLockTests"), .proof("races")]
+        case .shortWriteTakenForWhole: [.proof("single-faults", "share"), .suite("DurableFileTests")]
+        case .interruptionTakenForEnd: [.proof("single-faults", "share"), .proof("single-faults", "backup")]
+        case .fullDiskNotNoticed: [.proof("single-faults", "share"), .proof("single-faults", "backup")]
+        case .modeNotSet: [.proof("single-faults", "described"), .suite("DirectoryTests")]
+        case .replacedInPlace: [.proof("single-faults", "share"), .proof("random-kills", "share")]
+        case .fencedBeforePublishing: [.proof("single-faults", "share"), .proof("random-kills", "share")]
+        case .fenceLeftOut: [.proof("single-faults", "share"), .proof("live-writers"), .suite("FenceTests")]
+        case .metadataFenced: [.proof("single-faults", "share"), .suite("FenceTests")]
+        case .shadowDataFenced: [.suite("FenceTests")]
+        case .unlockedBeforePublishing: [.proof("live-writers"), .suite("LiveWriterTests/nothingIsLost")]
+        case .tailLeftOut: [.proof("live-writers"), .suite("LiveWriterTests/nothingIsLost")]
+        case .externalFileLeftOut: [.proof("single-faults", "share"), .proof("random-kills", "share")]
+        case .liveDescriptorClosed: [.proof("live-writers"), .suite("LiveWriterTests/nothingIsLost")]
+        case .sidecarLeftInPlace: [.suite("DestinationTests"), .proof("single-faults", "share")]
+        case .mainFileRenamed: [.proof("single-faults", "replace"), .suite("DestinationTests")]
+        case .nestNotJournalled: [.proof("single-faults", "share"), .proof("double-faults", "share")]
+        case .publicationNotJournalled: [.proof("single-faults", "share"), .proof("double-faults", "share")]
+        case .checksumNotCompared: [.suite("MigrationJournalTests")]
+        case .rowNotParked: [.suite("BothPlacesTests"), .suite("LateWriteTests")]
+        case .epochNotWritten: [.proof("single-faults", "lateWrites,"), .suite("LateWriteTests")]
+        case .keyNotChanged: [.proof("single-faults", "merge"), .suite("LateWriteTests")]
+        case .historyNotWritten: [.proof("single-faults", "merge"), .suite("LateWriteTests")]
+        case .noticeAcknowledgedEarly: [.proof("single-faults", "relay"), .proof("random-kills", "relay")]
+        }
+    }
+}

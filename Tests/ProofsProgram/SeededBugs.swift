@@ -1,0 +1,101 @@
+import FaultSupport
+import Foundation
+import SafeFiles
+import Synchronization
+
+/// Has the tool make known mistakes, one after the other, and asks the harnesses and the tests whether they notice.
+///
+/// Every witness is also asked about the tool as it is, and has to be content with it.
+struct SeededBugs: Proof {
+    let name = "seeded-bugs"
+    let title = "known mistakes made on purpose: each is noticed, two thirds of them by two witnesses"
+
+    private static let timeLimit = Duration.seconds(300)
+
+    /// What one witness said of one mistake, or of none.
+    private struct Question: Sendable {
+        let bug: SeededBug?
+        let witness: Witness
+        var isNoticed = false
+    }
+
+    func run(_ scale: Scale) async throws -> Figure {
+        var figure = Figure(unit: "mistakes", gate: SeededBug.allCases.count)
+        let questions = answered(Self.questions, until: scale.deadline)
+        for question in questions where question.bug == nil && question.isNoticed {
+            figure.violations.append("\(question.witness) objects to the tool as it is")
+        }
+        var caughtTwice = 0
+        for bug in SeededBug.allCases {
+            let asked = questions.filter { $0.bug == bug }
+            let witnesses = asked.filter(\.isNoticed).map(\.witness.description)
+            figure.tried += 1
+            caughtTwice += witnesses.count >= 2 ? 1 : 0
+            if witnesses.isEmpty { figure.violations.append("nobody noticed \(bug)") }
+            figure.remarks.append(
+                "\(witnesses.isEmpty ? "missed" : "caught") \(bug): \(witnesses.joined(separator: ", "))"
+                    + (asked.count > witnesses.count
+                        ? " (not by \(asked.filter { !$0.isNoticed }.map(\.witness.description).joined(separator: ", ")))"
+                        : "")
+            )
+        }
+        figure.remarks.append("\(caughtTwice) of \(SeededBug.allCases.count) were noticed by two")
+        if caughtTwice * 3 < SeededBug.allCases.count * 2 { figure.violations.append("too few were noticed by two") }
+        return figure
+    }
+
+    private static var questions: [Question] {
+        let all = SeededBug.allCases.flatMap { bug in bug.witnesses.map { Question(bug: bug, witness: $0) } }
+        var names: Set<String> = []
+        let controls = all.map(\.witness).filter { names.insert($0.description).inserted }
+        return controls.map { Question(bug: nil, witness: $0) } + all
+    }
+
+    /// Asks several at once.
+    private func answered(_ questions: [Question], until deadline: Deadline) -> [Question] {
+        let state = Mutex((next: 0, answers: questions))
+        Work.concurrently {
+            while !deadline.hasPassed,
+                let index = state.withLock({ state -> Int? in
+                    defer { state.next += 1 }
+                    return questions.indices.contains(state.next) ? state.next : nil
+                })
+            {
+                let isNoticed = ask(questions[index])
+                state.withLock { $0.answers[index].isNoticed = isNoticed }
+                let mistake = questions[index].bug.map { "\($0)" } ?? "no mistake"
+                Page.say("\(isNoticed ? "noticed" : "not noticed") by \(questions[index].witness): \(mistake)")
+            }
+        }
+        return state.withLock { $0.answers }
+    }
+
+    /// True if the witness ended with anything but success.
+    private func ask(_ question: Question) -> Bool {
+        var environment = ProcessInfo.processInfo.environment
+        // The tool that was built with the tests: no other one makes mistakes.
+        environment["STORE_MIGRATE_TOOL"] = nil
+        let command: Command
+        switch question.witness.kind {
+        case .proof(let name, let only):
+            if let bug = question.bug { environment["FAULT_SUPPORT_SEEDED_BUG"] = "\(bug)" }
+            command = Command(
+                executable: Command.buildFolder + "/proofs",
+                arguments: [name, "--first", "--only", only],
+                environment: environment
+            )
+        case .suite(let name):
+            if let bug = question.bug { environment["STORE_MIGRATE_SEEDED_BUG"] = "\(bug)" }
+            command = .tests(of: name, environment: environment)
+        }
+        do {
+            let place = try TemporaryDirectory(prefix: "seeded-bug")
+            let output = place.directory.path + "/output"
+            let ending = try command.run(output: output, deadline: Deadline(after: Self.timeLimit))
+            return ending != .exited(0)
+        } catch {
+            print("\(question.witness) could not be asked: \(error)")
+            return question.bug == nil
+        }
+    }
+}

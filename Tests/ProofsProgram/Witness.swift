@@ -1,0 +1,23 @@
+/// Who is asked whether they notice a mistake.
+struct Witness: Sendable, CustomStringConvertible {
+    enum Kind: Sendable {
+        /// A harness of this program, by its name, over the commands whose names contain a word.
+        case proof(String, command: String)
+        /// The tests of one suite.
+        case suite(String)
+    }
+
+    let kind: Kind
+
+    static func proof(_ name: String, _ command: String = "") -> Witness {
+        Witness(kind: .proof(name, command: command))
+    }
+    static func suite(_ name: String) -> Witness { Witness(kind: .suite(name)) }
+
+    var description: String {
+        switch kind {
+        case .proof(let name, let command): command.isEmpty ? name : "\(name) (\(command))"
+        case .suite(let name): name
+        }
+    }
+}
