@@ -1,14 +1,16 @@
 import SafeFiles
 import StoreFormat
+import SystemPackage
 
 extension RelayError {
     init(_ error: any Error, path: String) {
         switch error {
         case let error as RelayError: self = error
         case let error as StoreError: self.init(error, path: path)
+        case let error as FileError where error.errno.isOutOfSpace: self = .noSpace(error.path)
         case let error as FileError:
             self.init(
-                code: .failed,
+                code: Self.refusals.contains(error.errno) ? .notPermitted : .failed,
                 path: error.path,
                 message: "\(error.operation) failed: \(error.errno)",
                 advice: "See that the folder exists and that this user may write to it."
@@ -28,14 +30,21 @@ extension RelayError {
                 advice: "Try again, or give it more time."
             )
         case .damaged, .notADatabase: self = .notARelay(path)
+        case .noSpace: self = .noSpace(error.path)
         default:
             self.init(
-                code: .failed,
+                code: error.code == .notWritable ? .notPermitted : .failed,
                 path: path,
                 message: error.message,
                 advice: "See that this user may read and write it."
             )
         }
+    }
+
+    private static let refusals: Set<Errno> = [.permissionDenied, .notPermitted, .readOnlyFileSystem]
+
+    private static func noSpace(_ path: String) -> Self {
+        Self(code: .noSpace, path: path, message: "the disk is full", advice: "Make room, then try again.")
     }
 
     static func notARelay(_ path: String) -> Self {

@@ -16,6 +16,10 @@ public struct RelayError: Error, Sendable, Hashable, CustomStringConvertible {
         case notRegistered
         /// Somebody held the queue until the deadline.
         case busy
+        /// This user may not read or write what is needed.
+        case notPermitted
+        /// The disk is full.
+        case noSpace
         /// The queue could not be read or written.
         case failed
     }

@@ -46,6 +46,9 @@ struct ShareJudgeTests {
             row("the receipt is missing", "missing: group/.\(name).store-migrate.json") { scratch in
                 try folder(scratch, "group").removeFile(".\(name).store-migrate.json")
             },
+            row("half a receipt is there", "half a receipt") { scratch in
+                try folder(scratch, "group").replace(".\(name).store-migrate.json", with: [0x7B], mode: 0o600)
+            },
             row("a nest was left", "left behind: group/.store-migrate-1/") { scratch in
                 _ = try folder(scratch, "group").createDirectory(".store-migrate-1", mode: 0o700)
             },
@@ -78,7 +81,7 @@ struct ShareJudgeTests {
         for table in template.fencedTables { try old.execute(Self.fence(table)) }
         _ = try Self.folder(scratch, "old").createDirectory(".store-migrate", mode: 0o700)
         let group = try Self.folder(scratch, "group")
-        try group.replace(".\(Self.name).store-migrate.json", with: [], mode: 0o600)
+        try group.replace(".\(Self.name).store-migrate.json", with: Array("{}".utf8), mode: 0o600)
         let data = try group.createDirectory(".Habits_SUPPORT", mode: 0o700)
             .createDirectory("_EXTERNAL_DATA", mode: 0o700)
         try data.replace("BLOB", with: [1, 2, 3], mode: 0o600)
@@ -118,6 +121,26 @@ struct ShareJudgeTests {
         let (judge, scratch) = try share(template("delete"))
         #expect(try judge.afterFault(scratch, fault, ending).isEmpty == isClean)
         #expect(try judge.afterRerun(scratch, ending).isEmpty == (ending == .exited(0)))
+    }
+
+    @Test("It objects to a fence that was set before anything was shared")
+    func fencedTooEarly() throws {
+        let (judge, scratch) = try share(template("wal"))
+        try Self.folder(scratch, "group").removeFile(Self.name)
+        let objections = try judge.afterFault(scratch, .killBefore, .killed(signal: 9))
+        #expect(objections.contains { $0.contains("refuses writes to habit") }, "\(objections)")
+    }
+
+    @Test("It objects to another file where the store was replaced")
+    func anotherFile() throws {
+        let scratch = try Scratch()
+        let judge = try ShareJudge(template: template("wal"), displaced: HabitTemplate.makeOther(journalMode: "wal"))
+        try judge.prepare(scratch)
+        let group = try Self.folder(scratch, "group")
+        let bytes = try group.contents(of: Self.name, limit: 1 << 20)
+        #expect(try judge.afterFault(scratch, .killBefore, .killed(signal: 9)) == [])
+        try group.replace(Self.name, with: bytes, mode: 0o600)
+        #expect(try judge.afterFault(scratch, .killBefore, .killed(signal: 9)).contains { $0.contains("another one") })
     }
 
     @Test("It objects to a described store that is shared as it was")

@@ -88,6 +88,8 @@ extension RelayError.Code {
         case .notARelay, .notALegacyPayload: .foundButUnreadable
         case .tooNew: .incompatible
         case .badName: .usage
+        case .notPermitted: .notWritable
+        case .noSpace: .noSpace
         case .failed, .notRegistered: .failed
         }
     }

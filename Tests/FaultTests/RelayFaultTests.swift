@@ -1,0 +1,11 @@
+import FaultSupport
+import Testing
+
+@Suite("Taking change notices with a fault at every file call", .serialized)
+struct RelayFaultTests {
+    @Test("Each notice comes, and a full disk is told as one")
+    func drain() throws {
+        let judge = try RelayDrainJudge(template: HabitTemplate.makeCoreData(journalMode: "wal"))
+        try FaultSweep(judge).expectSound(limit: 40, calls: [.create, .write, .synchronize, .lock, .look])
+    }
+}
