@@ -4,11 +4,11 @@ extension SeededBug {
     /// Who is asked whether the mistake is noticed.
     var witnesses: [Witness] {
         switch self {
-        case .folderNotSynchronized: [.proof("crash-states", "share"), .suite("DirectoryTests")]
-        case .fileNotSynchronized: [.proof("crash-states", "share"), .suite("DurableFileTests")]
+        case .folderNotSynchronized: [.proof("crash-states", "share, "), .proof("crash-states", "backup")]
+        case .fileNotSynchronized: [.proof("crash-states", "share, "), .suite("DurableFileTests")]
         case .failedSynchronizationRepeated: [.suite("DurableFileTests"), .proof("single-faults", "share")]
-        case .takenNameReplaced: [.suite("DirectoryTests"), .proof("races")]
-        case .linksFollowed: [.proof("swaps"), .suite("DirectoryTests")]
+        case .takenNameReplaced: [.suite("DirectoryTests"), .proof("neighbours")]
+        case .linksFollowed: [.proof("swaps"), .suite("OpeningTests")]
         case .leaseNotTaken: [.suite("FileLeaseTests"), .suite("RetireTests")]
         case .lockNotTaken: [.suite("FileLockTests"), .proof("races")]
         case .shortWriteTakenForWhole: [.proof("single-faults", "share"), .suite("DurableFileTests")]

@@ -79,6 +79,8 @@ struct SeededBugs: Proof {
         switch question.witness.kind {
         case .proof(let name, let only):
             if let bug = question.bug { environment["FAULT_SUPPORT_SEEDED_BUG"] = "\(bug)" }
+            // This harness calls the files' module itself, and no tool.
+            if name == Swaps().name { environment["STORE_MIGRATE_SEEDED_BUG"] = question.bug.map { "\($0)" } }
             command = Command(
                 executable: Command.buildFolder + "/proofs",
                 arguments: [name, "--first", "--only", only],
