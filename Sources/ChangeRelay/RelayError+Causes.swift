@@ -31,6 +31,8 @@ extension RelayError {
             )
         case .damaged, .notADatabase: self = .notARelay(path)
         case .noSpace: self = .noSpace(error.path)
+        case .unreadable where Self.isDiskFull(beside: path), .inputOutput where Self.isDiskFull(beside: path):
+            self = .noSpace(path)
         default:
             self.init(
                 code: error.code == .notWritable ? .notPermitted : .failed,
@@ -42,6 +44,23 @@ extension RelayError {
     }
 
     private static let refusals: Set<Errno> = [.permissionDenied, .notPermitted, .readOnlyFileSystem]
+
+    /// Asks by trying: where a file beside a database cannot be made or grow, SQLite does not say why.
+    private static func isDiskFull(beside path: String) -> Bool {
+        guard let end = path.lastIndex(of: "/") else { return false }
+        do throws(FileError) {
+            let place = try TemporaryDirectory(prefix: ".store-migrate-room", in: String(path[..<end]))
+            defer { place.remove() }
+            let file = try place.directory.createFile("page", mode: 0o600)
+            let page = [UInt8](repeating: 0, count: 1 << 15)
+            try page.withUnsafeBufferPointer { bytes throws(FileError) in
+                try file.write(UnsafeRawBufferPointer(bytes), at: 0)
+            }
+            return false
+        } catch {
+            return error.errno.isOutOfSpace
+        }
+    }
 
     private static func noSpace(_ path: String) -> Self {
         Self(code: .noSpace, path: path, message: "the disk is full", advice: "Make room, then try again.")

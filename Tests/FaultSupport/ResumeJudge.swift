@@ -50,6 +50,9 @@ package struct ResumeJudge: Judge {
 
     package func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
         switch moment {
+        // A store that could not be read when it was to be proved was not trusted, and the old one was given back.
+        case .afterPublishing where try share.isGivenBack(scratch):
+            ending == .exited(0) ? [] : ["it ended with \(ending)"]
         case .afterPublishing: try share.afterRerun(scratch, ending)
         case .beforePublishing:
             try (ending == .exited(0) ? [] : ["it ended with \(ending)"]) + objectionsToTakingBack(scratch)

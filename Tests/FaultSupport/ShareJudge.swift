@@ -161,6 +161,15 @@ package struct ShareJudge: Judge {
         }
     }
 
+    /// True when both stores are whole, writers may write to the old one, and nothing else of the share is left.
+    func isGivenBack(_ scratch: Scratch) throws -> Bool {
+        let old = try scratch.root.openDirectory(Self.oldFolder)
+        let names = try scratch.root.openDirectory(Self.newFolder).entries() + old.entries()
+        let isLeft = names.contains { $0.contains("store-migrate") }
+        return try !isLeft && refusingTables(scratch).isEmpty && objectionsToOld(scratch).isEmpty
+            && objectionsToNew(scratch).isEmpty
+    }
+
     /// The tables of the old store, of those that hold rows, that refuse to have them removed.
     private func refusingTables(_ scratch: Scratch) throws -> [String] {
         try withCopy(of: template.name, in: scratch.root.openDirectory(Self.oldFolder), scratch) { store in

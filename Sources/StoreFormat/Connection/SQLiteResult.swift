@@ -15,9 +15,6 @@ struct SQLiteResult {
     var primary: Int32 { code & 0xff }
     var isBusy: Bool { primary == SQLITE_BUSY || primary == SQLITE_LOCKED }
 
-    /// The `-shm` file could not grow; SQLite does not keep what the kernel said, and as a rule the disk is full.
-    private var isOutOfSharedMemory: Bool { code == SQLITE_IOERR | (19 << 8) }
-
     init(code: Int32, detail: String) {
         self.code = code
         self.detail = detail
@@ -41,10 +38,9 @@ struct SQLiteResult {
         case SQLITE_FULL: StoreError(.noSpace, path: path, "the disk is full")
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
             StoreError(.notWritable, path: path, "the store cannot be written (\(detail))")
-        case SQLITE_CANTOPEN where systemError?.isOutOfSpace == true, SQLITE_IOERR where isOutOfSharedMemory:
-            StoreError(.noSpace, path: path, "a file beside the store could not be made or grow: the disk is full")
         case SQLITE_CANTOPEN: StoreError(.unreadable, path: path, "the store cannot be opened (\(detail))")
-        case SQLITE_IOERR where systemError?.isOutOfSpace == true:
+        case SQLITE_IOERR where systemError?.isOutOfSpace == true,
+            SQLITE_CANTOPEN where systemError?.isOutOfSpace == true:
             StoreError(.noSpace, path: path, "the disk is full")
         case SQLITE_IOERR: StoreError(.inputOutput, path: path, "input or output failed (\(detail), code \(code))")
         case SQLITE_NOMEM: StoreError(.failed, path: path, "out of memory")
