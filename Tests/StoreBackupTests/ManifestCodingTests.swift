@@ -39,6 +39,20 @@ struct ManifestCodingTests {
         #expect(try BackupManifest(decoding: bytes, from: "-") == manifest(members: count))
     }
 
+    @Test("Members are taken out of it wherever they are written as ours are", arguments: [1, 2, 300])
+    func parts(count: Int) throws {
+        let bytes = try manifest(members: count).encoded()
+        let text = ManifestText(bytes)
+        #expect(text.members.count == count)
+        #expect(text.frame.count == ManifestText(try manifest(members: 1).encoded()).frame.count)
+        for other in [
+            #"{"formatVersion":2,"members":[{}]}"#, "  \"members\" : [\n    {\n", "", "\n", "  \"members\" : [\n    {",
+        ] {
+            let text = ManifestText(Array(other.utf8))
+            #expect(text.members.isEmpty)
+        }
+    }
+
     @Test("One byte more, less or other is damage")
     func otherBytes() throws {
         let bytes = try manifest(members: 2).encoded()

@@ -20,8 +20,9 @@ extension BackupManifest {
         guard Self.parts(of: bytes) <= limits.manifestParts else {
             throw BackupError(.tooLarge, path: path, "its manifest has more parts than any may have")
         }
-        let data = Data(bytes)
-        guard let version = try? JSONDecoder().decode(Version.self, from: data) else {
+        let decoder = JSONDecoder()
+        let text = ManifestText(bytes)
+        guard let version = try? decoder.decode(Version.self, from: Data(text.frame)) else {
             throw BackupError(.notABackup, path: path, "its manifest cannot be read")
         }
         guard version.formatVersion <= Self.currentVersion else {
@@ -31,8 +32,15 @@ extension BackupManifest {
                 "it has layout \(version.formatVersion), and this program reads \(Self.currentVersion)"
             )
         }
-        guard let manifest = try? JSONDecoder().decode(BackupManifest.self, from: data) else {
+        guard var manifest = try? decoder.decode(BackupManifest.self, from: Data(text.frame)) else {
             throw BackupError(.damaged, path: path, "its manifest is damaged")
+        }
+        manifest.members.reserveCapacity(text.members.count)
+        for place in text.members {
+            guard let member = try? decoder.decode(Member.self, from: Data(bytes[place])) else {
+                throw BackupError(.damaged, path: path, "its manifest is damaged")
+            }
+            manifest.members.append(member)
         }
         guard try manifest.checksum == manifest.seal(), try manifest.isWritten(as: bytes) else {
             throw BackupError(.damaged, path: path, "its manifest is not as it was written")

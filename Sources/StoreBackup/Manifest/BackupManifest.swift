@@ -49,7 +49,7 @@ public struct BackupManifest: Hashable, Sendable, Codable {
     public let tool: String
     public let store: Store
     /// The members after this one, in their order.
-    public let members: [Member]
+    public internal(set) var members: [Member]
     /// SHA-256 of this manifest, written with an empty text here.
     var checksum = ""
 
