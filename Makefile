@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := test
-.PHONY: demo test proofs lint format bench soak install-deps
+.PHONY: demo test proofs lint format bench soak fuzz sanitize install-deps
 
 # What the build, the demonstration and the tests need: a command or a file, and the Debian package that brings it.
 NEEDS := \
@@ -62,6 +62,27 @@ soak: install-deps
 	swift build -c release --static-swift-stdlib --product store-migrate
 	STORE_MIGRATE_TOOL="$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate" \
 	  "$$(swift build --show-bin-path)/proofs" --soak --hours $(HOURS)
+
+# Everything that reads what strangers write, under libFuzzer: SECONDS for each target, two at a time.
+fuzz: install-deps
+	Tests/FuzzersProgram/fuzz "$(or $(SECONDS),30)"
+
+# The suites under the address sanitizer, and those where threads meet under the thread sanitizer, each in a build of
+# its own. Tests that preload something into the tool, hold other programs to their time or memory, or compile against
+# what was built are left to `make test`.
+ADDRESS_SUITES := SafeFiles StoreFormat StoreWriting ChangeMerging ChangeRelay StoreBackup StoreFixtures \
+  ManagedObjects StoreVerification StoreMigration
+THREAD_SUITES := SafeFiles StoreFormat ChangeRelay StoreBackup ManagedObjects StoreVerification StoreMigration
+
+sanitize: sanitize-address sanitize-thread
+
+sanitize-address: export ASAN_OPTIONS := detect_leaks=0
+sanitize-thread: export TSAN_OPTIONS := suppressions=$(CURDIR)/Tests/thread-sanitizer
+
+sanitize-%: install-deps
+	swift build --build-tests $(SWIFT_FLAGS) --sanitize=$* --scratch-path .build/$*
+	suites="$(if $(filter address,$*),$(ADDRESS_SUITES),$(THREAD_SUITES))"; \
+	swift test --skip-build --sanitize=$* --scratch-path .build/$* $$(printf -- '--filter %sTests ' $$suites)
 
 # Asks the network only when something is missing.
 install-deps:

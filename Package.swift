@@ -75,6 +75,24 @@ let strategies = [
     "WriteAheadLog",
 ]
 
+/// The fuzzers, only when asked for: they link libFuzzer, which a plain build does without.
+let fuzzers: [Target] =
+    Context.environment["STORE_MIGRATE_FUZZERS"] == nil
+    ? []
+    : [
+        .target(name: "CFuzzing", path: "Tests/CFuzzing", cSettings: strictC),
+        .executableTarget(
+            name: "fuzzers",
+            dependencies: [
+                "CFuzzing", "StoreVerification", "ManagedObjects", "ChangeRelay", "StoreBackup", "StoreFixtures",
+                "StoreWriting", "StoreFormat", "StrategyProcess", "StoreStrategies", "SafeFiles", .crypto,
+            ],
+            path: "Tests/FuzzersProgram",
+            exclude: ["fuzz", "kept-for-good"],
+            swiftSettings: strict
+        ),
+    ]
+
 let package = Package(
     name: "store-migrate",
     products: [
@@ -282,5 +300,5 @@ let package = Package(
                 "StoreFormat", "SafeFiles", .subprocess, .systemPackage,
             ]
         ),
-    ]
+    ] + fuzzers
 )

@@ -2,18 +2,18 @@ internal import FoundationEssentials
 
 extension StrategyMessage.Question {
     /// The question as a line, its end included.
-    func line() throws -> [UInt8] { try StrategyMessage.line(self) }
+    package func line() throws -> [UInt8] { try StrategyMessage.line(self) }
 
     /// Reads a line without its end.
-    init(line: [UInt8]) throws { self = try JSONDecoder().decode(Self.self, from: Data(line)) }
+    package init(line: [UInt8]) throws { self = try JSONDecoder().decode(Self.self, from: Data(line)) }
 }
 
 extension StrategyMessage.Answer {
     /// The answer as a line, its end included.
-    func line() throws -> [UInt8] { try StrategyMessage.line(self) }
+    package func line() throws -> [UInt8] { try StrategyMessage.line(self) }
 
     /// Reads a line without its end; old spellings are understood.
-    init(line: [UInt8]) throws {
+    package init(line: [UInt8]) throws {
         self = try JSONDecoder().decode(StrategyMessage.OldSpellings.self, from: Data(line)).answer
     }
 }

@@ -16,7 +16,7 @@ public enum StrategyServer {
     }
 
     /// The answer to one line; what cannot be understood is answered, too.
-    static func answer(to line: [UInt8], from strategy: some StoreStrategy) -> StrategyMessage.Answer {
+    package static func answer(to line: [UInt8], from strategy: some StoreStrategy) -> StrategyMessage.Answer {
         do {
             switch try StrategyMessage.Question(line: line) {
             case .getCapability:

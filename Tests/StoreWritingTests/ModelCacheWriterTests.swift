@@ -118,4 +118,19 @@ struct ModelCacheWriterTests {
         ])
         #expect(SyntheticVersionHash.hashes(of: changed)["HabitDay"] != hashes["HabitDay"])
     }
+
+    @Test("A line of entities longer than any is refused, for the work of following it grows with its square")
+    func longLine() throws {
+        func line(_ count: Int) throws -> [UInt8] {
+            let entities = (0..<count)
+                .map { number in
+                    EntityDescription(name: "E\(number)", superentity: number == 0 ? nil : "E\(number - 1)")
+                }
+            return try ModelCacheWriter.bytes(of: ManagedObjectModel(entities: entities))
+        }
+        #expect(try ManagedObjectModel(modelCache: line(100)).lineage(of: "E99").count == 100)
+        let tooLong = try line(200)
+        let error = #expect(throws: UndecodableData.self) { try ManagedObjectModel(modelCache: tooLong) }
+        #expect(error.map { "\($0)" }?.contains("too many ancestors") == true)
+    }
 }

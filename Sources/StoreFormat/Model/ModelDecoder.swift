@@ -2,6 +2,8 @@
 struct ModelDecoder {
     /// How many entities, and properties of one entity, are decoded; genuine models stay below a hundred of each.
     private static let limit = 4096
+    /// How many ancestors an entity may have; genuine ones have a handful, and the work grows with the square.
+    private static let ancestorLimit = 128
 
     let reader: KeyedArchiveReader
 
@@ -20,7 +22,7 @@ struct ModelDecoder {
         return try objects.sorted { ManagedObjectModel.inByteOrder($0.key, $1.key) }
             .map { name, object in
                 // The archive lists inherited properties with every entity that has them.
-                let inherited = ancestors(of: name, parents: parents)
+                let inherited = try ancestors(of: name, parents: parents)
                     .reduce(into: Set<String>()) { $0.formUnion(properties[$1]?.keys.map(\.self) ?? []) }
                 return try entity(
                     name,
@@ -31,10 +33,13 @@ struct ModelDecoder {
             }
     }
 
-    private func ancestors(of name: String, parents: [String: String]) -> [String] {
+    private func ancestors(of name: String, parents: [String: String]) throws -> [String] {
         var result: [String] = []
         var next = parents[name]
         while let name = next, !result.contains(name) {
+            guard result.count < Self.ancestorLimit else {
+                throw UndecodableData("an entity of the model has too many ancestors")
+            }
             result.append(name)
             next = parents[name]
         }

@@ -1,0 +1,24 @@
+import ChangeRelay
+import ManagedObjects
+import SafeFiles
+import StoreBackup
+import StoreFixtures
+import StoreFormat
+import StoreStrategies
+import StrategyProcess
+
+/// An error that the product means to throw: it says what is wrong with the input.
+protocol FuzzedRefusal: Error {}
+
+extension BackupError: FuzzedRefusal {}
+extension FetchError: FuzzedRefusal {}
+extension FileError: FuzzedRefusal {}
+extension PredicateSyntaxError: FuzzedRefusal {}
+extension RecipeError: FuzzedRefusal {}
+extension RelayError: FuzzedRefusal {}
+extension StoreError: FuzzedRefusal {}
+extension StrategyError: FuzzedRefusal {}
+extension UndecodableData: FuzzedRefusal {}
+extension UnreadableStore: FuzzedRefusal {}
+// The wire's reader turns it into words of its own.
+extension DecodingError: FuzzedRefusal {}
