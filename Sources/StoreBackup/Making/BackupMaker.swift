@@ -222,14 +222,7 @@ public struct BackupMaker: Sendable {
 
     private func write(_ contents: StoreContents, _ manifest: BackupManifest, to file: DurableFile) throws -> Int64 {
         let writer = try ArchiveWriter(to: file, form: options.form)
-        let head = try manifest.encoded()
-        guard head.count <= limits.manifestBytes else {
-            throw BackupError(.unsuitable, path: location.path, "it has more files than an archive may hold")
-        }
-        try writer.add(BackupManifest.memberName, bytes: Int64(head.count)) { buffer, offset in
-            buffer.copyBytes(from: head[Int(offset)..<(Int(offset) + buffer.count)])
-            return buffer.count
-        }
+        try write(manifest, to: writer)
         var done: Int64 = 0
         let total = manifest.byteCount
         for member in manifest.members {
@@ -247,6 +240,18 @@ public struct BackupMaker: Sendable {
         try file.discardCachedPages()
         try file.close()
         return bytes
+    }
+
+    /// Its text is gone when the other members are compressed.
+    private func write(_ manifest: BackupManifest, to writer: ArchiveWriter) throws {
+        let text = try manifest.encoded()
+        guard text.count <= limits.manifestBytes else {
+            throw BackupError(.unsuitable, path: location.path, "it has more files than an archive may hold")
+        }
+        try writer.add(BackupManifest.memberName, bytes: Int64(text.count)) { buffer, offset in
+            buffer.copyBytes(from: text[Int(offset)..<(Int(offset) + buffer.count)])
+            return buffer.count
+        }
     }
 
     private func check(_ name: String, _ manifest: BackupManifest, in scratch: Directory) throws {

@@ -9,8 +9,13 @@ extension BackupManifest {
 
     /// The one way in which this manifest is written.
     package func encoded() throws -> [UInt8] {
+        let checksum = try seal()
+        var count = 0
+        try write(sealedBy: checksum) { count += $0.count }
         var bytes: [UInt8] = []
-        try write(sealedBy: seal()) { bytes += $0 }
+        // An array that grows holds twice what it needs.
+        bytes.reserveCapacity(count)
+        try write(sealedBy: checksum) { bytes += $0 }
         return bytes
     }
 

@@ -30,9 +30,15 @@ public struct BackupArchive: Sendable {
     @discardableResult
     public func check() throws -> BackupManifest { try UnpackedBackup(source(), monitor: monitor).manifest }
 
-    /// True when the file begins as an archive of ours does.
+    /// True when the file begins as an archive of ours does, or has the name of one and is no database.
+    ///
+    /// What is wrong with such a one is for those to say who read it.
     public static func isArchive(at url: URL) -> Bool {
-        guard let source = try? ArchiveSource(at: url), let reader = try? ArchiveReader(source) else { return false }
+        guard let source = try? ArchiveSource(at: url), let start = try? source.peek(16) else { return false }
+        if BackupForm(fileName: url.lastPathComponent) != nil {
+            return !start.elementsEqual("SQLite format 3\0".utf8)
+        }
+        guard let reader = try? ArchiveReader(source) else { return false }
         return (try? reader.next())?.name == BackupManifest.memberName
     }
 
