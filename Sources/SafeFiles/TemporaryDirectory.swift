@@ -84,7 +84,8 @@ package final class TemporaryDirectory: Sendable {
             ?? FileError(operation: "create a folder in", path: parent.path, errno: .resourceTemporarilyUnavailable)
     }
 
-    private static func removeAbandoned(prefix: String, in parent: Directory) {
+    /// Removes the folders with this prefix whose makers are gone.
+    package static func removeAbandoned(prefix: String, in parent: Directory) {
         let user = ProcessIdentity.effectiveUser
         for name in (try? parent.entries { isOurs($0, prefix: prefix) }) ?? [] {
             guard let status = try? parent.status(of: name), status.kind == .directory, status.owner == user,

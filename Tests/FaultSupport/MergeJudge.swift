@@ -140,7 +140,11 @@ package struct MergeJudge: Judge {
     }
 
     func objects(in folder: String, _ name: String, _ scratch: Scratch) throws -> [String] {
-        try query("SELECT ZNAME FROM ZHABIT ORDER BY ZNAME", in: folder, name, scratch)
+        try objects(in: scratch.root.openDirectory(folder), name, scratch)
+    }
+
+    func objects(in folder: Directory, _ name: String, _ scratch: Scratch) throws -> [String] {
+        try share.withCopy(of: name, in: folder, scratch) { try $0.rows("SELECT ZNAME FROM ZHABIT ORDER BY ZNAME") }
             .map { row in
                 String(
                     decoding: row.dropFirst().split(separator: ",").compactMap { UInt8($0, radix: 16) },

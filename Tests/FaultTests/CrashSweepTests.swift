@@ -25,6 +25,11 @@ struct CrashSweepTests {
         try expectSound(ShareJudge(template: HabitTemplate.makeCoreData(journalMode: journalMode)))
     }
 
+    @Test("A retirement ends in one archive, with nothing beside it")
+    func retire() throws {
+        try expectSound(RetireJudge(template: HabitTemplate.makeCoreData(journalMode: "wal")))
+    }
+
     private func expectSound(_ judge: any Judge) throws {
         let summary = try CrashSweep(judge).run(limit: 40, pairs: 8)
         #expect(summary.violations.isEmpty, "\(summary.violations.map(\.description).joined(separator: "\n"))")

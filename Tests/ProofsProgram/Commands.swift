@@ -1,4 +1,5 @@
 import FaultSupport
+import Foundation
 
 /// The commands that write, each with the judge of its promises.
 enum Commands {
@@ -24,5 +25,10 @@ enum Commands {
             BackupJudge(template: template), RestoreJudge(template: template),
             RestoreJudge(template: template, displaced: other), RelayDrainJudge(template: template),
         ]
+    }
+
+    /// False if the environment names another command, to look closer at that one alone.
+    static func isChosen(_ judge: any Judge) -> Bool {
+        ProcessInfo.processInfo.environment["STORE_MIGRATE_FAULT_COMMAND"].map { judge.name.hasPrefix($0) } ?? true
     }
 }

@@ -1,5 +1,4 @@
 import FaultSupport
-import Foundation
 import SafeFiles
 
 /// What every command makes of the disk that a power cut leaves, in any moment and with any part of the unsynced lost.
@@ -12,10 +11,8 @@ struct CrashStates: Proof {
     func run(_ scale: Scale) async throws -> Figure {
         var figure = Figure(unit: "states", gate: Self.gate.states + Self.gate.pairs)
         let gate = scale.stopsAtFirst ? (states: 300, pairs: 0) : Self.gate
-        // One command alone, to look closer at it.
-        let chosen = ProcessInfo.processInfo.environment["STORE_MIGRATE_CRASH_COMMAND"]
         let all = try ["wal", "delete"].flatMap { try Commands.all(scale.only, journalMode: $0) }
-        let judges = all.filter { judge in chosen.map { judge.name.hasPrefix($0) } ?? true }
+        let judges = all.filter(Commands.isChosen)
         var remark = (states: 0, pairs: 0, seconds: 0.0)
         for (number, judge) in judges.enumerated() where !scale.deadline.hasPassed {
             var sweep = CrashSweep(judge)
@@ -23,7 +20,7 @@ struct CrashStates: Proof {
             sweep.deadline = scale.deadline
             sweep.stopsAtFirst = scale.stopsAtFirst
             // Some commands have fewer states than their share; those after them have more.
-            let left = max(1, chosen == nil ? judges.count - number : all.count)
+            let left = max(1, judges.count == all.count ? judges.count - number : all.count)
             let summary = try sweep.run(
                 limit: scale.isExhaustive ? .max : max(0, gate.states - remark.states + left - 1) / left,
                 pairs: scale.isExhaustive ? 1_000_000 : max(0, gate.pairs - remark.pairs + left - 1) / left

@@ -83,6 +83,12 @@ public struct BackupMaker: Sendable {
 
     // MARK: Steps
 
+    /// Removes what a run that was killed left in a folder; a run that makes a backup there does so by itself.
+    package static func removeRemains(in folder: String) {
+        guard let folder = try? Directory.open(path: folder) else { return }
+        TemporaryDirectory.removeAbandoned(prefix: scratchPrefix, in: folder)
+    }
+
     private func made(
         in place: String?,
         as path: String,

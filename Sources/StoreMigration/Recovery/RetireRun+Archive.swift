@@ -29,6 +29,8 @@ extension RetireRun {
                     advice: "Move it away, then retire the store again."
                 )
             }
+            BackupMaker.removeRemains(in: folder)
+            try Directory.open(path: folder).synchronize()
             return (archive, [])
         }
         var backup = BackupOptions()
@@ -52,6 +54,8 @@ extension RetireRun {
             try? Directory.open(path: place.folder).removeFile(place.name)
             throw writtenLate(shared)
         }
+        // Once the archive is journalled nobody looks here again: what it was made in has to be gone for good by then.
+        try Directory.open(path: folder).synchronize()
         return (archive, report.findings)
     }
 
@@ -106,6 +110,8 @@ extension RetireRun {
             RecordedContent.receiptName(for: name),
         ]
         for name in files where try folder.status(of: name) != nil { try folder.removeFile(name) }
+        // On the disk, too: with its main file but without the rest it would be taken for another store.
+        try folder.synchronize()
         if let external = try folder.externalData(of: retired) {
             for name in try external.entries() { try external.removeFile(name) }
             try folder.openDirectory(retired.supportFolderName)

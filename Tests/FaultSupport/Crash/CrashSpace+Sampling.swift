@@ -1,7 +1,7 @@
 import TestSupport
 
 extension CrashSpace {
-    /// Up to this many parts, every choice of them is tried.
+    /// Up to this many parts, every choice of them is tried; and so many states of the last moment, at least.
     private static let exhaustiveCount = 8
 
     /// States that differ for whoever reads them, spread evenly over the run; the same for the same seed.
@@ -14,9 +14,13 @@ extension CrashSpace {
             .map { prefix in
                 self.choices(at: prefix, randomChoices, &generator).shuffled(using: &generator)
             }
-        choices.shuffle(using: &generator)
         var seen: Set<Int> = []
         var states: [CrashState] = []
+        // After the end a command has made its promise, so that moment is never left out.
+        for state in choices.removeLast().suffix(Self.exhaustiveCount) where states.count < limit {
+            if seen.insert(disk(in: state).fingerprint).inserted { states.append(state) }
+        }
+        choices.shuffle(using: &generator)
         while states.count < limit, !choices.isEmpty {
             for index in choices.indices where states.count < limit {
                 guard let state = choices[index].popLast() else { continue }

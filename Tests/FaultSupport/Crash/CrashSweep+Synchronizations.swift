@@ -60,7 +60,8 @@ extension CrashSweep {
             for state in stride(from: all.count - 1, through: 0, by: -step).prefix(limit).map({ all[$0] })
             where objection == nil {
                 tried += 1
-                objection = examine(broken.disk(in: state), scratch, isThorough: false).first
+                let hadEnded = state.prefix == sound.operations.count
+                objection = examine(broken.disk(in: state), scratch, hadEnded: hadEnded, isThorough: false).first
             }
             let line = objection.map { String($0.prefix { $0 != "\n" }.prefix(160)) }
             found.append(

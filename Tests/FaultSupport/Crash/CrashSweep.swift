@@ -96,7 +96,12 @@ package struct CrashSweep: Sendable {
             guard !deadline.hasPassed, !stopsAtFirst || summary.violations.isEmpty else { break }
             summary.states += 1
             let isThorough = number.isMultiple(of: Self.thoroughness)
-            let objections = examine(space.disk(in: state), scratch, isThorough: isThorough)
+            let objections = examine(
+                space.disk(in: state),
+                scratch,
+                hadEnded: state.prefix == space.operations.count,
+                isThorough: isThorough
+            )
             guard !objections.isEmpty else { continue }
             summary.violations.append(
                 Violation(command: judge.name, state: "\(state)", objections: objections, steps: space.steps(to: state))
@@ -147,14 +152,18 @@ package struct CrashSweep: Sendable {
         guard let first = states.first, let state = first, states.count <= 2 else { return }
         var disk = space.disk(in: state)
         var steps = space.steps(to: state)
+        let hadEnded = states.count == 1 && state.prefix == space.operations.count
         if states.count == 2, let second = states[1] {
             let recovery = try recovery(from: state, of: space, scratch)
             disk = recovery.disk(in: second)
             steps += "\n    the power goes; then\n" + recovery.steps(to: second)
         }
         summary.states = 1
+        print(steps)
+        let objections = examine(disk, scratch, hadEnded: hadEnded)
+        guard !objections.isEmpty else { return }
         summary.violations.append(
-            Violation(command: judge.name, state: String(text), objections: examine(disk, scratch), steps: steps)
+            Violation(command: judge.name, state: String(text), objections: objections, steps: steps)
         )
     }
 
@@ -190,11 +199,18 @@ package struct CrashSweep: Sendable {
     }
 
     /// Has a state judged, the command run again and judged; and if told so run once more, which must change nothing.
-    func examine(_ disk: SimulatedDisk, _ scratch: Scratch, isThorough: Bool = true) -> [String] {
+    ///
+    /// A command that had ended has made its promise: what it left must hold, whatever of it was lost.
+    func examine(
+        _ disk: SimulatedDisk,
+        _ scratch: Scratch,
+        hadEnded: Bool = false,
+        isThorough: Bool = true
+    ) -> [String] {
         var objections: [String] = []
         do {
             let guise = try scratch.materialize(disk)
-            objections += try judge.afterFault(scratch, .killBefore, .killed(signal: SIGKILL))
+            objections += try judge.afterFault(scratch, .killBefore, hadEnded ? .exited(0) : .killed(signal: SIGKILL))
             let command = judge.command(scratch)
             func again(_ prefix: String) throws {
                 let deadline = Deadline(after: timeLimit)

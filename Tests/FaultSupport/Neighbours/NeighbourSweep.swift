@@ -104,6 +104,7 @@ package struct NeighbourSweep: Sendable {
     private func settle(in scratch: Scratch) throws {
         try judge.prepare(scratch)
         for path in [scratch.privatePath, scratch.path] { try check(chmod(path, 0o711)) }
+        try check(chown(scratch.privatePath, Neighbour.owner, Neighbour.owner))
         let treasury = scratch.path + "/treasury"
         try check(mkdir(treasury, 0o700))
         for name in ["treasure", "note.sqlite"] {
@@ -148,7 +149,7 @@ package struct NeighbourSweep: Sendable {
                 deadline: Deadline(after: timeLimit)
             )
             var later = try self.objections(to: again, scratch)
-            if again == .exited(0) { later += objectionsToClaim(scratch) }
+            if try again == .exited(0) && judge.isClaim(scratch.lines()) { later += objectionsToClaim(scratch) }
             if try contents(of: treasury) != before { later.append("somebody else's files were touched") }
             if !later.isEmpty { later.append(scratch.output) }
             return (objections + later.map { "run again: " + $0 }, isSuccess && !isSpoilt, isSpoilt)
@@ -181,7 +182,7 @@ package struct NeighbourSweep: Sendable {
             ? []
             : scratch.root.openDirectory("old").entries()
                 .filter {
-                    !$0.hasPrefix(name) && ![".store-migrate", support].contains($0) && !$0.hasPrefix(".\(name)")
+                    !$0.hasPrefix(name) && !$0.hasPrefix(".\(name)") && !$0.hasPrefix(".store-migrate") && $0 != support
                 }
         if !strange.isEmpty { objections.append("beside the old store lies \(strange)") }
         return objections
