@@ -25,8 +25,13 @@ struct RestingStore: Sendable {
             let status = try folder.status(of: location.name), FileToken.Entry(status) == main
         else { return nil }
         mode = status.mode
-        let inspector = StoreInspector(depth: .layout, allowsNetworkFileSystem: allowsNetworkFileSystem)
-        guard try inspector.inspect(location).inspection.map({ $0.fence == nil }) == true else { return nil }
+        // Whoever holds a lock is at work: there is nothing to wait for.
+        let inspector = StoreInspector(
+            depth: .layout,
+            lockTimeout: .zero,
+            allowsNetworkFileSystem: allowsNetworkFileSystem
+        )
+        guard let inspection = try? inspector.inspect(location).inspection, inspection.fence == nil else { return nil }
         external = try ExternalData.open(of: location, in: folder)
         guard let files = try Self.files(in: external) else { return nil }
         externalFiles = files

@@ -62,8 +62,8 @@ struct StoreStaging {
             allowsNetworkFileSystem: allowsNetworkFileSystem,
             monitor: monitor
         )
-        return try reader.withView(of: location) { view in
-            guard view.kind != .live else { return try follow(in: source, withExternalFiles) }
+        let mode: UInt32? = try reader.withView(of: location) { view in
+            guard view.kind != .live else { return nil }
             let target = try begin()
             let snapshot = StillSnapshot(view: view, target: target)
             try snapshot.copy(monitor: monitor)
@@ -75,6 +75,8 @@ struct StoreStaging {
             try target.close()
             return view.status.mode
         }
+        // Not before the view's read lock is gone: a writer that waits for it keeps us from the write lock.
+        return try mode ?? follow(in: source, withExternalFiles)
     }
 
     // MARK: In use

@@ -1,6 +1,7 @@
 import ChangeRelay
 import Foundation
 import SafeFiles
+import StoreBackup
 import StoreFormat
 import TestSupport
 import Testing
@@ -157,7 +158,10 @@ struct RelayCarriageTests {
         let names = try places.old.directory.entries()
         #expect(!names.contains(RelayQueue.name(for: places.oldStore.name)))
         #expect(!names.contains(RemoteChangeNotification.name(for: places.oldStore.name)))
-        #expect(names.contains { $0.hasPrefix(".store.sqlite.") && $0.hasSuffix(".relay.sqlite") })
+        let state = try places.old.directory.openDirectory(".store-migrate").openDirectory(places.oldStore.name)
+        let archive = try #require(try state.entries().first { $0.hasSuffix(".tar.zst") })
+        let backup = try BackupArchive(at: URL(filePath: state.path + "/" + archive)).unpacked()
+        #expect(backup.manifest.members.contains { $0.name == RelayQueue.name(for: places.oldStore.name) })
         #expect(try numbers(RelayConsumer("app", of: RelayQueue(beside: places.newStore))) == [2, 3, 8])
     }
 }
