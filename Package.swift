@@ -236,7 +236,10 @@ let package = Package(
             path: "Tests/ProofsProgram",
             swiftSettings: strict
         ),
-        .tests("StoreFormatTests", ["TestSupport", "StoreFormat", "SafeFiles", "StoreFixtures", .systemPackage]),
+        .tests(
+            "StoreFormatTests",
+            ["TestSupport", "StoreFormat", "CSQLite", "SafeFiles", "StoreFixtures", .systemPackage]
+        ),
         .tests(
             "StoreWritingTests",
             ["TestSupport", "StoreVerification", "StoreWriting", "StoreFormat", "SafeFiles", .systemPackage]

@@ -69,6 +69,8 @@ int cconfinement_landlock_allow(int ruleset, int descriptor, enum cconfinement_p
 
 int cconfinement_adopt_orphans(int on) { return prctl(PR_SET_CHILD_SUBREAPER, on, 0, 0, 0); }
 
+int cconfinement_end_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); }
+
 int cconfinement_end_group(pid_t group, int milliseconds) {
     /* A process that is being forked while this is sent gets it, too: the kernel restarts the fork. */
     kill(-group, SIGKILL);

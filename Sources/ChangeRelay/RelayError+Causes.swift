@@ -10,7 +10,7 @@ extension RelayError {
         case let error as FileError where error.errno.isOutOfSpace: self = .noSpace(error.path)
         case let error as FileError:
             self.init(
-                code: Self.refusals.contains(error.errno) ? .notPermitted : .failed,
+                code: error.errno.isRefusal ? .notPermitted : .failed,
                 path: error.path,
                 message: "\(error.operation) failed: \(error.errno)",
                 advice: "See that the folder exists and that this user may write to it."
@@ -42,8 +42,6 @@ extension RelayError {
             )
         }
     }
-
-    private static let refusals: Set<Errno> = [.permissionDenied, .notPermitted, .readOnlyFileSystem]
 
     /// Asks by trying: where a file beside a database cannot be made or grow, SQLite does not say why.
     private static func isDiskFull(beside path: String) -> Bool {

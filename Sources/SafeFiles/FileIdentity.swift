@@ -9,4 +9,10 @@ public struct FileIdentity: Hashable, Sendable, Codable {
         self.device = device
         self.inode = inode
     }
+
+    /// True if this may be the file that a record names, one perhaps from before the file system was mounted.
+    ///
+    /// A file keeps its number for good. That of its device is given out anew with every mount, and often to another
+    /// device, so that it says nothing of what was written down earlier: who asks knows the place, and has further signs.
+    package func mayBe(recorded: FileIdentity) -> Bool { inode == recorded.inode }
 }

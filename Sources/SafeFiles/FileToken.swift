@@ -16,6 +16,19 @@ package struct FileToken: Hashable, Sendable, Codable {
             modified = status.modified
             changed = status.changed
         }
+
+        /// Also after the file system was mounted anew, for tokens are kept; the numbers and the two times suffice.
+        package static func == (one: Entry, other: Entry) -> Bool {
+            one.identity.mayBe(recorded: other.identity) && one.size == other.size && one.modified == other.modified
+                && one.changed == other.changed
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            hasher.combine(identity.inode)
+            hasher.combine(size)
+            hasher.combine(modified)
+            hasher.combine(changed)
+        }
     }
 
     package let main: Entry?

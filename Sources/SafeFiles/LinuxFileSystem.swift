@@ -52,7 +52,7 @@ package struct LinuxFileSystem: FileSystemOperations {
             try Self.check { faccessat(directory, name, wanted, AT_EACCESS) }
             return true
         } catch {
-            guard [.permissionDenied, .notPermitted, .readOnlyFileSystem].contains(error) else { throw error }
+            guard error.isRefusal else { throw error }
             return false
         }
     }

@@ -14,7 +14,7 @@ internal import Foundation
 /// ```
 ///
 /// It asks about many stores and every role: with no option, with each value of every option that can be listed, and with
-/// the options of the example; and it finds whatever a ``StrategyPipeline`` would refuse. What is wrong is thrown as one
+/// the options of the example; and it finds whatever a `StrategyPipeline` would refuse. What is wrong is thrown as one
 /// ``StrategyComplianceFailure``.
 public struct StrategyComplianceTest {
     private static let askers = 2

@@ -42,7 +42,7 @@ public struct StoreVerifier: Sendable {
     /// The level `merging` is what `probe` shows, which works on a scratch copy of some of the store's objects; against
     /// another store it also shows that what is written late to that one would arrive by a merge.
     ///
-    /// Throws ``UnreadableStore`` or ``StoreError`` where there is no store that could be looked at.
+    /// Throws `UnreadableStore` or `StoreError` where there is no store that could be looked at.
     public func verify(
         _ location: StoreLocation,
         level: VerificationLevel,

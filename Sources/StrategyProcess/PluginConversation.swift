@@ -15,7 +15,7 @@ struct PluginConversation {
 
     /// Starts the plugin, reads one answer for each question, and ends it; nothing of it is left when this returns.
     ///
-    /// Throws ``StrategyError`` with the code `cancelled` soon after `isCancelled` says so.
+    /// Throws `StrategyError` with the code `cancelled` soon after `isCancelled` says so.
     static func answers(
         to questions: [StrategyMessage.Question],
         from plugin: PluginFile,

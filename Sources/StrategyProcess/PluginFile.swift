@@ -18,7 +18,7 @@ public struct PluginFile: Hashable, Sendable {
 
     /// Looks at the program of a name in a folder; nil when nothing is there.
     ///
-    /// Throws ``StrategyError`` for what nobody should run.
+    /// Throws `StrategyError` for what nobody should run.
     init?(name: String, in folder: String) throws(StrategyError) {
         guard let resolved = realpath(folder, nil) else { return nil }
         defer { free(resolved) }

@@ -9,7 +9,7 @@ public struct PluginLocator: Sendable {
 
     /// The program `store-migrate-strategy-<name>` in the first folder that has one; nil when none has.
     ///
-    /// Throws ``StrategyError`` for a program that nobody should run.
+    /// Throws `StrategyError` for a program that nobody should run.
     public func plugin(named name: String) throws(StrategyError) -> PluginFile? {
         // A name with a slash in it would lead elsewhere.
         guard StrategyName.isValid(name) else { return nil }

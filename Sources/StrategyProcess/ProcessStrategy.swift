@@ -18,7 +18,7 @@ public struct ProcessStrategy: StoreStrategy {
 
     /// Asks the plugin who it is.
     ///
-    /// Throws ``StrategyError`` for a plugin that cannot be run, speaks another version, or does not say what it may set.
+    /// Throws `StrategyError` for a plugin that cannot be run, speaks another version, or does not say what it may set.
     /// The sandbox's deadline is for all that is ever asked of this strategy. `isCancelled` is asked while the plugin is
     /// waited for; once it is true, the plugin is ended and an error with the code `cancelled` thrown.
     public init(

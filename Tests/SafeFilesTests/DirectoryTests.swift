@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import SafeFiles
 import SystemPackage
@@ -192,5 +193,29 @@ struct DirectoryTests {
         try folder.createFile("s-shm", mode: 0o600).close()
         _ = try folder.openFile("s", for: .reading)
         #expect(try tokens.contains(folder.token(of: "s")))
+    }
+
+    @Test("A token and a file that were written down are known again on a device that was numbered anew, and no others")
+    func mountedAnew() throws {
+        try folder.createFile("s", mode: 0o600).close()
+        let (token, identity) = try (folder.token(of: "s"), folder.status(of: "s")?.identity)
+        let inode = try #require(identity?.inode)
+        let text = try String(decoding: JSONEncoder().encode(token), as: UTF8.self)
+        let device = try #require(identity?.device)
+        func kept(_ old: String, _ new: String) throws -> FileToken {
+            try JSONDecoder().decode(FileToken.self, from: Data(text.replacing(old, with: new).utf8))
+        }
+        let elsewhere = try kept("\"device\":\(device)", "\"device\":\(device + 1)")
+        #expect(elsewhere.main?.identity.device == device + 1)
+        #expect(elsewhere == token)
+        #expect(elsewhere.hashValue == token.hashValue)
+        #expect(try kept("\"inode\":\(inode)", "\"inode\":\(inode + 1)") != token)
+        #expect(try kept("\"size\":0", "\"size\":1") != token)
+        #expect(
+            FileIdentity(device: device + 1, inode: inode).mayBe(recorded: FileIdentity(device: device, inode: inode))
+        )
+        #expect(
+            !FileIdentity(device: device, inode: inode + 1).mayBe(recorded: FileIdentity(device: device, inode: inode))
+        )
     }
 }

@@ -55,13 +55,8 @@ struct ArchiveLimitsTests {
 
     @Test("So it does to every other attack", arguments: Attack.all)
     func attack(attack: Attack) throws {
-        let (world, archive) = try BackupWorld.small()
-        let members = try world.members(of: archive)
-        var tar = HandMadeTar()
-        attack.write(&tar, Attack.Right(manifest: members[0].bytes, main: members[1].bytes))
-        tar.end()
         let folder = try ScratchFolder()
-        try folder.write("archive", tar.bytes)
+        try folder.write("archive", attack.archive())
         try expectRefusal(in: folder)
     }
 

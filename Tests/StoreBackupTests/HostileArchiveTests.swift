@@ -12,23 +12,13 @@ struct HostileArchiveTests {
 
     @Test("Are refused, and leave nothing", arguments: Attack.all)
     func refused(attack: Attack) throws {
-        let (world, archive) = try BackupWorld.small()
-        let members = try world.members(of: archive)
-        var tar = HandMadeTar()
-        attack.write(&tar, Attack.Right(manifest: members[0].bytes, main: members[1].bytes))
-        tar.end()
-        try expectRefusal(tar.bytes)
+        try expectRefusal(attack.archive())
     }
 
     @Test("The archive that the attacks start from is taken")
     func baseline() throws {
-        let (world, archive) = try BackupWorld.small()
-        let members = try world.members(of: archive)
-        var tar = HandMadeTar()
-        tar.whole(Attack.Right(manifest: members[0].bytes, main: members[1].bytes))
-        tar.end()
         let folder = try ScratchFolder()
-        try folder.write("a.tar", tar.bytes)
+        try folder.write("a.tar", Attack.none.archive())
         #expect(try BackupArchive(at: folder.location("a.tar").url).check().store.name == Self.main)
     }
 
@@ -73,13 +63,8 @@ struct HostileArchiveTests {
 
     @Test("An archive that is compressed twice is refused", arguments: ["gzip", "zstd"])
     func nested(outer: String) throws {
-        let (world, archive) = try BackupWorld.small()
-        let members = try world.members(of: archive)
-        var tar = HandMadeTar()
-        tar.whole(Attack.Right(manifest: members[0].bytes, main: members[1].bytes))
-        tar.end()
         let folder = try ScratchFolder()
-        try folder.write("a.tar", tar.bytes)
+        try folder.write("a.tar", Attack.none.archive())
         let command = "cd '\(folder.path)' && gzip -c a.tar | \(outer) -c > twice"
         #expect(try Program("sh", ["-c", command]).status == 0)
         try expectRefusal(try folder.bytes("twice"))

@@ -99,6 +99,20 @@ struct RecipeReaderTests {
         #expect(error?.description == recipe.words)
     }
 
+    @Test("Aliases that fold many times into each other are refused before they are unfolded")
+    func aliases() throws {
+        let levels = (1...30).map { "  - ? &a\($0) [*a\($0 - 1), *a\($0 - 1)]\n    : x\n" }.joined()
+        let error = #expect(throws: RecipeError.self) {
+            try RecipeReader.recipe(from: "seed: x\nsql:\n  - &a0 x\n" + levels, path: "r.yaml")
+        }
+        #expect(error?.description == "r.yaml: the recipe has more than 32 aliases; write out what they stand for")
+        let few = "seed: &a x\nsql: [" + Array(repeating: "*a", count: AliasLimit.most).joined(separator: ", ") + "]\n"
+        #expect(try RecipeReader.recipe(from: few).seed == "x")
+        let products = "seed: x\nsql: [" + Array(repeating: "SELECT a &b *b *c", count: 33).joined(separator: ", ")
+        #expect(AliasLimit.isExceeded(by: products))
+        #expect(!AliasLimit.isExceeded(by: products.replacing("&b", with: "")))
+    }
+
     static let unbuildable = [
         WrongRecipe(
             testDescription: "an unknown entity",

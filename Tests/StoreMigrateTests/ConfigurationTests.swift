@@ -110,6 +110,7 @@ struct ConfigurationTests {
             ("state: {a: b}", "line 1, column 8: a value of 'state' is a text"),
             ("level: \"files\nold: fence\n", "line "),
             ("level: files\nlevel: sqlite\n", "'level' is given twice"),
+            ("level: &a x\nname: [" + String(repeating: "*a, ", count: 33) + "]", "more than 32 aliases"),
         ]
     )
     func wrong(_ yaml: String, _ message: String) async throws {

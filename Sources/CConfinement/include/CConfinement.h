@@ -66,6 +66,9 @@ int cconfinement_landlock_allow(int ruleset, int descriptor, enum cconfinement_p
 /* Makes orphans of this process's descendants its own children, or no longer. */
 int cconfinement_adopt_orphans(int on);
 
+/* Has the kernel kill this process when the thread that started it ends; a later change of user undoes it. */
+int cconfinement_end_with_parent(void);
+
 /*
  * Ends every process of a group, and waits until each child among them is gone; false when that takes longer, as for a
  * process that waits for a disk.

@@ -4,7 +4,7 @@ public import StoreFormat
 /// Reads a store's persistent history without a coordinator, and changes nothing to get it: not a byte, not even a `-shm`.
 ///
 /// What lies in a write-ahead log is seen. What one call returns is of one state of the store. Every method throws
-/// ``StoreError`` with the code `incompatible` for a store that is not Core Data's.
+/// `StoreError` with the code `incompatible` for a store that is not Core Data's.
 public struct HistoryReader: Sendable {
     private let reading: StoreReading
 

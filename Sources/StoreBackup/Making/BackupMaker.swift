@@ -105,6 +105,7 @@ public struct BackupMaker: Sendable {
         let relay = try scratch.directory.createDirectory("relay", mode: 0o700)
         try stageRelay(in: relay, &findings)
         let name = "archive"
+        RunMoment.copying.pass()
         let (manifest, bytes) =
             try archivedInPlace(relay: relay, as: name, in: scratch.directory)
             ?? archivedCopy(relay: relay, as: name, in: scratch.directory)
@@ -112,8 +113,10 @@ public struct BackupMaker: Sendable {
         try check(name, manifest, in: scratch.directory)
         try monitor.checkCancellation()
         monitor.report(.publishing, 0, of: 1)
+        RunMoment.publishing.pass()
         try handOver(name, scratch.directory)
         monitor.report(.publishing, 1, of: 1)
+        RunMoment.published.pass()
         return BackupReport(path: path, bytes: bytes, manifest: manifest, findings: findings)
     }
 

@@ -1,9 +1,9 @@
 import Yams
 
-/// A mapping of a recipe's YAML, whose keys are in the order in which they are written.
-struct RecipeMapping {
-    let owner: RecipeNode
-    let entries: [(key: RecipeNode, name: String, value: RecipeNode)]
+/// A mapping in the YAML of a recipe or a scenario, whose keys are in the order in which they are written.
+package struct RecipeMapping {
+    package let owner: RecipeNode
+    package let entries: [(key: RecipeNode, name: String, value: RecipeNode)]
 
     init(_ mapping: Node.Mapping, at owner: RecipeNode) throws(RecipeError) {
         self.owner = owner
@@ -15,17 +15,17 @@ struct RecipeMapping {
         self.entries = entries
     }
 
-    subscript(_ name: String) -> RecipeNode? {
+    package subscript(_ name: String) -> RecipeNode? {
         entries.first { $0.name == name }?.value
     }
 
-    func required(_ name: String) throws(RecipeError) -> RecipeNode {
+    package func required(_ name: String) throws(RecipeError) -> RecipeNode {
         guard let value = self[name] else { throw owner.error("the key '\(name)' is missing here") }
         return value
     }
 
     /// Throws for the first key that is not among the known ones: a misspelt key must not be ignored.
-    func allow(_ known: [String]) throws(RecipeError) {
+    package func allow(_ known: [String]) throws(RecipeError) {
         for entry in entries where !known.contains(entry.name) {
             throw entry.key.error(
                 "the key '\(entry.name)' is not known here; known are \(known.joined(separator: ", "))"

@@ -1,35 +1,63 @@
 import Yams
 
-/// One node of a recipe's YAML, and how it may be read; every mistake names line and column.
-struct RecipeNode {
+/// One node of the YAML of a recipe or a scenario, and how it may be read; every mistake names line and column.
+package struct RecipeNode {
     let node: Node
-    let path: String
+    package let path: String
 
-    var position: RecipePosition {
+    package var position: RecipePosition {
         RecipePosition(line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
     }
 
-    func error(_ message: String) -> RecipeError {
+    /// Reads a text; `path` is the file to name in errors, `what` the word for such a text.
+    package init(yaml text: String, path: String, what: String) throws(RecipeError) {
+        guard !AliasLimit.isExceeded(by: text) else {
+            throw RecipeError(
+                path: path,
+                position: nil,
+                "the \(what) has more than \(AliasLimit.most) aliases; write out what they stand for"
+            )
+        }
+        let node: Node?
+        do {
+            node = try compose(yaml: text)
+        } catch let error as YamlError {
+            throw RecipeError(yaml: error, path: path)
+        } catch {
+            throw RecipeError(path: path, position: RecipePosition(line: 1, column: 1), "this is not YAML: \(error)")
+        }
+        guard let node else {
+            throw RecipeError(path: path, position: RecipePosition(line: 1, column: 1), "the \(what) is empty")
+        }
+        self.init(node: node, path: path)
+    }
+
+    init(node: Node, path: String) {
+        self.node = node
+        self.path = path
+    }
+
+    package func error(_ message: String) -> RecipeError {
         RecipeError(path: path, position: position, message)
     }
 
-    var isScalar: Bool { node.scalar != nil }
-    var isList: Bool { node.sequence != nil }
-    var isMapping: Bool { node.mapping != nil }
+    package var isScalar: Bool { node.scalar != nil }
+    package var isList: Bool { node.sequence != nil }
+    package var isMapping: Bool { node.mapping != nil }
 
     /// The text of a scalar, quoted or not.
-    func text() throws(RecipeError) -> String {
+    package func text() throws(RecipeError) -> String {
         guard let scalar = node.scalar else { throw error("a text or number is expected here") }
         return scalar.string
     }
 
     /// True for an absent value: `null`, `~` or nothing, not in quotes.
-    var isNull: Bool {
+    package var isNull: Bool {
         guard let scalar = node.scalar, scalar.style == .plain || scalar.style == .any else { return false }
         return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
     }
 
-    func boolean() throws(RecipeError) -> Bool {
+    package func boolean() throws(RecipeError) -> Bool {
         switch try text() {
         case "true", "yes": return true
         case "false", "no": return false
@@ -37,7 +65,7 @@ struct RecipeNode {
         }
     }
 
-    func integer(in range: ClosedRange<Int64> = .min ... .max) throws(RecipeError) -> Int64 {
+    package func integer(in range: ClosedRange<Int64> = .min ... .max) throws(RecipeError) -> Int64 {
         let digits = try text().replacing("_", with: "")
         guard let number = Int64(digits) else { throw error("a whole number is expected here") }
         guard range.contains(number) else {
@@ -47,7 +75,7 @@ struct RecipeNode {
     }
 
     /// One word of a closed list.
-    func word<Word: RawRepresentable & CaseIterable>(
+    package func word<Word: RawRepresentable & CaseIterable>(
         _ type: Word.Type
     ) throws(RecipeError) -> Word where Word.RawValue == String {
         let text = try text()
@@ -55,19 +83,42 @@ struct RecipeNode {
         throw error("'\(text)' is not known here; expected is one of \(Word.allCases.map(\.rawValue))")
     }
 
-    func list() throws(RecipeError) -> [RecipeNode] {
+    package func list() throws(RecipeError) -> [RecipeNode] {
         guard let sequence = node.sequence else { throw error("a list is expected here") }
         return sequence.map { RecipeNode(node: $0, path: path) }
     }
 
-    func texts() throws(RecipeError) -> [String] {
+    package func texts() throws(RecipeError) -> [String] {
         var texts: [String] = []
         for node in try list() { texts.append(try node.text()) }
         return texts
     }
 
-    func mapping() throws(RecipeError) -> RecipeMapping {
+    package func mapping() throws(RecipeError) -> RecipeMapping {
         guard let mapping = node.mapping else { throw error("a mapping (key: value) is expected here") }
         return try RecipeMapping(mapping, at: self)
+    }
+}
+
+extension RecipeError {
+    /// What the YAML parser says, in our form.
+    fileprivate init(yaml error: YamlError, path: String) {
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            self.init(
+                path: path,
+                position: RecipePosition(line: mark.line, column: mark.column),
+                "this is not YAML: \(problem)"
+            )
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            self.init(
+                path: path,
+                position: RecipePosition(line: context.mark.line, column: context.mark.column),
+                "the key '\(duplicates.first ?? "")' is there twice"
+            )
+        default:
+            self.init(path: path, position: RecipePosition(line: 1, column: 1), "this is not YAML: \(error)")
+        }
     }
 }

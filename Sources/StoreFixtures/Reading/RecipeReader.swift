@@ -1,6 +1,5 @@
 import SafeFiles
 import StoreFormat
-import Yams
 
 /// Reads recipes; every mistake is told with file, line and column.
 package struct RecipeReader {
@@ -27,20 +26,16 @@ package struct RecipeReader {
 
     /// Reads a recipe from text; `path` is the file to name in errors and to look for other recipes beside.
     package static func recipe(from text: String, path: String = "") throws -> StoreRecipe {
-        let node: Node?
-        do {
-            node = try compose(yaml: text)
-        } catch let error as YamlError {
-            throw RecipeError(yaml: error, path: path)
-        }
-        guard let node else {
-            throw RecipeError(path: path, position: RecipePosition(line: 1, column: 1), "the recipe is empty")
-        }
-        return try RecipeReader(path: path).recipe(RecipeNode(node: node, path: path))
+        try recipe(RecipeNode(yaml: text, path: path, what: "recipe"))
+    }
+
+    /// Reads a recipe that is part of a larger text.
+    package static func recipe(_ node: RecipeNode) throws(RecipeError) -> StoreRecipe {
+        try RecipeReader(path: node.path).recipe(node)
     }
 
     /// The folder and the name of a path.
-    static func split(_ path: String) -> (folder: String, name: String) {
+    package static func split(_ path: String) -> (folder: String, name: String) {
         guard let slash = path.lastIndex(of: "/") else { return (".", path) }
         let folder = String(path[..<slash])
         return (folder.isEmpty ? "/" : folder, String(path[path.index(after: slash)...]))
@@ -122,28 +117,5 @@ package struct RecipeReader {
         case rollback
 
         var mode: StoreHeader.JournalMode { self == .wal ? .wal : .rollback }
-    }
-}
-
-extension RecipeError {
-    /// What the YAML parser says, in our form.
-    fileprivate init(yaml error: YamlError, path: String) {
-        switch error {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
-            self.init(
-                path: path,
-                position: RecipePosition(line: mark.line, column: mark.column),
-                "this is not YAML: \(problem)"
-            )
-        case .duplicatedKeysInMapping(let duplicates, let context):
-            self.init(
-                path: path,
-                position: RecipePosition(line: context.mark.line, column: context.mark.column),
-                "the key '\(duplicates.first ?? "")' is there twice"
-            )
-        default:
-            self.init(path: path, position: RecipePosition(line: 1, column: 1), "this is not YAML: \(error)")
-        }
     }
 }

@@ -1,7 +1,7 @@
 /// Dates and spans of time as recipes write them.
-enum RecipeDate {
+package enum RecipeDate {
     /// Seconds since 2001-01-01T00:00:00Z for `2026-01-31` or `2026-01-31T08:00:00.25Z`; nil for anything else.
-    static func seconds(_ text: String) -> Double? {
+    package static func seconds(_ text: String) -> Double? {
         let parts = text.split(separator: "T", maxSplits: 1, omittingEmptySubsequences: false)
         let date = parts[0].split(separator: "-", omittingEmptySubsequences: false)
         guard date.count == 3, date[0].utf8.count == 4, date[1].utf8.count == 2, date[2].utf8.count == 2,

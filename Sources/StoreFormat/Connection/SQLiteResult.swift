@@ -42,6 +42,8 @@ struct SQLiteResult {
         case SQLITE_IOERR where systemError?.isOutOfSpace == true,
             SQLITE_CANTOPEN where systemError?.isOutOfSpace == true:
             StoreError(.noSpace, path: path, "the disk is full")
+        case SQLITE_IOERR where code == Self.sharedMemorySize:
+            StoreError(.noSpace, path: path, "the index of the log cannot be enlarged; most likely the disk is full")
         case SQLITE_IOERR: StoreError(.inputOutput, path: path, "input or output failed (\(detail), code \(code))")
         case SQLITE_NOMEM: StoreError(.failed, path: path, "out of memory")
         case SQLITE_TOOBIG: StoreError(.valueTooLarge, path: path, "a row is larger than may be read at once")
@@ -59,4 +61,6 @@ struct SQLiteResult {
 extension SQLiteResult {
     /// `SQLITE_IOERR_SHORT_READ`, a macro that Swift does not import.
     static let shortRead: Int32 = SQLITE_IOERR | (2 << 8)
+    /// `SQLITE_IOERR_SHMSIZE`: the `-shm` file could not be made larger; what the kernel said about it is not kept.
+    static let sharedMemorySize: Int32 = SQLITE_IOERR | (19 << 8)
 }

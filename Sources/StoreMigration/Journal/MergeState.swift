@@ -1,4 +1,5 @@
 package import SafeFiles
+package import StoreFormat
 
 /// The merges that a journal tells of, for those who go on with them or undo them.
 package struct MergeState: Hashable, Sendable {
@@ -33,8 +34,12 @@ package struct MergeState: Hashable, Sendable {
         begun = nil
     }
 
-    /// The last standing merge of a store: it is known by its file, whatever its path is called.
-    package func last(of source: FileIdentity) -> JournalRecord.Merging? {
-        standing.last { $0.source?.identity == source }
+    /// The last standing merge of a store: it is known by its file, whatever its path is called; or by its path and the
+    /// file's number, for that of the device may be another after a mount.
+    package func last(of source: FileIdentity, at location: StoreLocation) -> JournalRecord.Merging? {
+        standing.last { merging in
+            guard let recorded = merging.source?.identity else { return false }
+            return source == recorded || merging.from == location && source.mayBe(recorded: recorded)
+        }
     }
 }

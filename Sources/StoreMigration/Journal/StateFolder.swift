@@ -53,9 +53,12 @@ package struct StateFolder: Sendable {
     private func requireOwn(_ state: RunState) throws {
         guard let run = state.run, run.old != old,
             let other = try? Directory.open(path: run.old.folder),
-            try other.status(of: run.old.name)?.identity == run.oldIdentity,
-            try Directory.open(path: old.folder).status(of: old.name)?.identity != run.oldIdentity
+            let original = try other.status(of: run.old.name)?.identity,
+            original.mayBe(recorded: run.oldIdentity)
         else { return }
+        // A copy on another file system may well have its original's number there.
+        let own = try Directory.open(path: old.folder).status(of: old.name)?.identity
+        guard own != run.oldIdentity, own != original else { return }
         throw MigrationError(
             .needsDecision,
             "the journal in this folder is that of another store, \(run.old.path)",
@@ -148,7 +151,7 @@ package struct StateFolder: Sendable {
             return try folder.createDirectory(name, mode: Self.mode)
         } catch {
             if error.errno == .fileExists { return try folder.openDirectory(name) }
-            guard [.permissionDenied, .notPermitted, .readOnlyFileSystem].contains(error.errno) else { throw error }
+            guard error.errno.isRefusal else { throw error }
             throw notWritable(error)
         }
     }

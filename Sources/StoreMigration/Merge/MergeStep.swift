@@ -42,6 +42,7 @@ struct MergeStep {
             try keepAddresses(planned, in: records)
             if !hasBegun { try onBegin() }
             hasBegun = true
+            RunMoment.merging.pass()
             do {
                 let result = try planned.carryOut(
                     MergeRun(
@@ -51,6 +52,7 @@ struct MergeStep {
                         record: { _ in try RecordedMerge(shared, in: records, confirm: confirm) }
                     )
                 )
+                RunMoment.merged.pass()
                 try connection.close()
                 return (planned.summary, result)
             } catch let error as StoreError where error.code == .changedMeanwhile && attempt < Self.mostPlans {

@@ -142,6 +142,7 @@ public struct StoreMerging: Sendable {
         try journal.append(.merged(epoch: epoch))
         try forgetEpoch(epoch)
         let findings = MergeAnnouncement(into, epoch: epoch).post()
+        monitor.report(.proving, 0, of: 0)
         let report = try StoreVerifier(lockTimeout: options.lockTimeout, monitor: monitor)
             .verify(into, level: options.level, against: nil)
         guard report.passed else { throw failure(report) }
@@ -169,7 +170,7 @@ public struct StoreMerging: Sendable {
 
     /// The last merge of the same store that still stands.
     private func former(_ records: [JournalRecord]) throws -> JournalRecord.Merging? {
-        try identity().flatMap { MergeState(records).last(of: $0) }
+        try identity().flatMap { MergeState(records).last(of: $0, at: from) }
     }
 
     private func identity() throws -> FileIdentity? {

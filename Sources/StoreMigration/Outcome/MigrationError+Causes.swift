@@ -157,7 +157,8 @@ extension Errno {
     fileprivate var outcome: MigrationOutcome {
         switch self {
         case _ where isOutOfSpace: .noSpace
-        case .permissionDenied, .notPermitted, .readOnlyFileSystem, .fileExists: .notWritable
+        case _ where isRefusal: .notWritable
+        case .fileExists: .notWritable
         default: .failed
         }
     }

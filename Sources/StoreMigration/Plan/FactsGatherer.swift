@@ -152,15 +152,17 @@ struct FactsGatherer {
             return try self.status(of: shared.run.new) == nil || shared.run.new == new
                 ? .absent : .elsewhere(shared.run.new.path)
         }
-        if place != shared.run.new, status.identity != shared.completion.new,
-            try self.status(of: shared.run.new)?.identity == shared.completion.new
+        if place != shared.run.new, let former = try self.status(of: shared.run.new)?.identity,
+            former.mayBe(recorded: shared.completion.new), status.identity != former
         {
             return .elsewhere(shared.run.new.path)
         }
-        guard status.size > 0, try uuid(at: place) == shared.completion.newUUID else { return .notOurs }
+        guard status.size > 0, try hasUUID(shared.completion.newUUID, place) else { return .notOurs }
         // The kernel gives an inode's number to the next file once the first is gone: it counts at its place only, and
         // for a store that has a UUID to be known by.
-        if place == shared.run.new, status.identity == shared.completion.new, shared.completion.newUUID != nil {
+        if place == shared.run.new, status.identity.mayBe(recorded: shared.completion.new),
+            shared.completion.newUUID != nil
+        {
             return .ours
         }
         // Restored from a backup, or moved with its folder: the receipt and the journal must agree.
@@ -188,16 +190,17 @@ struct FactsGatherer {
         }
     }
 
-    /// The UUID of the store at `location`; nil in plain SQLite.
+    /// True if the store at `location` has the UUID; nil is what plain SQLite has.
     ///
-    /// It never changes in a store, so the main file alone is asked, and the whole store only when that cannot be read.
-    private func uuid(at location: StoreLocation) throws -> String? {
-        if let connection = try? StoreConnection(location, access: .immutable),
-            let metadata = try? StoreMetadata(reading: connection)
+    /// It never changes in a store, so the main file alone is asked first. Where that says something else, or cannot be
+    /// read, the whole store is asked: a content that was replaced in one transaction may still lie in the log.
+    private func hasUUID(_ uuid: String?, _ location: StoreLocation) throws -> Bool {
+        if let uuid, let connection = try? StoreConnection(location, access: .immutable),
+            let metadata = try? StoreMetadata(reading: connection), metadata.uuid == uuid
         {
-            return metadata.uuid
+            return true
         }
-        return try reader.withView(of: location) { try StoreMetadata(reading: $0.connection)?.uuid }
+        return try reader.withView(of: location) { try StoreMetadata(reading: $0.connection)?.uuid } == uuid
     }
 
     /// A fence whose journal is lost: the receipt beside the new store is believed when the fence names it.

@@ -13,7 +13,7 @@ struct AsideRemains {
         self.container = container
         guard let status = try container.status(of: name), status.kind == .directory else { return nil }
         folder = try container.openDirectory(name)
-        let isOurs = try identity.map { try folder.status().identity == $0 } ?? folder.entries().isEmpty
+        let isOurs = try identity.map { try folder.status().identity.mayBe(recorded: $0) } ?? folder.entries().isEmpty
         guard isOurs else { return nil }
     }
 

@@ -27,7 +27,7 @@ package enum RecoveryDecision: Hashable, Sendable {
 
     package init(_ run: RunState.InterruptedRun, _ observed: Observation) {
         if let publication = run.publication {
-            self = observed.main == publication.main ? .forward : .back
+            self = observed.main?.mayBe(recorded: publication.main) == true ? .forward : .back
         } else if let merging = run.merging {
             self = observed.epoch == merging.epoch ? .forward : .back
         } else if let replacement = run.replacement {
@@ -38,7 +38,7 @@ package enum RecoveryDecision: Hashable, Sendable {
     }
 
     private init(_ replacement: JournalRecord.Replacement, isPublished: Bool, _ observed: Observation) {
-        if observed.main == nil || observed.main != replacement.main {
+        if observed.main?.mayBe(recorded: replacement.main) != true {
             // The file that was to be written is gone; the content is whole in the old store.
             self = .back
         } else if isPublished || observed.digest == replacement.digest {

@@ -74,7 +74,7 @@ extension RetireRun {
         let folder = try Directory.open(path: old.folder)
         guard let status = try folder.status(of: name) else { return try remove(name, in: folder, &journal) }
         let retired = StoreLocation(folder: old.folder, name: name)
-        guard status.identity == shared.run.oldIdentity else {
+        guard status.identity.mayBe(recorded: shared.run.oldIdentity) else {
             throw kept(retired, "another file has the name that the old store was kept under")
         }
         guard holds(archive) else {

@@ -63,7 +63,7 @@ struct RetireRun {
         let folder = try Directory.open(path: old.folder)
         let name = shared.retiringTo ?? fate.name(of: old, transaction: shared.run.transaction)
         guard let status = try folder.status(of: old.name) else {
-            guard try folder.status(of: name)?.identity == shared.run.oldIdentity else {
+            guard try folder.status(of: name)?.identity.mayBe(recorded: shared.run.oldIdentity) == true else {
                 throw MigrationError(
                     .nothingFound,
                     "the old store is gone",
@@ -77,7 +77,7 @@ struct RetireRun {
             try removeRemains(of: shared, name: name, &journal)
             return archivedOutcome(shared, kept.findings)
         }
-        guard status.identity == shared.run.oldIdentity else {
+        guard status.identity.mayBe(recorded: shared.run.oldIdentity) else {
             throw MigrationError(
                 .needsDecision,
                 "another file has taken the old store's place",
@@ -111,6 +111,7 @@ struct RetireRun {
         guard try folder.token(of: old.name) == sealed, try sidecars(in: folder).isEmpty, lease.isIntact() else {
             throw inUse(status.identity)
         }
+        RunMoment.retiring.pass()
         try folder.move(old.name, to: name, in: folder)
         // What goes with the store must not have its new name before the store has.
         try folder.synchronize()

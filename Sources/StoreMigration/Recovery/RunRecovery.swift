@@ -38,8 +38,8 @@ struct RunRecovery {
     func decision() throws -> RecoveryDecision {
         let main = try gatherer.status(of: run.run.new)
         var digest: String?
-        if let replacement = run.replacement, run.published == nil, let main, main.identity == replacement.main,
-            main.size > 0
+        if let replacement = run.replacement, run.published == nil, let main,
+            main.identity.mayBe(recorded: replacement.main), main.size > 0
         {
             digest = try gatherer.rowDigest(of: run.run.new)
         }
@@ -122,8 +122,9 @@ struct RunRecovery {
     }
 
     private func liftOwnFence() throws {
-        guard let status = try gatherer.status(of: run.run.old), status.identity == run.run.oldIdentity,
-            status.size > 0, try fenceInOld()?.transaction == run.run.transaction
+        guard let status = try gatherer.status(of: run.run.old),
+            status.identity.mayBe(recorded: run.run.oldIdentity), status.size > 0,
+            try fenceInOld()?.transaction == run.run.transaction
         else { return }
         try FenceWriter.lift(from: run.run.old, lockTimeout: options.effectiveLockTimeout)
     }

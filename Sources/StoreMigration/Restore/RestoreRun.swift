@@ -121,10 +121,13 @@ struct RestoreRun {
             let made = try Nest(creating: context.transaction, in: context.container)
             nest = made
             try journal.append(.nest(made.identity))
+            RunMoment.copying.pass()
             copy = try proved(context, view, in: made, mode: mode)
             try monitor.checkCancellation()
             monitor.report(.publishing, 0, of: 1)
+            RunMoment.publishing.pass()
             try destination.place(copy, oldToken: view.token, digest: unpacked.manifest.store.digest, &journal)
+            RunMoment.placed.pass()
         } catch {
             if destination.placed != nil { throw MigrationError(error).afterPublishing }
             try takeBack(context, nest, destination, &journal, cause: error)
@@ -139,6 +142,7 @@ struct RestoreRun {
             try nest?.remove()
             try journal.append(.restored)
             monitor.report(.publishing, 1, of: 1)
+            RunMoment.published.pass()
             let aside = place.folder + "/" + AsideFolder.name(for: context.transaction)
             let isKept = try context.container.status(of: AsideFolder.name(for: context.transaction)) != nil
             return outcome(

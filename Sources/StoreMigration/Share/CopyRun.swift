@@ -60,11 +60,14 @@ struct CopyRun {
         if !SeededBug.nestNotJournalled.isMade { try journal.append(.nest(nest.identity)) }
         let copy = try StagedCopy(context, nest: nest, mode: inspection.mode, view: view)
         progress.copy = copy
+        RunMoment.copying.pass()
         try copy.build()
+        RunMoment.proving.pass()
         try copy.prove()
         try copy.catchUp()
         try context.monitor.checkCancellation()
         context.monitor.report(.publishing, 0, of: 1)
+        RunMoment.publishing.pass()
         return copy
     }
 
@@ -98,6 +101,7 @@ struct CopyRun {
                 try context.oldFolder.openFile(context.old.name, for: .reading).close()
             }
             try destination.place(copy, oldToken: oldToken, digest: copy.provedDigest, &journal)
+            RunMoment.placed.pass()
             if SeededBug.unlockedBeforePublishing.isMade {
                 try progress.lock?.beginWriting(deadline: context.lockDeadline())
             }
@@ -112,9 +116,11 @@ struct CopyRun {
             try journal.append(.base(CapturedBase.keep(copy, of: context.transaction, in: context.stateFolder.open())))
             try copy.treat()
             try destination.place(copy, oldToken: oldToken, digest: digest, &journal)
+            RunMoment.placed.pass()
             progress.digest = digest
         }
         context.monitor.report(.publishing, 1, of: 1)
+        RunMoment.published.pass()
     }
 
     /// Refuses writers from here on, and lets go of the old store.

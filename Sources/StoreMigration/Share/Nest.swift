@@ -40,7 +40,7 @@ struct Nest {
         self.identity = try folder.status().identity
         guard self.identity == status.identity else { return nil }
         if let identity {
-            guard identity == self.identity else { return nil }
+            guard self.identity.mayBe(recorded: identity) else { return nil }
         } else {
             guard try folder.entries().isEmpty else { return nil }
         }

@@ -133,7 +133,7 @@ struct ShareEngine {
             options.oldStore == .capture || shared.completion.isFenced,
             let folder = try gatherer.folder(of: old),
             try OldStateRecorder.isUnchanged(shared.oldState, at: old, in: folder),
-            try gatherer.status(of: new)?.identity == shared.completion.new,
+            try gatherer.status(of: new)?.identity.mayBe(recorded: shared.completion.new) == true,
             case .ours? = try? gatherer.newPlace(of: shared)
         else { return nil }
         return shared

@@ -132,7 +132,8 @@ final class StagedExternalFiles {
         let support = try container.openDirectory(location.supportFolderName)
         if try support.status(of: StoreLocation.externalDataFolderName)?.kind == .directory {
             let target = try support.openDirectory(StoreLocation.externalDataFolderName)
-            for (name, identity) in identities where try target.status(of: name)?.identity == identity {
+            for (name, identity) in identities
+            where try target.status(of: name)?.identity.mayBe(recorded: identity) == true {
                 try target.removeFile(name)
             }
             if try target.entries().isEmpty { try support.removeDirectory(StoreLocation.externalDataFolderName) }

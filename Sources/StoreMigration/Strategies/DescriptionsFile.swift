@@ -73,11 +73,3 @@ struct DescriptionsFile {
         return try folder.stageReplacement(of: location.name, with: bytes, mode: Self.mode)
     }
 }
-
-extension StoreLocation {
-    /// True for a store's own name, and those that it and we give to what lies beside it.
-    fileprivate func belongs(to store: StoreLocation) -> Bool {
-        name == store.name || name.hasPrefix(store.name + "-") || name.hasPrefix("." + store.name)
-            || name == store.supportFolderName
-    }
-}

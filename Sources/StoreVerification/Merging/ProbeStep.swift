@@ -17,7 +17,7 @@ public struct ProbeStep: Sendable, Hashable, Codable {
         public let object: String?
         /// The attribute that is marked, where the entity has one that can be.
         public let attribute: String?
-        /// What it is marked with: ``ProbeMark`` makes a value of the attribute's type of it.
+        /// What it is marked with: `ProbeMark` makes a value of the attribute's type of it.
         public let mark: Int
 
         public init(entity: String, object: String?, attribute: String?, mark: Int) {

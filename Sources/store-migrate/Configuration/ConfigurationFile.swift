@@ -1,4 +1,5 @@
 import FoundationEssentials
+import StoreFixtures
 import StoreFormat
 import StoreMigration
 import Yams
@@ -27,6 +28,9 @@ struct ConfigurationFile {
         }
         guard let text = String(validating: data, as: UTF8.self) else {
             throw Self.refusal("the configuration is not valid UTF-8", path, nil)
+        }
+        guard !AliasLimit.isExceeded(by: text) else {
+            throw Self.refusal("the configuration has more than \(AliasLimit.most) aliases", path, nil)
         }
         do {
             values = try Self.values(in: try Yams.compose(yaml: text), path)

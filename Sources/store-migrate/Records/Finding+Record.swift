@@ -14,6 +14,19 @@ extension Finding {
         return .object(members)
     }
 
+    /// What it is about, as far as it knows: entity or table, key, path.
+    var place: String {
+        var places: [String] = []
+        if let table {
+            places.append(entity.map { "\($0) (\(table))" } ?? table)
+        } else if let entity {
+            places.append(entity)
+        }
+        if let key { places.append("key \(key)") }
+        if let path { places.append(path) }
+        return places.joined(separator: ", ")
+    }
+
     /// The finding as one line.
     func line(_ style: Style) -> String {
         let word =
@@ -23,15 +36,7 @@ extension Finding {
             case .warning: style.yellow("warning")
             case .error: style.red("error")
             }
-        var places: [String] = []
-        if let table {
-            places.append(entity.map { "\($0) (\(table))" } ?? table)
-        } else if let entity {
-            places.append(entity)
-        }
-        if let key { places.append("key \(key)") }
-        if let path { places.append(path) }
-        let place = places.isEmpty ? "" : " (" + places.joined(separator: ", ") + ")"
+        let place = place.isEmpty ? "" : " (\(place))"
         return "\(word): \(Escaped.text(message + place)) [\(Escaped.text(code.rawValue))]"
     }
 }

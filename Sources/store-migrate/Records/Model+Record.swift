@@ -1,12 +1,5 @@
 import StoreFormat
 
-extension ManagedObjectModel {
-    /// The entities in the order of their names, which does not depend on a language.
-    var sortedEntities: [EntityDescription] {
-        entities.values.sorted { Array($0.name.utf8).lexicographicallyPrecedes(Array($1.name.utf8)) }
-    }
-}
-
 extension EntityDescription {
     /// The entity as an object; what it inherits is with its parent.
     var record: JSONValue {

@@ -54,7 +54,7 @@ extension MergeSummary {
 }
 
 extension MergeNote {
-    fileprivate var text: String {
+    var text: String {
         let place = Escaped.text(property.map { "\(entity).\($0)" } ?? entity)
         return switch kind {
         case .editSurvivedDeletion:

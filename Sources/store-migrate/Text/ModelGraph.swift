@@ -5,10 +5,12 @@ import StoreFormat
 /// Names that Mermaid would not take for a class, or would take for a word of its own, become labels.
 struct ModelGraph {
     private let entities: [EntityDescription]
+    private let pairs: [RelationshipPair]
     private let identifiers: [String: String]
 
     init(_ model: ManagedObjectModel) {
         entities = model.sortedEntities
+        pairs = model.relationshipPairs
         var identifiers: [String: String] = [:]
         for (index, entity) in entities.enumerated() {
             identifiers[entity.name] = Self.isPlain(entity.name) ? entity.name : "_\(index + 1)"
@@ -47,48 +49,17 @@ struct ModelGraph {
     // MARK: Relationships
 
     private var relationships: [String] {
-        var told: Set<[String]> = []
-        var lines: [String] = []
-        for entity in entities {
-            for relationship in entity.relationships {
-                guard let from = identifiers[entity.name], let to = identifiers[relationship.destination] else {
-                    continue
-                }
-                let own = [entity.name, relationship.name]
-                guard !told.contains(own) else { continue }
-                let count = Self.count(relationship)
-                guard let inverse = inverse(of: relationship, declaredBy: entity.name) else {
-                    lines.append("\(from) --> \"\(count)\" \(to) : \(Self.word(relationship.name))")
-                    continue
-                }
-                told.insert([inverse.entity, inverse.relationship.name])
-                let names =
-                    inverse.entity == entity.name && inverse.relationship.name == relationship.name
-                    ? Self.word(relationship.name)
-                    : "\(Self.word(relationship.name)) / \(Self.word(inverse.relationship.name))"
-                let back = Self.count(inverse.relationship)
-                lines.append("\(from) \"\(back)\" -- \"\(count)\" \(to) : \(names)")
+        pairs.compactMap { pair in
+            let (forward, inverse) = (pair.forward, pair.inverse)
+            guard let from = identifiers[forward.entity], let to = identifiers[forward.relationship.destination] else {
+                return nil
             }
+            let count = Self.count(forward.relationship)
+            let name = Self.word(forward.relationship.name)
+            guard let inverse else { return "\(from) --> \"\(count)\" \(to) : \(name)" }
+            let names = inverse == forward ? name : "\(name) / \(Self.word(inverse.relationship.name))"
+            return "\(from) \"\(Self.count(inverse.relationship))\" -- \"\(count)\" \(to) : \(names)"
         }
-        return lines
-    }
-
-    /// The inverse, where the destination or an entity that it inherits from declares it.
-    private func inverse(
-        of relationship: RelationshipDescription,
-        declaredBy entity: String
-    ) -> (entity: String, relationship: RelationshipDescription)? {
-        guard let name = relationship.inverse else { return nil }
-        var seen: Set<String> = []
-        var next: String? = relationship.destination
-        while let current = next, seen.insert(current).inserted {
-            let description = entities.first { $0.name == current }
-            if let found = description?.relationships.first(where: { $0.name == name && $0.destination == entity }) {
-                return (current, found)
-            }
-            next = description?.superentity
-        }
-        return nil
     }
 
     private static func count(_ relationship: RelationshipDescription) -> String {

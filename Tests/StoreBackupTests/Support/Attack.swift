@@ -18,6 +18,19 @@ struct Attack: Sendable, CustomTestStringConvertible {
         self.write = write
     }
 
+    /// A right archive of a small store, with what the stranger makes of it.
+    func archive() throws -> [UInt8] {
+        let (world, archive) = try BackupWorld.small()
+        let members = try world.members(of: archive)
+        var tar = HandMadeTar()
+        write(&tar, Right(manifest: members[0].bytes, main: members[1].bytes))
+        tar.end()
+        return tar.bytes
+    }
+
+    /// What the attacks start from.
+    static let none = Attack("none") { $0.whole($1) }
+
     static let all: [Attack] = [
         Attack("an absolute name") {
             $0.good($1)

@@ -14,6 +14,8 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
 
     private static let ours = FileIdentity(device: 1, inode: 7)
     private static let foreign = FileIdentity(device: 1, inode: 8)
+    /// Devices are numbered anew whenever file systems are mounted.
+    private static let oursElsewhere = FileIdentity(device: 2, inode: 7)
     private static let token = FileToken(main: nil, writeAheadLog: nil, journal: nil)
     private static let begin = JournalRecord.begin(
         JournalRecord.RunIdentity(
@@ -62,6 +64,18 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
             testDescription: "about to publish, and it is there",
             records: [begin, publishing],
             main: ours,
+            decision: .forward
+        ),
+        Self(
+            testDescription: "about to publish, and it is there after another mount",
+            records: [begin, publishing],
+            main: oursElsewhere,
+            decision: .forward
+        ),
+        Self(
+            testDescription: "replaced, and looked at after another mount",
+            records: [begin, replacing, .published(ours)],
+            main: oursElsewhere,
             decision: .forward
         ),
         Self(

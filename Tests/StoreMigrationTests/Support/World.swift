@@ -24,7 +24,12 @@ extension Places {
     /// Two places with a store of the package's fixtures at the old one.
     init(fixture: String, name: String = "store.sqlite") throws {
         try self.init(name: name)
-        try RecipeBuilder.build(recipeFile: Self.recipes + fixture + "/recipe.yaml", at: oldStore)
+        try build(fixture, at: oldStore)
+    }
+
+    /// Builds a store of the package's fixtures.
+    func build(_ fixture: String, at location: StoreLocation) throws {
+        try RecipeBuilder.build(recipeFile: Self.recipes + fixture + "/recipe.yaml", at: location)
     }
 
     /// Writes an external file beside the store of the same name in `folder`.

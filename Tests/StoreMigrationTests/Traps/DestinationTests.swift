@@ -135,6 +135,19 @@ struct DestinationTests {
         #expect(try places.share { $0.onBoth = .keepOld }.outcome == .alreadyShared)
     }
 
+    @Test("A store whose content was replaced is known again while that content lies in its log")
+    func knownByItsLog() throws {
+        let places = try Places(fixture: "clean")
+        try places.build("empty-store", at: places.newStore)
+        #expect(try places.share().outcome == .shared)
+        #expect(try places.container.bytes("store.sqlite-wal").isEmpty == false)
+
+        #expect(try places.share().outcome == .alreadyShared)
+        var options = ShareOptions()
+        options.lockTimeout = .seconds(60)
+        #expect(try StoreRetirement(of: places.oldStore.url, options: options).retire().outcome == .retired)
+    }
+
     @Test("Keeping the new store fences the old one and touches no byte of the new")
     func keepNew() throws {
         let places = try Places()

@@ -77,6 +77,14 @@ struct CoreDataRulesTests {
 
     private func hex(_ text: String) -> String { text.utf8.map { String(format: "%02X", $0) }.joined() }
 
+    @Test("A table of an entity that is not there is found")
+    func missingTable() throws {
+        let store = try store()
+        try store.execute("DROP TABLE ZPET")
+        let findings = try findings(in: store)
+        #expect(findings.contains { $0.code == .missingTable && $0.severity == .error && $0.message.contains("ZPET") })
+    }
+
     @Test("Another store's write-ahead log is told apart")
     func foreignLog() throws {
         let store = try store()
