@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := test
-.PHONY: demo test proofs lint format bench soak fuzz sanitize install-deps
+.PHONY: demo test proofs proofs-in-brief lint format bench soak block-recorder fuzz sanitize coverage install-deps
 
 # What the build, the demonstration and the tests need: a command or a file, and the Debian package that brings it.
 NEEDS := \
@@ -54,14 +54,29 @@ proofs: install-deps
 	STORE_MIGRATE_TOOL="$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate" \
 	  "$$(swift build --show-bin-path)/proofs"
 
-# The same without bounds, for so many hours, after the tests whose interleaving is left to chance.
+# Those harnesses that take about a minute each, over the tool that `make test` built.
+proofs-in-brief: install-deps
+	swift build --build-tests $(SWIFT_FLAGS)
+	"$$(swift build --show-bin-path)/proofs" random-kills races live-writers swaps
+
+# The same without bounds, for so many hours, after the tests whose interleaving is left to chance; also on ext4, xfs and
+# btrfs, and with the power cut below them, where this is root's own machine.
 HOURS ?= 4
-soak: install-deps
+soak: install-deps block-recorder
 	swift build --build-tests $(SWIFT_FLAGS)
 	STORE_MIGRATE_SOAK=1 STORE_MERGE_ARCHIPELAGOS=25000 swift test --skip-build
 	swift build -c release --static-swift-stdlib --product store-migrate
 	STORE_MIGRATE_TOOL="$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate" \
 	  "$$(swift build --show-bin-path)/proofs" --soak --hours $(HOURS)
+
+# The disk that writes down what is done to it, beside the program of the proofs.
+BLOCK_NEEDS := /usr/include/fuse3/fuse.h=libfuse3-dev pkg-config=pkgconf mkfs.ext4=e2fsprogs mkfs.xfs=xfsprogs \
+  mkfs.btrfs=btrfs-progs
+block-recorder:
+	@PATH="$$PATH:/usr/sbin:/sbin" $(MAKE) --no-print-directory install-deps NEEDS="$(BLOCK_NEEDS)"
+	folder="$$(swift build --show-bin-path)"; mkdir -p "$$folder"; \
+	cc -std=c11 -O2 -Wall -Wextra -Werror $$(pkg-config --cflags fuse3) Tests/BlockRecorder/block-recorder.c \
+	  -o "$$folder/block-recorder" $$(pkg-config --libs fuse3)
 
 # Everything that reads what strangers write, under libFuzzer: SECONDS for each target, two at a time.
 fuzz: install-deps
@@ -83,6 +98,12 @@ sanitize-%: install-deps
 	swift build --build-tests $(SWIFT_FLAGS) --sanitize=$* --scratch-path .build/$*
 	suites="$(if $(filter address,$*),$(ADDRESS_SUITES),$(THREAD_SUITES))"; \
 	swift test --skip-build --sanitize=$* --scratch-path .build/$* $$(printf -- '--filter %sTests ' $$suites)
+
+# How much of the modules that users' data depends on the tests reach, by region, in a build of its own.
+coverage: install-deps
+	swift build --build-tests $(SWIFT_FLAGS) --enable-code-coverage --scratch-path .build/coverage
+	Tests/coverage "$$(swift build --show-bin-path --scratch-path .build/coverage)" .build/coverage/profiles \
+	  StoreMigration ChangeMerging StoreWriting SafeFiles
 
 # Asks the network only when something is missing.
 install-deps:

@@ -85,7 +85,8 @@ let fuzzers: [Target] =
             name: "fuzzers",
             dependencies: [
                 "CFuzzing", "StoreVerification", "ManagedObjects", "ChangeRelay", "StoreBackup", "StoreFixtures",
-                "StoreWriting", "StoreFormat", "StrategyProcess", "StoreStrategies", "SafeFiles", .crypto,
+                "StoreWriting", "StoreFormat", "StrategyProcess", "StoreStrategies", "SafeFiles", "TestSupport",
+                .crypto,
             ],
             path: "Tests/FuzzersProgram",
             exclude: ["fuzz", "kept-for-good"],
@@ -292,7 +293,7 @@ let package = Package(
                 "relay-peer", "store-writer", "TestSupport", "StoreMigration", "ManagedObjects", "ChangeRelay",
                 "StoreBackup", "StoreVerification", "BuiltInStrategies", "StoreFixtures", "StoreFormat",
                 "StoreStrategies",
-                "SafeFiles", .systemPackage, .logging,
+                "SafeFiles", .systemPackage, .logging, .grdb,
             ]
         ),
         .tests(

@@ -23,6 +23,7 @@ static int log_descriptor = -1;
 static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
 static const FaultShimInode *inodes;
 static size_t inode_count;
+static dev_t device_shift;
 
 /* Straight to the kernel: the functions of these names may be the ones that ask. */
 static int look(int directory, const char *path, int flags, struct stat *status) {
@@ -49,10 +50,12 @@ void recorder_prepare(const char *root_path) {
         }
         if (descriptor != -1) close(descriptor);
     }
+    const char *shift = getenv("FAULT_SHIM_DEVICE");
+    if (shift != NULL) device_shift = (dev_t)strtoull(shift, NULL, 10);
     if (record_path != NULL) log_descriptor = open(record_path, O_WRONLY | O_APPEND | O_CLOEXEC);
 }
 
-bool recorder_translates(void) { return inode_count > 0; }
+bool recorder_translates(void) { return inode_count > 0 || device_shift != 0; }
 
 static const FaultShimInode *translation(uint64_t real) {
     size_t low = 0, high = inode_count;
@@ -70,6 +73,7 @@ static bool is_untouched(const FaultShimInode *inode, int64_t seconds, int64_t n
 }
 
 void recorder_translate(struct stat *status) {
+    status->st_dev += device_shift;
     const FaultShimInode *inode = translation(status->st_ino);
     if (inode == NULL) return;
     status->st_ino = inode->shown;
@@ -79,6 +83,7 @@ void recorder_translate(struct stat *status) {
 }
 
 void recorder_translate_statx(struct statx *status) {
+    status->stx_dev_minor += (uint32_t)device_shift;
     const FaultShimInode *inode = translation(status->stx_ino);
     if (inode == NULL) return;
     status->stx_ino = inode->shown;

@@ -23,21 +23,36 @@ extension FaultSweep {
         return try scratch.report().harmed
     }
 
-    /// Harms every call in every way: those faults that a program mends by itself all in one run, where it does, and each
-    /// of the others in a run of its own.
-    package func runAll(until deadline: Deadline, stopsAtFirst: Bool = false) throws -> Summary {
+    /// Harms every call in every way.
+    ///
+    /// Faults that a program mends by itself happen all in one run, where it does. To be killed before a call is to be
+    /// killed after the change before it, for nothing changes in between: these are one run, unless everything is tried.
+    /// So is what goes wrong from a call on, of which else one point in eight is tried, on top of the others.
+    package func runAll(until deadline: Deadline, isExhaustive: Bool) throws -> Summary {
+        var sweep = self
+        sweep.relapses = isExhaustive
         let kinds = try count()
-        var points = Self.points(of: kinds)
+        let all = Self.points(of: kinds)
+        let lasting = isExhaustive ? [] : all.filter(\.fault.isLasting)
+        var points = isExhaustive ? all : all.filter { !$0.fault.isLasting }
         var summary = Summary(calls: kinds.count, kinds: Set(kinds.compactMap(\.self)), points: points.count)
-        for fault in [Fault.interrupted, .shortTransfer] {
-            guard let harmed = try harmedEverywhere(by: fault) else { continue }
-            let covered = points.count { $0.fault == fault }
-            guard harmed >= covered else { continue }
-            points.removeAll { $0.fault == fault }
-            summary.runs += covered
-            summary.harmed += covered
+        func cover(_ isCovered: (FaultPoint) -> Bool) {
+            let before = points.count
+            points.removeAll(where: isCovered)
+            summary.runs += before - points.count
+            summary.harmed += before - points.count
         }
-        try run(points, calls: kinds.count, until: deadline, stopsAtFirst: stopsAtFirst, &summary)
+        for fault in [Fault.interrupted, .shortTransfer] {
+            guard let harmed = try harmedEverywhere(by: fault), harmed >= points.count(where: { $0.fault == fault })
+            else { continue }
+            cover { $0.fault == fault }
+        }
+        if !isExhaustive {
+            let first = points.first { $0.fault == .killBefore }
+            cover { $0.fault == .killBefore && $0 != first }
+        }
+        points += Self.sample(of: lasting, limit: lasting.count / 8, seed: Self.seed)
+        try sweep.run(points, calls: kinds.count, until: deadline, stopsAtFirst: false, &summary)
         return summary
     }
 }

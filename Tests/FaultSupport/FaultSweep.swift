@@ -27,6 +27,8 @@ package struct FaultSweep: Sendable {
     }
 
     package let judge: any Judge
+    /// True to kill the run that follows a killed one as well.
+    var relapses = true
 
     package init(_ judge: any Judge) { self.judge = judge }
 
@@ -90,24 +92,17 @@ package struct FaultSweep: Sendable {
         stopsAtFirst: Bool,
         _ summary: inout Summary
     ) throws {
-        let state = Mutex((next: 0, summary: summary))
-        Work.concurrently(isAlone: judge.isAlone) {
-            while !deadline.hasPassed,
-                let point = state.withLock({ state -> FaultPoint? in
-                    if stopsAtFirst && !state.summary.violations.isEmpty { return nil }
-                    defer { state.next += 1 }
-                    return points.indices.contains(state.next) ? points[state.next] : nil
-                })
-            {
-                let (isHarmed, violation) = examine(point, calls: calls)
-                state.withLock { state in
-                    state.summary.runs += 1
-                    state.summary.harmed += isHarmed ? 1 : 0
-                    if let violation { state.summary.violations.append(violation) }
-                }
+        let state = Mutex(summary)
+        let goesOn = { @Sendable in !stopsAtFirst || state.withLock(\.violations.isEmpty) }
+        Work.forEach(points, isAlone: judge.isAlone, until: deadline, while: goesOn) { point in
+            let (isHarmed, violation) = examine(point, calls: calls)
+            state.withLock { summary in
+                summary.runs += 1
+                summary.harmed += isHarmed ? 1 : 0
+                if let violation { summary.violations.append(violation) }
             }
         }
-        summary = state.withLock { $0.summary }
+        summary = state.withLock { $0 }
         summary.violations.sort { ($0.point.number, "\($0.point)") < ($1.point.number, "\($1.point)") }
     }
 
@@ -120,7 +115,7 @@ package struct FaultSweep: Sendable {
             try judge.prepare(scratch)
             let report = try harm(scratch, point, "", &objections)
             if report.harmed > 0 { call = report.firstHarmed }
-            if point.fault == .killAfter {
+            if relapses && point.fault == .killAfter {
                 // Recovery may be killed as well. Killing after a call is all but killing before the next, so that these
                 // points have room for it.
                 let relapse = FaultPoint(

@@ -1,4 +1,5 @@
 import CFaultShim
+import Foundation
 import Glibc
 package import SafeFiles
 import SystemPackage
@@ -23,15 +24,31 @@ package final class Scratch: Sendable {
     private let reportPath: String
     private let outputPath: String
 
-    /// Makes the place in memory where the machine allows it, so that a `fsync` costs nothing.
-    package init() throws {
-        let inMemory = "/dev/shm"
-        temporary = try TemporaryDirectory(prefix: "fault-tests", in: access(inMemory, W_OK) == 0 ? inMemory : nil)
-        root = try temporary.directory.createDirectory("root", mode: 0o700)
+    /// The variable that names the folder in which places are made, so that they are on a file system of one's choice.
+    package static let placeVariable = "STORE_MIGRATE_PLACE"
+
+    /// Makes the place where the environment says, else in memory where the machine allows it, so that a `fsync` costs
+    /// nothing.
+    package convenience init() throws {
+        let inMemory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : nil
+        let chosen = ProcessInfo.processInfo.environment[Self.placeVariable]
+        let temporary = try TemporaryDirectory(prefix: "fault-tests", in: chosen ?? inMemory)
+        let root = try temporary.directory.createDirectory("root", mode: 0o700)
+        try root.createDirectory("tmp", mode: 0o700).synchronize()
+        self.init(root, beside: temporary)
+    }
+
+    /// Takes a folder for the place that is there already, such as one on another file system.
+    package convenience init(root path: String, beside temporary: TemporaryDirectory) throws {
+        self.init(try Directory.open(path: path), beside: temporary)
+    }
+
+    private init(_ root: Directory, beside temporary: TemporaryDirectory) {
+        self.temporary = temporary
+        self.root = root
         path = root.path
         reportPath = temporary.directory.path + "/report"
         outputPath = temporary.directory.path + "/output"
-        try root.createDirectory("tmp", mode: 0o700).synchronize()
     }
 
     /// The end of what the last run printed.

@@ -184,7 +184,7 @@ package struct ShareJudge: Judge {
         let folder = try scratch.root.openDirectory(Self.newFolder)
         let name = ".\(template.name).store-migrate.json"
         guard try folder.status(of: name) != nil else { return [] }
-        let bytes = try folder.contents(of: name, limit: 1 << 20)
+        let bytes = try folder.bytes(of: name)
         return (try? JSONSerialization.jsonObject(with: Data(bytes))) == nil ? ["half a receipt is there"] : []
     }
 

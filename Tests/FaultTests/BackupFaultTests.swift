@@ -8,7 +8,7 @@ struct BackupFaultTests {
     @Test("There is no archive, or a whole one, and the store is as it was", arguments: ["wal", "delete"])
     func backup(_ journalMode: String) throws {
         let judge = try BackupJudge(template: HabitTemplate.makeCoreData(journalMode: journalMode))
-        try FaultSweep(judge).expectSound(limit: 60, calls: Self.calls)
+        try FaultSweep(judge).expectSound(limit: 24, calls: Self.calls)
     }
 
     @Test("The place is as it was, or as the archive has it", arguments: ["wal", "delete"], [false, true])
@@ -16,7 +16,7 @@ struct BackupFaultTests {
         let template = try HabitTemplate.makeCoreData(journalMode: journalMode)
         let displaced = replaces ? try HabitTemplate.makeOther(journalMode: journalMode) : nil
         let judge = try RestoreJudge(template: template, displaced: displaced)
-        try FaultSweep(judge).expectSound(limit: 50, calls: Self.calls)
+        try FaultSweep(judge).expectSound(limit: 20, calls: Self.calls)
     }
 
     @Test(
@@ -29,6 +29,6 @@ struct BackupFaultTests {
             displaced: HabitTemplate.makeOther(journalMode: journalMode),
             isDamaged: true
         )
-        try FaultSweep(judge).expectSound(limit: 40, calls: Self.calls)
+        try FaultSweep(judge).expectSound(limit: 16, calls: Self.calls)
     }
 }

@@ -6,6 +6,6 @@ struct DescriptionsFaultTests {
     @Test("They are written before anything is shared, or it is told that the store is shared and they are missing")
     func descriptions() throws {
         let judge = try DescriptionsJudge(template: HabitTemplate.make(journalMode: "wal"))
-        try FaultSweep(judge).expectSound(limit: 40, calls: [.create, .write, .synchronize, .rename])
+        try FaultSweep(judge).expectSound(limit: 16, calls: [.create, .write, .synchronize, .rename])
     }
 }

@@ -6,6 +6,6 @@ struct RelayFaultTests {
     @Test("Each notice comes, and a full disk is told as one")
     func drain() throws {
         let judge = try RelayDrainJudge(template: HabitTemplate.makeCoreData(journalMode: "wal"))
-        try FaultSweep(judge).expectSound(limit: 40, calls: [.create, .write, .synchronize, .lock, .look])
+        try FaultSweep(judge).expectSound(limit: 16, calls: [.create, .write, .synchronize, .lock, .look])
     }
 }

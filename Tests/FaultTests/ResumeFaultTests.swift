@@ -6,6 +6,6 @@ struct ResumeFaultTests {
     @Test("It is finished, or taken back", arguments: ResumeJudge.Moment.allCases)
     func resume(_ moment: ResumeJudge.Moment) throws {
         let judge = try ResumeJudge(moment, template: HabitTemplate.makeCoreData(journalMode: "wal"))
-        try FaultSweep(judge).expectSound(limit: 30, calls: [.open, .write, .synchronize, .lock, .look])
+        try FaultSweep(judge).expectSound(limit: 15, calls: [.open, .write, .synchronize, .lock, .look])
     }
 }

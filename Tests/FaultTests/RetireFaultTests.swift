@@ -13,6 +13,6 @@ struct RetireFaultTests {
         let judge = RetireJudge(template: template, namesFolder: namesFolder)
         // The same steps in another folder; what differs is only where the archive goes.
         try FaultSweep(judge)
-            .expectSound(limit: namesFolder ? 15 : 40, calls: [.create, .write, .synchronize, .rename, .look])
+            .expectSound(limit: namesFolder ? 12 : 16, calls: [.create, .write, .synchronize, .rename, .look])
     }
 }

@@ -12,20 +12,20 @@ struct ShareFaultTests {
         let template =
             try isCoreData
             ? HabitTemplate.makeCoreData(journalMode: journalMode) : HabitTemplate.make(journalMode: journalMode)
-        try expectSound(ShareJudge(template: template), limit: 100)
+        try expectSound(ShareJudge(template: template), limit: 40)
     }
 
     @Test("The same where the old store stays writable", arguments: ["wal", "delete"])
     func capture(_ journalMode: String) throws {
         let template = try HabitTemplate.makeCoreData(journalMode: journalMode)
         let judge = ShareJudge(template: template, policy: .capture)
-        try expectSound(judge, limit: 50)
+        try expectSound(judge, limit: 20)
     }
 
     @Test("The same where a backup is made first", arguments: ["wal", "delete"])
     func backup(_ journalMode: String) throws {
         let template = try HabitTemplate.makeCoreData(journalMode: journalMode)
-        try expectSound(ShareJudge(template: template, backsUp: true), limit: 40)
+        try expectSound(ShareJudge(template: template, backsUp: true), limit: 16)
     }
 
     @Test("The same where a store at the new place is replaced", arguments: ["wal", "delete"], [false, true])
@@ -38,14 +38,14 @@ struct ShareFaultTests {
             ? HabitTemplate.makeCoreData(journalMode: journalMode, isEmpty: true)
             : HabitTemplate.makeOther(journalMode: journalMode)
         let judge = ShareJudge(template: template, displaced: displaced)
-        try expectSound(judge, limit: 50)
+        try expectSound(judge, limit: 20)
     }
 
     @Test("The same where strategies make another journal, a history, a mode and a group of it")
     func described() throws {
         let template = try HabitTemplate.makeCoreData(journalMode: "wal", tracksHistory: false)
         let judge = ShareJudge(template: template, described: DescribedShare())
-        try expectSound(judge, limit: 50)
+        try expectSound(judge, limit: 20)
     }
 
     private func expectSound(_ judge: ShareJudge, limit: Int) throws {

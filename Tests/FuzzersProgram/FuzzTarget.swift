@@ -1,5 +1,6 @@
 import CFuzzing
 import SafeFiles
+import TestSupport
 
 /// One way into the product for bytes that nobody vouches for.
 protocol FuzzTarget: AnyObject, Sendable {
@@ -19,13 +20,13 @@ protocol FuzzTarget: AnyObject, Sendable {
     func run(_ bytes: [UInt8]) throws
 
     /// Changes an input in a way that leads past checksums; nil where libFuzzer's own way is the right one.
-    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SplitMix) -> [UInt8]?
+    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SeededGenerator) -> [UInt8]?
 }
 
 extension FuzzTarget {
     static var words: [String] { [] }
 
-    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SplitMix) -> [UInt8]? { nil }
+    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SeededGenerator) -> [UInt8]? { nil }
 }
 
 /// The targets there are.

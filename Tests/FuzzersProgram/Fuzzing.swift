@@ -3,6 +3,7 @@ import Glibc
 import SafeFiles
 import StoreFormat
 import Synchronization
+import TestSupport
 
 /// What libFuzzer calls, and what is done before it is called.
 enum Fuzzing {
@@ -116,7 +117,7 @@ enum Fuzzing {
         _ limit: Int,
         _ seed: UInt32
     ) -> Int {
-        var generator = SplitMix(seed: UInt64(seed))
+        var generator = SeededGenerator(seed: UInt64(seed))
         let input = Array(UnsafeBufferPointer(start: bytes, count: count))
         let result = current.withLock { $0?.target.mutate(input, limit: limit, using: &generator) }
         guard let result, !result.isEmpty, result.count <= limit else { return LLVMFuzzerMutate(bytes, count, limit) }

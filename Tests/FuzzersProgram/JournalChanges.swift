@@ -1,8 +1,10 @@
+import TestSupport
+
 /// Changes to a rollback journal whose checksums are made right again.
 enum JournalChanges {
     private static let magic: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
 
-    static func changed(_ bytes: [UInt8], limit: Int, using generator: inout SplitMix) -> [UInt8]? {
+    static func changed(_ bytes: [UInt8], limit: Int, using generator: inout SeededGenerator) -> [UInt8]? {
         guard bytes.starts(with: magic), bytes.count > 28, !generator.once(in: 10) else { return nil }
         let sector = number(bytes, 20)
         let page = number(bytes, 24)

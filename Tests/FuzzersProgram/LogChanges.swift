@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Changes to a write-ahead log whose checksums are made right again, or else SQLite would pass over all of it.
 struct LogChanges {
     private static let headerSize = 32
@@ -20,13 +22,13 @@ struct LogChanges {
 
     private func start(of frame: Int) -> Int { Self.headerSize + frame * frameSize }
 
-    mutating func change(limit: Int, using generator: inout SplitMix) {
+    mutating func change(limit: Int, using generator: inout SeededGenerator) {
         for _ in 0...generator.below(3) { changeOnce(limit, &generator) }
         // Now and then a checksum stays wrong.
         if !generator.once(in: 10) { mend(all: !generator.once(in: 6)) }
     }
 
-    private mutating func changeOnce(_ limit: Int, _ generator: inout SplitMix) {
+    private mutating func changeOnce(_ limit: Int, _ generator: inout SeededGenerator) {
         guard frames > 0 else { return Mutation.change(&bytes, at: 0, count: bytes.count) }
         let frame = generator.below(frames)
         let range = start(of: frame)..<start(of: frame + 1)

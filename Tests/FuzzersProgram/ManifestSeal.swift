@@ -1,6 +1,7 @@
 import Crypto
 import FoundationEssentials
 import StoreBackup
+import TestSupport
 
 /// Manifests that were changed and sealed again, so that what they say is believed as far as it can be.
 enum ManifestSeal {
@@ -10,7 +11,7 @@ enum ManifestSeal {
     }
 
     /// Changes some characters; sealed again where the result can still be read.
-    static func changed(_ bytes: [UInt8], using generator: inout SplitMix) -> [UInt8] {
+    static func changed(_ bytes: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         var bytes = bytes
         for _ in 0...generator.below(3) {
             // Digits and letters, rather than what holds the text together.

@@ -1,6 +1,8 @@
+import TestSupport
+
 /// Changes to a database file that SQLite still takes for one: pages keep their places, and the header its sense.
 enum PageChanges {
-    static func changed(_ bytes: [UInt8], using generator: inout SplitMix) -> [UInt8]? {
+    static func changed(_ bytes: [UInt8], using generator: inout SeededGenerator) -> [UInt8]? {
         guard bytes.count >= 512, !generator.once(in: 8) else { return nil }
         var bytes = bytes
         let size = pageSize(of: bytes)
@@ -17,7 +19,7 @@ enum PageChanges {
     }
 
     /// Changes one thing in a file of pages, or in one page alone.
-    static func change(_ bytes: inout [UInt8], _ size: Int, _ generator: inout SplitMix) {
+    static func change(_ bytes: inout [UInt8], _ size: Int, _ generator: inout SeededGenerator) {
         let pages = max(bytes.count / size, 1)
         let page = generator.below(pages) * size
         let end = min(page + size, bytes.count)

@@ -1,6 +1,8 @@
+import TestSupport
+
 /// Changes to a binary property list that keep its trailer and its table of offsets.
 enum PropertyListChanges {
-    static func changed(_ bytes: [UInt8], using generator: inout SplitMix) -> [UInt8]? {
+    static func changed(_ bytes: [UInt8], using generator: inout SeededGenerator) -> [UInt8]? {
         guard bytes.count > 48, bytes.starts(with: "bplist00".utf8), !generator.once(in: 5) else { return nil }
         let trailer = bytes.count - 32
         let width = Int(bytes[trailer + 6])

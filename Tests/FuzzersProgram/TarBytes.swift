@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Archives of plain files in the oldest layout that all readers know, and their taking apart.
 enum TarBytes {
     struct Member {
@@ -73,7 +75,7 @@ enum TarBytes {
     }
 
     /// Changes one header and makes its checksum right.
-    static func changeHeader(_ bytes: inout [UInt8], using generator: inout SplitMix) {
+    static func changeHeader(_ bytes: inout [UInt8], using generator: inout SeededGenerator) {
         let headers = headers(of: bytes)
         guard !headers.isEmpty else { return }
         let start = headers[generator.below(headers.count)].start

@@ -36,24 +36,15 @@ struct DoubleFaults: Proof {
     }
 
     private func run(_ cases: [Case], isAlone: Bool, _ scale: Scale, _ figure: inout Figure) throws {
-        let state = Mutex((next: 0, figure: figure))
-        Work.concurrently(isAlone: isAlone) {
-            while !scale.deadline.hasPassed,
-                let next = state.withLock({ state -> Case? in
-                    defer { state.next += 1 }
-                    return cases.indices.contains(state.next) ? cases[state.next] : nil
-                })
-            {
-                let found = Self.objections(next)
-                state.withLock { state in
-                    state.figure.tried += 1
-                    state.figure.violations += found.map {
-                        "\(next.judge.name), \(next.first), then \(next.second): \($0)"
-                    }
-                }
+        let state = Mutex(figure)
+        Work.forEach(cases, isAlone: isAlone, until: scale.deadline) { pair in
+            let found = Self.objections(pair)
+            state.withLock { figure in
+                figure.tried += 1
+                figure.violations += found.map { "\(pair.judge.name), \(pair.first), then \(pair.second): \($0)" }
             }
         }
-        figure = state.withLock { $0.figure }
+        figure = state.withLock { $0 }
     }
 
     private static func objections(_ pair: Case) -> [String] {

@@ -1,5 +1,5 @@
 /// What a harness did and found.
-struct Figure: Sendable {
+struct Figure: Sendable, Codable {
     /// How much was tried, of what.
     var tried = 0
     var unit: String
@@ -11,4 +11,11 @@ struct Figure: Sendable {
     var remarks: [String] = []
 
     var isReached: Bool { tried >= gate && violations.isEmpty }
+
+    /// Adds what was done and found of the same kind elsewhere.
+    mutating func add(_ other: Figure, from place: String) {
+        tried += other.tried
+        violations += other.violations.map { "\(place): \($0)" }
+        remarks += other.remarks.map { "\(place): \($0)" }
+    }
 }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import FaultSupport
+import Foundation
 import SafeFiles
 
 /// Tries every promise at its gate, and prints one page of figures.
@@ -24,13 +26,36 @@ struct Proofs: AsyncParsableCommand {
     @Flag(help: "A few are enough, and the first broken promise ends it: for the tool that makes mistakes.")
     var first = false
 
-    @Option(help: "Only the commands whose names contain this.")
+    @Option(help: "Only the commands whose names begin with this.")
     var only = ""
+
+    @Option(help: "Work on a fresh file system of this kind (ext4, xfs or btrfs), mounted for this; root only.")
+    var on: BlockFileSystem?
+
+    @Option(help: "Work in this folder; by default in memory.")
+    var place: String?
+
+    @Option(help: .private)
+    var journalMode: String?
+
+    /// Where the figures go for the process that started this one.
+    @Option(help: .private)
+    var report: String?
+
+    /// True for the process that has a machine of its own.
+    @Flag(help: .private)
+    var inside = false
 
     private static let all: [any Proof] = [
         SingleFaults(), RandomKills(), DoubleFaults(), CrashStates(), LostSynchronizations(), Races(), LiveWriters(),
-        Swaps(), Neighbours(), MergeTriples(), SeededBugs(),
+        Swaps(), Neighbours(), MergeTriples(), SeededBugs(), BlockStates(), FileSystems(),
     ]
+    /// They need what not every machine grants: part of a soak, and where somebody asks for them.
+    private static let demanding = [BlockStates().name, FileSystems().name]
+
+    private var chosen: [any Proof] {
+        Self.all.filter { names.isEmpty ? soak || !Self.demanding.contains($0.name) : names.contains($0.name) }
+    }
 
     func run() async throws {
         let unknown = names.filter { name in !Self.all.contains { $0.name == name } }
@@ -40,22 +65,45 @@ struct Proofs: AsyncParsableCommand {
                     + Self.all.map(\.name).joined(separator: ", ")
             )
         }
-        let minutes = soak ? hours * 60 : 60
-        let scale = Scale(
+        try settle()
+        let minutes = soak || report != nil ? hours * 60 : 60
+        var scale = Scale(
             isExhaustive: soak,
             seed: seed,
             deadline: Deadline(after: .seconds(minutes * 60)),
             stopsAtFirst: first,
             only: only
         )
+        scale.fileSystem = on
+        if let journalMode { scale.journalModes = [journalMode] }
+        let end = scale.deadline
         var page = Page(seed: seed)
-        for proof in Self.all where names.isEmpty || names.contains(proof.name) {
+        var figures: [Figure] = []
+        for (number, proof) in chosen.enumerated() {
             let start = ContinuousClock.now
+            // Most go on for as long as they may, so that each has its share of the time.
+            if soak { scale.deadline = Deadline(after: end.remaining / (chosen.count - number)) }
             let figure = try await proof.run(scale)
+            figures.append(figure)
             page.add(proof.title, figure, took: ContinuousClock.now - start)
             Page.say("\(proof.name): \(figure.tried) \(figure.unit), \(figure.violations.count) violations")
         }
-        print(page.text)
+        if let report {
+            try JSONEncoder().encode(figures).write(to: URL(fileURLWithPath: report))
+        } else {
+            print(page.text)
+        }
         guard first ? page.violations.isEmpty : page.isReached else { throw ExitCode.failure }
     }
+
+    /// Goes where the caller wants it.
+    private func settle() throws {
+        if let place { setenv(Scratch.placeVariable, place, 1) }
+        guard let on else { return }
+        if let obstacle = on.obstacle ?? PrivateMachine.obstacle { throw ValidationError("--on \(on): \(obstacle)") }
+        guard inside else { return try PrivateMachine.enter(CommandLine.arguments.dropFirst() + ["--inside"]) }
+        try PrivateMachine.settle(on: on)
+    }
 }
+
+extension BlockFileSystem: ExpressibleByArgument {}

@@ -1,6 +1,5 @@
 import FaultSupport
 import SafeFiles
-import Synchronization
 import TestSupport
 
 /// Every command killed at a moment of no one's choosing, and run again.
@@ -12,32 +11,17 @@ struct RandomKills: Proof {
         let judges = try Commands.all(scale.only)
         let times = try judges.map(Self.time)
         let count = scale.stopsAtFirst ? 40 * judges.count : scale.count(500)
-        let state = Mutex(
-            (
-                next: 0, generator: SeededGenerator(seed: UInt64(bitPattern: Int64(scale.seed))),
-                figure: Figure(unit: "kills", gate: 500)
-            )
-        )
+        var generator = SeededGenerator(seed: UInt64(bitPattern: Int64(scale.seed)))
+        var figure = Figure(unit: "kills", gate: 500)
         // One after the other: some commands ask who has a file open.
-        Work.concurrently(isAlone: true) {
-            while !scale.deadline.hasPassed {
-                let draw = state.withLock { state -> (Int, Duration)? in
-                    guard state.next < count, !(scale.stopsAtFirst && !state.figure.violations.isEmpty) else {
-                        return nil
-                    }
-                    defer { state.next += 1 }
-                    let index = state.next % judges.count
-                    return (index, times[index] * Double.random(in: 0...1, using: &state.generator))
-                }
-                guard let (index, time) = draw else { break }
-                let found = Self.objections(judges[index], after: time)
-                state.withLock { state in
-                    state.figure.tried += 1
-                    state.figure.violations += found.map { "\(judges[index].name), killed after \(time): \($0)" }
-                }
-            }
+        while figure.tried < count, !scale.deadline.hasPassed, !(scale.stopsAtFirst && !figure.violations.isEmpty) {
+            let index = figure.tried % judges.count
+            let time = times[index] * Double.random(in: 0...1, using: &generator)
+            let found = Self.objections(judges[index], after: time)
+            figure.tried += 1
+            figure.violations += found.map { "\(judges[index].name), killed after \(time): \($0)" }
         }
-        return state.withLock { $0.figure }
+        return figure
     }
 
     /// How long the command takes if nobody kills it.

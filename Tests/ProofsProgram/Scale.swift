@@ -1,3 +1,4 @@
+import FaultSupport
 import SafeFiles
 
 /// How much is to be tried.
@@ -12,8 +13,14 @@ struct Scale: Sendable {
     /// One broken promise is enough: the tool makes a known mistake, and it is asked whether anybody notices.
     var stopsAtFirst = false
 
-    /// Only commands whose names contain this.
+    /// Only commands whose names begin with this.
     var only = ""
+
+    /// The journal modes of the stores, for harnesses that try both.
+    var journalModes = ["wal", "delete"]
+
+    /// The file system on which everything happens, in a machine of its own, if one was named.
+    var fileSystem: BlockFileSystem?
 
     /// As many as the gate asks for, or as many as there is time for.
     func count(_ gate: Int) -> Int { isExhaustive ? .max : gate }

@@ -53,21 +53,14 @@ struct SeededBugs: Proof {
 
     /// Asks several at once.
     private func answered(_ questions: [Question], until deadline: Deadline) -> [Question] {
-        let state = Mutex((next: 0, answers: questions))
-        Work.concurrently {
-            while !deadline.hasPassed,
-                let index = state.withLock({ state -> Int? in
-                    defer { state.next += 1 }
-                    return questions.indices.contains(state.next) ? state.next : nil
-                })
-            {
-                let isNoticed = ask(questions[index])
-                state.withLock { $0.answers[index].isNoticed = isNoticed }
-                let mistake = questions[index].bug.map { "\($0)" } ?? "no mistake"
-                Page.say("\(isNoticed ? "noticed" : "not noticed") by \(questions[index].witness): \(mistake)")
-            }
+        let answers = Mutex(questions)
+        Work.forEach(Array(questions.indices), until: deadline) { index in
+            let isNoticed = ask(questions[index])
+            answers.withLock { $0[index].isNoticed = isNoticed }
+            let mistake = questions[index].bug.map { "\($0)" } ?? "no mistake"
+            Page.say("\(isNoticed ? "noticed" : "not noticed") by \(questions[index].witness): \(mistake)")
         }
-        return state.withLock { $0.answers }
+        return answers.withLock { $0 }
     }
 
     /// True if the witness ended with anything but success.

@@ -1,7 +1,7 @@
 /// Who is asked whether they notice a mistake.
 struct Witness: Sendable, CustomStringConvertible {
     enum Kind: Sendable {
-        /// A harness of this program, by its name, over the commands whose names contain a word.
+        /// A harness of this program, by its name, over the commands whose names begin with some words.
         case proof(String, command: String)
         /// The tests of one suite.
         case suite(String)

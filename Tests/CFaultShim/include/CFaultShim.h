@@ -22,6 +22,7 @@
  *
  *   FAULT_SHIM_RECORD  an existing file, outside of the folder, to append a FaultShimRecord to for every change
  *   FAULT_SHIM_INODES  a file of FaultShimInode, ordered by `real`: what the program is told instead of what is
+ *   FAULT_SHIM_DEVICE  optional: a small number to be added to that of every device, as after a mount
  */
 
 typedef enum FaultShimKind {

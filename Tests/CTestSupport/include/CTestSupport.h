@@ -20,4 +20,23 @@ int ctest_open_process(int32_t process);
 /* ppoll(2): waits until the descriptor is readable, for so many nanoseconds at most; 1 if it is. */
 int ctest_wait(int descriptor, int64_t nanoseconds);
 
+/*
+ * Mounts a file system in an image file through a loop device with sectors of so many bytes. The device belongs to the
+ * mount alone and goes with it. If told so, it is another device than the first that is free. Root only.
+ */
+int ctest_mount_image(
+    const char *image_path,
+    const char *folder,
+    const char *type,
+    const char *options,
+    uint32_t sector,
+    int elsewhere
+);
+
+/* Mounts an empty file system in memory. Root only. */
+int ctest_mount_memory(const char *folder);
+
+/* umount2(2); lazily if nothing else helps. */
+int ctest_unmount(const char *folder, int lazily);
+
 #endif

@@ -5,6 +5,9 @@ package struct CrashState: Hashable, Sendable, LosslessStringConvertible {
     /// The parts that were lost of those that nobody had brought to the disk, by their numbers.
     package let lost: [Int]
 
+    /// Whether the disk comes back under another number; half of them do.
+    var isElsewhere: Bool { !(prefix + lost.count).isMultiple(of: 2) }
+
     package init(prefix: Int, lost: [Int]) {
         self.prefix = prefix
         self.lost = lost.sorted()

@@ -26,19 +26,12 @@ extension CrashSweep {
     /// This is how it shows that the sweep can fail. A call whose loss nobody notices is needless, or covers what the
     /// judge is blind to.
     package func withLostSynchronizations(statesEach limit: Int) throws -> [LostSynchronization] {
-        let workers = judge.isAlone ? 1 : ProcessInfo.processInfo.activeProcessorCount
-        let results = Mutex<(found: [LostSynchronization], failure: (any Error)?)>(([], nil))
-        DispatchQueue.concurrentPerform(iterations: workers) { worker in
-            do {
-                let found = try withLostSynchronizations(statesEach: limit, worker, of: workers)
-                results.withLock { $0.found += found }
-            } catch {
-                results.withLock { $0.failure = error }
-            }
+        let whole = Mutex<[LostSynchronization]>([])
+        try Work.concurrently(isAlone: judge.isAlone) { worker, workers in
+            let found = try withLostSynchronizations(statesEach: limit, worker, of: workers)
+            whole.withLock { $0 += found }
         }
-        let (found, failure) = results.withLock { $0 }
-        if let failure { throw failure }
-        return found.sorted { $0.number < $1.number }
+        return whole.withLock { $0.sorted { $0.number < $1.number } }
     }
 
     private func withLostSynchronizations(statesEach limit: Int, _ worker: Int, of workers: Int) throws
@@ -61,7 +54,8 @@ extension CrashSweep {
             where objection == nil {
                 tried += 1
                 let hadEnded = state.prefix == sound.operations.count
-                objection = examine(broken.disk(in: state), scratch, hadEnded: hadEnded, isThorough: false).first
+                let disk = broken.disk(in: state)
+                objection = examine(disk, scratch, elsewhere: false, hadEnded: hadEnded, isThorough: false).first
             }
             let line = objection.map { String($0.prefix { $0 != "\n" }.prefix(160)) }
             found.append(

@@ -50,23 +50,17 @@ package struct CrashSweep: Sendable {
     package func run(limit: Int, pairs: Int = 0) throws -> Summary {
         if let onlyState, !onlyState.hasPrefix(judge.name + "/") { return Summary() }
         let start = ContinuousClock.now
-        let workers = judge.isAlone || onlyState != nil ? 1 : ProcessInfo.processInfo.activeProcessorCount
-        let results = Mutex<(summary: Summary, failure: (any Error)?)>((Summary(), nil))
-        DispatchQueue.concurrentPerform(iterations: workers) { worker in
-            do {
-                let summary = try runAlone(worker, of: workers, limit: limit, pairs: pairs)
-                results.withLock { results in
-                    results.summary.operations = max(results.summary.operations, summary.operations)
-                    results.summary.states += summary.states
-                    results.summary.pairs += summary.pairs
-                    results.summary.violations += summary.violations
-                }
-            } catch {
-                results.withLock { $0.failure = error }
+        let whole = Mutex(Summary())
+        try Work.concurrently(isAlone: judge.isAlone || onlyState != nil) { worker, workers in
+            let part = try runAlone(worker, of: workers, limit: limit, pairs: pairs)
+            whole.withLock { whole in
+                whole.operations = max(whole.operations, part.operations)
+                whole.states += part.states
+                whole.pairs += part.pairs
+                whole.violations += part.violations
             }
         }
-        var (summary, failure) = results.withLock { $0 }
-        if let failure { throw failure }
+        var summary = whole.withLock { $0 }
         summary.duration = ContinuousClock.now - start
         let rate = Double(summary.states + summary.pairs) / max(0.001, summary.duration / .seconds(1))
         print(
@@ -99,6 +93,7 @@ package struct CrashSweep: Sendable {
             let objections = examine(
                 space.disk(in: state),
                 scratch,
+                elsewhere: state.isElsewhere,
                 hadEnded: state.prefix == space.operations.count,
                 isThorough: isThorough
             )
@@ -130,7 +125,8 @@ package struct CrashSweep: Sendable {
         let recovery = try recovery(from: state, of: space, scratch)
         for second in recovery.states(limit: count, seed: seed, randomChoices: 8) {
             summary.pairs += 1
-            let objections = examine(recovery.disk(in: second), scratch, isThorough: false)
+            let disk = recovery.disk(in: second)
+            let objections = examine(disk, scratch, elsewhere: second.isElsewhere, isThorough: false)
             guard !objections.isEmpty else { continue }
             let steps = space.steps(to: state) + "\n    the power goes; then\n" + recovery.steps(to: second)
             summary.violations.append(
@@ -141,7 +137,7 @@ package struct CrashSweep: Sendable {
 
     private func recovery(from state: CrashState, of space: CrashSpace, _ scratch: Scratch) throws -> CrashSpace {
         let disk = space.disk(in: state)
-        let guise = try scratch.materialize(disk)
+        let guise = try scratch.materialize(disk, elsewhere: state.isElsewhere)
         return try record(scratch, disk, guise) { _ in [] }
     }
 
@@ -160,7 +156,8 @@ package struct CrashSweep: Sendable {
         }
         summary.states = 1
         print(steps)
-        let objections = examine(disk, scratch, hadEnded: hadEnded)
+        let isElsewhere = (states.last ?? state)?.isElsewhere ?? false
+        let objections = examine(disk, scratch, elsewhere: isElsewhere, hadEnded: hadEnded)
         guard !objections.isEmpty else { return }
         summary.violations.append(
             Violation(command: judge.name, state: String(text), objections: objections, steps: steps)
@@ -198,36 +195,25 @@ package struct CrashSweep: Sendable {
         return try CrashSpace(before: before, operations: operations, ignoring: ignored)
     }
 
-    /// Has a state judged, the command run again and judged; and if told so run once more, which must change nothing.
-    ///
-    /// A command that had ended has made its promise: what it left must hold, whatever of it was lost.
+    /// Has a state judged, the command run again and judged, and if told so run once more; `elsewhere`, the disk comes
+    /// back under another number.
     func examine(
         _ disk: SimulatedDisk,
         _ scratch: Scratch,
+        elsewhere: Bool,
         hadEnded: Bool = false,
         isThorough: Bool = true
     ) -> [String] {
-        var objections: [String] = []
         do {
-            let guise = try scratch.materialize(disk)
-            objections += try judge.afterFault(scratch, .killBefore, hadEnded ? .exited(0) : .killed(signal: SIGKILL))
-            let command = judge.command(scratch)
-            func again(_ prefix: String) throws {
-                let deadline = Deadline(after: timeLimit)
-                let ending = try scratch.run(command, in: guise, records: false, deadline: deadline)
-                let found = try judge.afterRerun(scratch, ending)
-                objections += found.map { prefix + $0 }
-                if !found.isEmpty { objections.append(scratch.output) }
-            }
-            try again("run again: ")
-            guard isThorough else { return objections }
-            let settled = try scratch.disk(in: guise)
-            try again("run once more: ")
-            objections += try settled.differences(from: scratch.disk(in: guise))
-                .map { "run once more, it changed \($0)" }
+            return try judge.objections(
+                afterCrashIn: scratch,
+                scratch.materialize(disk, elsewhere: elsewhere),
+                hadEnded: hadEnded,
+                isThorough: isThorough,
+                timeLimit: timeLimit
+            )
         } catch {
-            objections.append("the judge stumbled: \(error)")
+            return ["the judge stumbled: \(error)"]
         }
-        return objections
     }
 }

@@ -8,6 +8,8 @@ extension Scratch {
     /// Files that were written anew, and those they stand for.
     package struct Guise: Sendable {
         var shown: [UInt64: (number: UInt64, changed: FileStatus.Time, times: SimulatedDisk.Times)] = [:]
+        /// True if the file system is on a device of another number than before, as it may be after any mount.
+        var isElsewhere = false
 
         package init() {}
     }
@@ -44,7 +46,7 @@ extension Scratch {
     }
 
     /// Makes everything below the root as it is on a disk, and tells which file stands for which.
-    package func materialize(_ disk: SimulatedDisk) throws -> Guise {
+    package func materialize(_ disk: SimulatedDisk, elsewhere: Bool) throws -> Guise {
         root.removeContents()
         var first: [UInt64: String] = [:]
         let paths = disk.paths.map { (path: self.path + "/" + $0.path, number: $0.number, node: $0.node) }
@@ -64,6 +66,7 @@ extension Scratch {
         }
         try check(mkdir(self.path + "/" + Self.passing, 0o700))
         var guise = Guise()
+        guise.isElsewhere = elsewhere
         for (path, number, node) in paths {
             var status = stat()
             try check(lstat(path, &status))
@@ -83,8 +86,10 @@ extension Scratch {
         if !guise.shown.isEmpty {
             command.environment["FAULT_SHIM_INODES"] = try place("inodes", guise.bytes)
         }
+        if guise.isElsewhere { command.environment["FAULT_SHIM_DEVICE"] = "1" }
         if records { command.environment["FAULT_SHIM_RECORD"] = try place("record", []) }
-        return try run(command, shim: FaultSweep.shim, point: nil, deadline: deadline)
+        let needsShim = records || !guise.shown.isEmpty
+        return try run(command, shim: needsShim ? FaultSweep.shim : nil, point: nil, deadline: deadline)
     }
 
     /// What the last run changed that was told to record it, but for what need not outlive a crash.

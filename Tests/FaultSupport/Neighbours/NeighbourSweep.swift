@@ -52,28 +52,20 @@ package struct NeighbourSweep: Sendable {
                     return Case(number: Int.random(in: 0..<summary.calls, using: &generator), act: act)
                 }
         }
-        let chosen = cases
-        let state = Mutex((next: 0, summary: summary))
-        Work.concurrently(isAlone: judge.isAlone) {
-            while !deadline.hasPassed,
-                let next = state.withLock({ state -> Case? in
-                    defer { state.next += 1 }
-                    let isOver = stopsAtFirst && !state.summary.violations.isEmpty
-                    return chosen.indices.contains(state.next) && !isOver ? chosen[state.next] : nil
-                })
-            {
-                let (objections, isSuccess, isSpoilt) = examine(next)
-                state.withLock { state in
-                    state.summary.acts += 1
-                    state.summary.successes += isSuccess ? 1 : 0
-                    state.summary.spoilt += isSpoilt ? 1 : 0
-                    guard !objections.isEmpty else { return }
-                    let what = "\(judge.name), at call \(next.number) a neighbour \(next.act.rawValue)"
-                    state.summary.violations.append("\(what): \(objections.joined(separator: "; "))")
-                }
+        let state = Mutex(summary)
+        let goesOn = { @Sendable in !stopsAtFirst || state.withLock(\.violations.isEmpty) }
+        Work.forEach(cases, isAlone: judge.isAlone, until: deadline, while: goesOn) { next in
+            let (objections, isSuccess, isSpoilt) = examine(next)
+            state.withLock { summary in
+                summary.acts += 1
+                summary.successes += isSuccess ? 1 : 0
+                summary.spoilt += isSpoilt ? 1 : 0
+                guard !objections.isEmpty else { return }
+                let what = "\(judge.name), at call \(next.number) a neighbour \(next.act.rawValue)"
+                summary.violations.append("\(what): \(objections.joined(separator: "; "))")
             }
         }
-        summary = state.withLock { $0.summary }
+        summary = state.withLock { $0 }
         print(
             "\(judge.name): \(summary.calls) calls, \(summary.acts) acts of a neighbour (seed \(seed)),",
             "\(summary.successes) successes, \(summary.spoilt) spoilt, \(summary.violations.count) violations"

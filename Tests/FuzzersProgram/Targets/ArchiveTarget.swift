@@ -2,6 +2,7 @@ import SafeFiles
 import StoreBackup
 import StoreFixtures
 import StoreFormat
+import TestSupport
 
 /// An archive from a stranger: unpacked into a scratch place and checked, from a file and from a stream.
 final class ArchiveTarget: FuzzTarget {
@@ -67,7 +68,7 @@ final class ArchiveTarget: FuzzTarget {
         _ = try first.get()
     }
 
-    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SplitMix) -> [UInt8]? {
+    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SeededGenerator) -> [UInt8]? {
         var bytes = bytes
         switch generator.below(8) {
         case 0, 1, 2:

@@ -1,6 +1,7 @@
 import SafeFiles
 import StoreFormat
 import StoreVerification
+import TestSupport
 
 /// A main file that somebody else made: inspected to the last row, and verified.
 final class DatabaseTarget: FuzzTarget {
@@ -32,7 +33,7 @@ final class DatabaseTarget: FuzzTarget {
         try location.examine()
     }
 
-    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SplitMix) -> [UInt8]? {
+    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SeededGenerator) -> [UInt8]? {
         PageChanges.changed(bytes, using: &generator)
     }
 }

@@ -2,6 +2,7 @@ import SafeFiles
 import StoreFixtures
 import StoreFormat
 import StoreVerification
+import TestSupport
 
 /// A rollback journal beside a main file: taken back in a private copy, and never where it lies.
 final class JournalTarget: FuzzTarget {
@@ -26,23 +27,13 @@ final class JournalTarget: FuzzTarget {
     private let main: [UInt8]
 
     init(in folder: Directory) throws {
-        main = try Self.build(in: folder).main
+        main = try BuiltStore(recipe: Self.recipe, in: folder).main
         self.folder = try folder.createDirectory("store", mode: 0o700)
         location = StoreLocation(folder: self.folder.path, name: "S.sqlite")
     }
 
-    private static func build(in folder: Directory) throws -> (main: [UInt8], journal: [UInt8]) {
-        let place = try folder.createDirectory("built", mode: 0o700)
-        let location = StoreLocation(folder: place.path, name: "S.sqlite")
-        try RecipeBuilder.build(RecipeReader.recipe(from: recipe), at: location)
-        return (
-            try place.contents(of: location.name, limit: 1 << 20),
-            try place.contents(of: location.journalName, limit: 1 << 20)
-        )
-    }
-
     static func seeds(from source: SeedSource) throws -> [[UInt8]] {
-        let own = try build(in: source.scratch.createDirectory("journal", mode: 0o700)).journal
+        let own = try BuiltStore(recipe: recipe, in: source.scratch).journal
         return [own] + (try source.storeFiles().filter { $0.name.hasSuffix("-journal") }.map(\.bytes))
     }
 
@@ -56,7 +47,7 @@ final class JournalTarget: FuzzTarget {
         else { Fuzzing.fail("a store that was only looked at has changed") }
     }
 
-    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SplitMix) -> [UInt8]? {
+    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SeededGenerator) -> [UInt8]? {
         JournalChanges.changed(bytes, limit: limit, using: &generator)
     }
 }

@@ -1,5 +1,6 @@
 import SafeFiles
 import StoreBackup
+import TestSupport
 
 /// A manifest: decoded by itself, and as the first member of an archive, where its names are looked at.
 final class ManifestTarget: FuzzTarget {
@@ -35,7 +36,7 @@ final class ManifestTarget: FuzzTarget {
         }
     }
 
-    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SplitMix) -> [UInt8]? {
+    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SeededGenerator) -> [UInt8]? {
         if generator.once(in: 4) { return nil }
         if generator.once(in: 3) {
             let changed = Mutation.changed(bytes, limit: limit)

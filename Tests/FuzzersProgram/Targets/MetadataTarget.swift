@@ -1,6 +1,7 @@
 import SafeFiles
 import StoreFormat
 import StoreWriting
+import TestSupport
 
 /// A metadata property list, of either form: decoded, asked for all that is asked of it, and written again.
 final class MetadataTarget: FuzzTarget {
@@ -59,7 +60,7 @@ final class MetadataTarget: FuzzTarget {
         return true
     }
 
-    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SplitMix) -> [UInt8]? {
+    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SeededGenerator) -> [UInt8]? {
         PropertyListChanges.changed(bytes, using: &generator)
     }
 }

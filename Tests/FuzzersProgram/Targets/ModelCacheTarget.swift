@@ -3,6 +3,7 @@ import StoreFixtures
 import StoreFormat
 import StoreVerification
 import StoreWriting
+import TestSupport
 
 /// A model cache: the input is what it unfolds into, or, where that is no property list, the compressed bytes themselves.
 final class ModelCacheTarget: FuzzTarget {
@@ -49,9 +50,7 @@ final class ModelCacheTarget: FuzzTarget {
     init(in folder: Directory) throws {
         self.folder = folder
         location = StoreLocation(folder: folder.path, name: "S.sqlite")
-        try RecipeBuilder.build(RecipeReader.recipe(from: Self.recipe), at: location)
-        main = try folder.contents(of: location.name, limit: 1 << 20)
-        folder.removeContents()
+        main = try BuiltStore(recipe: Self.recipe, in: folder).main
     }
 
     static func seeds(from source: SeedSource) throws -> [[UInt8]] {
@@ -80,7 +79,7 @@ final class ModelCacheTarget: FuzzTarget {
         try location.examine()
     }
 
-    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SplitMix) -> [UInt8]? {
+    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SeededGenerator) -> [UInt8]? {
         PropertyListChanges.changed(bytes, using: &generator)
     }
 }

@@ -1,5 +1,6 @@
 import SafeFiles
 import StoreFormat
+import TestSupport
 
 /// A model file, which a caller names: a document or a compiled model.
 final class ModelFileTarget: FuzzTarget {
@@ -55,7 +56,7 @@ final class ModelFileTarget: FuzzTarget {
         _ = try ModelFile(path: folder.path + "/M.mom")
     }
 
-    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SplitMix) -> [UInt8]? {
+    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SeededGenerator) -> [UInt8]? {
         PropertyListChanges.changed(bytes, using: &generator)
     }
 }

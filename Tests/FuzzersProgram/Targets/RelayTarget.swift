@@ -2,6 +2,7 @@ import ChangeRelay
 import SafeFiles
 import StoreFixtures
 import StoreFormat
+import TestSupport
 
 /// A relay that somebody else made: listed, drained, added to, and carried along into another.
 final class RelayTarget: FuzzTarget {
@@ -96,7 +97,7 @@ final class RelayTarget: FuzzTarget {
         _ = try carried.get()
     }
 
-    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SplitMix) -> [UInt8]? {
+    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SeededGenerator) -> [UInt8]? {
         PageChanges.changed(bytes, using: &generator)
     }
 }

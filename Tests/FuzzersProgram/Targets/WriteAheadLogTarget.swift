@@ -2,6 +2,7 @@ import SafeFiles
 import StoreFixtures
 import StoreFormat
 import StoreVerification
+import TestSupport
 
 /// A log beside a sound main file: read through a private copy, and followed by a snapshot, which must agree.
 final class WriteAheadLogTarget: FuzzTarget {
@@ -36,26 +37,14 @@ final class WriteAheadLogTarget: FuzzTarget {
     private let main: [UInt8]
 
     init(in folder: Directory) throws {
-        let built = try Self.build(in: folder)
-        main = built.main
+        main = try BuiltStore(recipe: Self.recipe, in: folder).main
         self.folder = try folder.createDirectory("store", mode: 0o700)
         target = try folder.createDirectory("snapshot", mode: 0o700)
         location = StoreLocation(folder: self.folder.path, name: "S.sqlite")
     }
 
-    private static func build(in folder: Directory) throws -> (main: [UInt8], log: [UInt8]) {
-        let place = try folder.createDirectory("built", mode: 0o700)
-        let location = StoreLocation(folder: place.path, name: "S.sqlite")
-        try RecipeBuilder.build(RecipeReader.recipe(from: recipe), at: location)
-        return (
-            try place.contents(of: location.name, limit: 1 << 20),
-            try place.contents(of: location.writeAheadLogName, limit: 1 << 20)
-        )
-    }
-
     static func seeds(from source: SeedSource) throws -> [[UInt8]] {
-        let place = try source.scratch.createDirectory("wal", mode: 0o700)
-        let own = try build(in: place).log
+        let own = try BuiltStore(recipe: recipe, in: source.scratch).log
         // Logs of other stores fit in no content, but in page size.
         return [own] + (try source.storeFiles().filter { $0.name.hasSuffix("-wal") }.map(\.bytes))
     }
@@ -99,7 +88,7 @@ final class WriteAheadLogTarget: FuzzTarget {
         return inspection.digest
     }
 
-    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SplitMix) -> [UInt8]? {
+    func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SeededGenerator) -> [UInt8]? {
         guard var log = LogChanges(bytes) else { return nil }
         log.change(limit: limit, using: &generator)
         return log.bytes

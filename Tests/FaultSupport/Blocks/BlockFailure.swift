@@ -1,0 +1,9 @@
+import SystemPackage
+
+/// What the machine refused to do for a sweep.
+package struct BlockFailure: Error, CustomStringConvertible {
+    let what: String
+    let errno: Int32
+
+    package var description: String { "\(what): \(Errno(rawValue: errno))" }
+}

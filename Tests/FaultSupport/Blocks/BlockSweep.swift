@@ -1,0 +1,178 @@
+import Foundation
+package import SafeFiles
+
+/// Runs a command on a file system on a recorded disk, takes the power away in any moment of it, and asks its judge what
+/// the file system makes of the disk; inside a private machine only.
+package struct BlockSweep: Sendable {
+    /// One state that the judge objects to.
+    package struct Violation: Sendable, CustomStringConvertible {
+        let name: String
+        let seed: Int
+        let summary: String
+        package let objections: [String]
+
+        package var description: String {
+            "STORE_MIGRATE_BLOCK_STATE='\(name)' (seed \(seed)): \(objections.joined(separator: "; "))\n    \(summary)"
+        }
+    }
+
+    /// What a sweep did and found.
+    package struct Summary: Sendable {
+        package var writes = 0
+        package var flushes = 0
+        package var states = 0
+        package var violations: [Violation] = []
+        /// What the states took, without what led to them.
+        package var duration: Duration = .zero
+    }
+
+    package let judge: any Judge
+    package let fileSystem: BlockFileSystem
+    package var seed = 0
+    /// No state is begun after it.
+    package var deadline = Deadline(after: .seconds(3600))
+    /// Ends with the first violation.
+    package var stopsAtFirst = false
+    /// A folder that keeps the records of runs with violations, so that a state can be had again bit by bit.
+    package var records: String? = ProcessInfo.processInfo.environment["STORE_MIGRATE_BLOCK_RECORDS"]
+    /// The one state to be tried: a file system, a slash, the name of a command, a slash, and what a violation said.
+    package var onlyState: Substring? = ProcessInfo.processInfo.environment["STORE_MIGRATE_BLOCK_STATE"]?[...]
+    /// One state in so many is tried once more after it was mended.
+    private static let thoroughness = 4
+    private static let image = PrivateMachine.folder + "/image"
+    private static let log = PrivateMachine.folder + "/log"
+    private var timeLimit: Duration { .seconds(120) }
+
+    package init(_ judge: any Judge, on fileSystem: BlockFileSystem) {
+        self.judge = judge
+        self.fileSystem = fileSystem
+    }
+
+    private var name: String { "\(fileSystem)/\(judge.name)" }
+
+    /// So many a second, to one place.
+    package static func rate(_ states: Int, in duration: Duration) -> Double {
+        (Double(10 * states) / max(0.001, duration / .seconds(1))).rounded() / 10
+    }
+
+    /// Why nothing can be recorded here, if so.
+    package static var obstacle: String? {
+        if access(BlockDisk.recorderProgram, X_OK) != 0 {
+            return "there is no \(BlockDisk.recorderProgram): `make block-recorder`"
+        }
+        return access("/dev/fuse", F_OK) == 0 ? nil : "there is no /dev/fuse"
+    }
+
+    /// Tries as many states as `limit`.
+    package func run(limit: Int) throws -> Summary {
+        if let onlyState, !onlyState.hasPrefix(name + "/") { return Summary() }
+        let temporary = try TemporaryDirectory(prefix: "block-states", in: PrivateMachine.folder)
+        let record = try keptRecord(beside: temporary) ?? newRecord(beside: temporary)
+        var summary = Summary()
+        summary.flushes = record.entries.count { $0 == .flush }
+        summary.writes = record.entries.count { if case .write = $0 { true } else { false } }
+        var states = record.states(limit: limit, seed: seed)
+        if let onlyState {
+            states = BlockState(String(onlyState.dropFirst(name.count + 1))).map { [$0] } ?? []
+        }
+        let start = ContinuousClock.now
+        for (number, state) in states.enumerated() {
+            guard !deadline.hasPassed, !stopsAtFirst || summary.violations.isEmpty else { break }
+            summary.states += 1
+            let objections = examine(state, of: record, number: number, beside: temporary)
+            guard !objections.isEmpty else { continue }
+            summary.violations.append(
+                Violation(
+                    name: "\(name)/\(state)",
+                    seed: seed,
+                    summary: record.summary(of: state),
+                    objections: objections
+                )
+            )
+        }
+        summary.duration = ContinuousClock.now - start
+        if !summary.violations.isEmpty { try keep(record, beside: temporary) }
+        let rate = Self.rate(summary.states, in: summary.duration)
+        let line =
+            "\(name): \(summary.writes) writes, \(summary.flushes) flushes, \(summary.states) states,"
+            + " \(rate) a second (seed \(seed)), \(summary.violations.count) violations\n"
+        // At once, for whoever waits.
+        FileHandle.standardOutput.write(Data(line.utf8))
+        return summary
+    }
+
+    /// Has a state judged, the command run again and judged; and sometimes run once more, which must change nothing.
+    ///
+    /// Half of the disks come back under another number, as any may after the machine was started anew.
+    private func examine(
+        _ state: BlockState,
+        of record: BlockRecord,
+        number: Int,
+        beside temporary: TemporaryDirectory
+    ) -> [String] {
+        do {
+            try record.write(state, to: Self.image)
+            defer { unlink(Self.image) }
+            let hadEnded = record.hadEnded(in: state)
+            let isElsewhere = state.isElsewhere
+            return try BlockDisk.withMounted(Self.image, fileSystem, beside: temporary, elsewhere: isElsewhere) {
+                try judge.objections(
+                    afterCrashIn: $0,
+                    hadEnded: hadEnded,
+                    isThorough: number.isMultiple(of: Self.thoroughness),
+                    timeLimit: timeLimit
+                )
+            }
+        } catch {
+            return ["the judge stumbled: \(error)"]
+        }
+    }
+
+    /// Makes a disk, prepares the judge's place on it, and runs the command on it for the record.
+    private func newRecord(beside temporary: TemporaryDirectory) throws -> BlockRecord {
+        defer { for path in [Self.image, Self.log] { unlink(path) } }
+        try BlockDisk.make(Self.image, fileSystem)
+        try BlockDisk.withMounted(Self.image, fileSystem, beside: temporary, isNew: true) { try judge.prepare($0) }
+        let base = try SparseImage(readingFrom: Self.image)
+        try BlockDisk.withRecorded(Self.image, log: Self.log, fileSystem, beside: temporary) { scratch in
+            try BlockDisk.mark(BlockRecord.beginning)
+            let deadline = Deadline(after: timeLimit)
+            let ending = try scratch.run(judge.command(scratch), shim: nil, point: nil, deadline: deadline)
+            try BlockDisk.mark(BlockRecord.end)
+            let objections = try judge.afterRerun(scratch, ending)
+            guard objections.isEmpty else {
+                throw UnharmedRunFailure(name: name, objections: objections, output: scratch.output)
+            }
+        }
+        let log = try Data(contentsOf: URL(fileURLWithPath: Self.log))
+        return try BlockRecord(base: base, log: log, sectorSize: BlockFileSystem.sectorSize)
+    }
+
+    // MARK: Keeping records
+
+    private var keptFolder: String? {
+        records.map { $0 + "/" + name.map { $0.isLetter || $0.isNumber ? String($0) : "-" }.joined() }
+    }
+
+    private func keptRecord(beside temporary: TemporaryDirectory) throws -> BlockRecord? {
+        guard let kept = keptFolder, FileManager.default.fileExists(atPath: kept + "/log") else { return nil }
+        for file in try FileManager.default.contentsOfDirectory(atPath: kept + "/private") {
+            try FileManager.default
+                .copyItem(atPath: kept + "/private/" + file, toPath: temporary.directory.path + "/" + file)
+        }
+        return try BlockRecord(
+            base: SparseImage(readingFrom: kept + "/image"),
+            log: Data(contentsOf: URL(fileURLWithPath: kept + "/log")),
+            sectorSize: BlockFileSystem.sectorSize
+        )
+    }
+
+    /// Keeps the record, and what the judge wrote down of its place, unless it was kept already.
+    private func keep(_ record: BlockRecord, beside temporary: TemporaryDirectory) throws {
+        let manager = FileManager.default
+        guard let kept = keptFolder, !manager.fileExists(atPath: kept) else { return }
+        try manager.createDirectory(atPath: kept, withIntermediateDirectories: true)
+        try record.keep(in: kept)
+        try manager.copyItem(atPath: temporary.directory.path, toPath: kept + "/private")
+    }
+}

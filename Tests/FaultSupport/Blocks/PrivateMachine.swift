@@ -1,0 +1,68 @@
+import CTestSupport
+import Foundation
+import SafeFiles
+
+/// A view of this machine with mounts and processes of its own, and a folder in memory to work in.
+///
+/// Whatever is mounted, started or written in it goes with the process that entered it, however that ends; a loop device
+/// goes with what is mounted through it. So nothing is ever left to be cleaned up.
+package enum PrivateMachine {
+    /// Where everything is mounted; what else is mounted there is not seen from inside.
+    static let folder = "/mnt"
+    /// The folder in which harnesses work on a file system of the caller's choice.
+    package static let place = folder + "/place"
+    private static let unshare = "/usr/bin/unshare"
+    private static let setpriv = "/usr/bin/setpriv"
+    private static let separation = ["--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+
+    /// Why there can be none here, if so.
+    package static var obstacle: String? {
+        guard geteuid() == 0 else { return "only root can mount" }
+        for path in ["/dev/loop-control", unshare, setpriv] where access(path, F_OK) != 0 {
+            return "there is no \(path)"
+        }
+        let attempt = Command(executable: unshare, arguments: separation + ["/bin/true"])
+        let ending = try? attempt.run(output: "/dev/null", deadline: Deadline(after: .seconds(60)))
+        return ending == .exited(0) ? nil : "mounts and processes cannot be separated from the rest"
+    }
+
+    /// Goes on as another process, in a machine of its own, with these arguments to this program.
+    package static func enter(_ arguments: [String]) throws {
+        let words = [unshare] + separation + [selfPath] + arguments
+        var pointers = words.map { strdup($0) } + [nil]
+        execv(unshare, &pointers)
+        throw BlockFailure(what: "cannot start \(unshare)", errno: errno)
+    }
+
+    /// This program, to be started by a thread that waits for it: it is killed if that thread ends.
+    package static func followed(_ arguments: [String]) -> Command {
+        Command(
+            executable: setpriv,
+            arguments: ["--pdeathsig", "KILL", "--", selfPath] + arguments,
+            environment: ProcessInfo.processInfo.environment
+        )
+    }
+
+    /// Once inside: makes room, and a place on a file system for whoever asks for a scratch.
+    package static func settle(on fileSystem: BlockFileSystem) throws {
+        // The first process of a machine is deaf to whatever it has not asked for.
+        for number in [SIGINT, SIGTERM, SIGHUP] { signal(number) { _exit(128 + $0) } }
+        guard ctest_mount_memory(folder) == 0 else {
+            throw BlockFailure(what: "cannot make room in \(folder)", errno: errno)
+        }
+        for path in [place, BlockDisk.folder] where mkdir(path, 0o755) != 0 {
+            throw BlockFailure(what: "cannot make \(path)", errno: errno)
+        }
+        let image = folder + "/place.image"
+        let sector = UInt32(BlockFileSystem.sectorSize)
+        try BlockDisk.make(image, fileSystem, bytes: 2 << 30)
+        guard ctest_mount_image(image, place, fileSystem.rawValue, fileSystem.options, sector, 0) == 0 else {
+            throw BlockFailure(what: "cannot mount \(fileSystem)", errno: errno)
+        }
+        setenv(Scratch.placeVariable, place, 1)
+    }
+
+    private static var selfPath: String {
+        URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
+    }
+}

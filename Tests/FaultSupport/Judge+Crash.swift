@@ -1,0 +1,32 @@
+import Glibc
+import SafeFiles
+
+extension Judge {
+    /// What there is to object to in a place that a power cut left: to the place, to a run of the command in it, and if
+    /// told so to one run more, which must change nothing.
+    ///
+    /// A command that had ended has made its promise: what it left must hold, whatever of it was lost.
+    package func objections(
+        afterCrashIn scratch: Scratch,
+        _ guise: Scratch.Guise = Scratch.Guise(),
+        hadEnded: Bool,
+        isThorough: Bool,
+        timeLimit: Duration
+    ) throws -> [String] {
+        var objections = try afterFault(scratch, .killBefore, hadEnded ? .exited(0) : .killed(signal: SIGKILL))
+        let command = command(scratch)
+        func again(_ prefix: String) throws {
+            let deadline = Deadline(after: timeLimit)
+            let ending = try scratch.run(command, in: guise, records: false, deadline: deadline)
+            let found = try afterRerun(scratch, ending)
+            objections += found.map { prefix + $0 }
+            if !found.isEmpty { objections.append(scratch.output) }
+        }
+        try again("run again: ")
+        guard isThorough else { return objections }
+        let settled = try scratch.disk(in: guise)
+        try again("run once more: ")
+        objections += try settled.differences(from: scratch.disk(in: guise)).map { "run once more, it changed \($0)" }
+        return objections
+    }
+}

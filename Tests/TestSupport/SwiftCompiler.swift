@@ -1,0 +1,57 @@
+import Foundation
+
+/// Compiles files of an app that uses the library as it was just built.
+package struct SwiftCompiler {
+    /// The folder that holds what was built, the library's modules among it.
+    private let products: URL
+
+    package init?() {
+        let candidates =
+            CommandLine.arguments.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
+            + [URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()]
+        let found = candidates.first {
+            FileManager.default.fileExists(atPath: $0.appendingPathComponent("Modules/ManagedObjects.swiftmodule").path)
+        }
+        guard let found else { return nil }
+        products = found
+    }
+
+    /// What the compiler says of the source; empty when it has nothing against it.
+    package func complaints(about source: String) throws -> String { try complaints(about: ["App.swift": source]) }
+
+    /// What the compiler says of the files of one module, by their names.
+    package func complaints(about sources: [String: String]) throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("store-migrate-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let files = sources.keys.sorted().map { folder.appendingPathComponent($0) }
+        for file in files { try Data((sources[file.lastPathComponent] ?? "").utf8).write(to: file) }
+        let process = Process()
+        // Who may touch an object is decided after type-checking, on the way to machine code.
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments =
+            ["swiftc", "-emit-sil", "-whole-module-optimization", "-o", "/dev/null", "-swift-version", "6"]
+            + searchPaths + files.map(\.path)
+        let output = Pipe()
+        process.standardError = output
+        process.standardOutput = output
+        try process.run()
+        let text = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return String(decoding: text, as: UTF8.self).replacingOccurrences(of: folder.path + "/", with: "")
+    }
+
+    /// The built modules, and the maps of the C modules that they stand on.
+    private var searchPaths: [String] {
+        let checkouts = products.deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("checkouts")
+        let folders = [
+            products.appendingPathComponent("Modules"),
+            checkouts.appendingPathComponent("swift-system/Sources/CSystem/include"),
+            checkouts.appendingPathComponent("GRDB.swift/Sources/GRDBSQLite"),
+        ]
+        let maps = ["CArchive", "CConfinement", "CLinux", "CSQLite", "CZlib"]
+            .map { products.appendingPathComponent("\($0).build/module.modulemap") }
+        return folders.flatMap { ["-I", $0.path] } + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0.path)"] }
+    }
+}
