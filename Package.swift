@@ -94,6 +94,11 @@ let fuzzers: [Target] =
         ),
     ]
 
+/// What builds the documentation, only when asked for: those who depend on the package do without it.
+let documentation: [Package.Dependency] =
+    Context.environment["STORE_MIGRATE_DOCUMENTATION"] == nil
+    ? [] : [.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0")]
+
 let package = Package(
     name: "store-migrate",
     products: [
@@ -106,6 +111,8 @@ let package = Package(
         .library(name: "StrategyProcess", targets: ["StrategyProcess", "StoreStrategies"]),
         .library(name: "BuiltInStrategies", targets: ["BuiltInStrategies", "StoreStrategies"]),
         .library(name: "StoreMigrationTesting", targets: ["StoreMigrationTesting", "StoreStrategies"]),
+        .library(name: "UpgradeRehearsal", targets: ["UpgradeRehearsal", "RehearsalTesting", "StoreFixtures"]),
+        .plugin(name: "RehearseUpgrades", targets: ["RehearseUpgrades"]),
         .executable(name: "store-migrate", targets: ["store-migrate"]),
         // Preloaded by FaultTests into the tool; of no use to anybody else.
         .library(name: "FaultShim", type: .dynamic, targets: ["CFaultShim"]),
@@ -118,7 +125,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
-    ],
+    ] + documentation,
     targets: strategies.map { .strategy($0) } + [
         // C
         .thinC("CArchive", links: "archive"),
@@ -164,6 +171,14 @@ let package = Package(
                 "StoreStrategies", "SafeFiles", "CSQLite", .systemPackage, .logging,
             ]
         ),
+        // rehearse
+        .module(
+            "UpgradeRehearsal",
+            [
+                "StoreMigration", "StoreVerification", "ManagedObjects", "StoreFixtures", "StoreFormat",
+                "StoreStrategies", "SafeFiles", "CSQLite", "CConfinement", .systemPackage, .crypto,
+            ]
+        ),
         // strategies
         .module("StrategyProcess", ["StoreStrategies", "CConfinement", .systemPackage]),
         .executableTarget(
@@ -175,12 +190,24 @@ let package = Package(
         ),
         .module("BuiltInStrategies", ["StoreStrategies"] + strategies.map { .target(name: $0) }),
         .module("StoreMigrationTesting", ["StoreStrategies"]),
+        // What needs Swift Testing stands apart: the tool links none of it.
+        .module("RehearsalTesting", ["UpgradeRehearsal", "StoreFixtures", "StoreFormat", "SafeFiles"]),
+        .plugin(
+            name: "RehearseUpgrades",
+            capability: .command(
+                intent: .custom(
+                    verb: "rehearse-upgrades",
+                    description: "Carries out the upgrade scenarios of this package with store-migrate."
+                )
+            )
+        ),
         // tool
         .executableTarget(
             name: "store-migrate",
             dependencies: [
-                "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeMerging", "ChangeRelay", "StoreBackup",
-                "StoreFixtures", "StoreFormat", "BuiltInStrategies", "StrategyProcess", "StoreStrategies", "SafeFiles",
+                "UpgradeRehearsal", "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeMerging",
+                "ChangeRelay", "StoreBackup", "StoreFixtures", "StoreFormat", "BuiltInStrategies", "StrategyProcess",
+                "StoreStrategies", "SafeFiles",
                 .arguments, .yams, .logging, .subprocess, .systemPackage,
             ],
             packageAccess: false,
@@ -296,12 +323,29 @@ let package = Package(
                 "SafeFiles", .systemPackage, .logging, .grdb,
             ]
         ),
+        .testTarget(
+            name: "RehearsalTestingTests",
+            dependencies: ["store-migrate", "RehearsalTesting", "UpgradeRehearsal", "StoreFixtures"],
+            exclude: ["Scenarios"],
+            packageAccess: false,
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "UpgradeRehearsalTests",
+            dependencies: [
+                "store-migrate", "RehearsalTesting", "UpgradeRehearsal", "TestSupport", "StoreMigration",
+                "StoreFixtures", "StoreFormat", "SafeFiles",
+            ],
+            exclude: ["WrongScenarios"],
+            swiftSettings: strict
+        ),
         .tests(
             "StoreMigrateTests",
             [
-                "store-migrate", "HabitApp", "HabitWidget", "TestSupport", "BuiltInStrategies", "StrategyProcess",
-                "StoreStrategies", "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeRelay",
-                "StoreFormat", "SafeFiles", .subprocess, .systemPackage,
+                "store-migrate", "HabitApp", "HabitWidget", "TestSupport", "UpgradeRehearsal", "BuiltInStrategies",
+                "StrategyProcess", "StoreStrategies", "StoreMigration", "StoreVerification", "ManagedObjects",
+                "ChangeRelay",
+                "StoreFormat", "SafeFiles", .subprocess, .systemPackage, .yams,
             ]
         ),
     ] + fuzzers

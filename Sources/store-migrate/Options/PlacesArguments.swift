@@ -23,7 +23,16 @@ struct PlacesArguments: ParsableArguments {
     }
 
     /// The new place's path, as far as it can be told before anything is looked at.
-    var newPath: String? { (try? newURL()).map { StoreLocation(url: $0).path } }
+    var newPath: String? { newLocation?.path }
+
+    /// The same as a place.
+    var newLocation: StoreLocation? { (try? newURL()).map { StoreLocation(url: $0) } }
+
+    /// The new place, and where that is if it names a folder.
+    var possibleLocations: [StoreLocation] {
+        guard let place = newLocation else { return [] }
+        return [place, StoreLocation(folder: place.path, name: old.location.name)]
+    }
 
     /// The new place as the library takes it.
     func newURL() throws -> URL {

@@ -3,6 +3,7 @@ import ManagedObjects
 import StoreFixtures
 import StoreFormat
 import StoreMigration
+import UpgradeRehearsal
 
 /// What stopped a verb, ready to be told: what, where, and what to do.
 struct Failure: Error {
@@ -36,6 +37,15 @@ extension Failure {
                 path: error.path,
                 advice: error.position == nil ? "Check the path." : "Mend the recipe; nothing was built."
             )
+        case let error as ScenarioError:
+            self.init(
+                outcome: .usage,
+                message: error.description,
+                path: error.path,
+                advice: error.line == nil ? "Check the path." : "Mend the scenario; nothing was carried out."
+            )
+        case let error as RehearsalFailure:
+            self.init(outcome: .failed, message: error.description, advice: "Mend that, and rehearse again.")
         case let error as FetchError:
             self.init(
                 outcome: .usage,

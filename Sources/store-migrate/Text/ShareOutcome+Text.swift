@@ -37,14 +37,20 @@ extension ShareOutcome {
                 }
             return style.green(word) + ": " + Escaped.text(message)
         }
-        guard let work else { return style.green("Shared") + " \(name): " + Escaped.text(message) }
+        let figures = figures(in: seconds)
+        return style.green("Shared") + " \(name): " + (figures.isEmpty ? Escaped.text(message) : figures)
+    }
+
+    /// How much was shared, and how fast; empty where nothing was copied.
+    func figures(in seconds: Duration) -> String {
+        guard outcome == .shared, let work else { return "" }
         var figures: [String] = []
         if let objects = new?.objects ?? old?.objects {
             figures.append(Figures.count(objects, new?.uuid == nil ? "row" : "object"))
         }
         if work.externalFiles > 0 { figures.append(Figures.count(Int64(work.externalFiles), "external file")) }
         figures.append("\(Figures.bytes(work.bytes)) in \(Figures.seconds(seconds))")
-        return style.green("Shared") + " \(name): " + figures.joined(separator: ", ")
+        return figures.joined(separator: ", ")
     }
 
     private var proof: String {

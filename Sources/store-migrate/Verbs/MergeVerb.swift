@@ -1,5 +1,4 @@
 import ArgumentParser
-import ChangeMerging
 import StoreFormat
 import StoreMigration
 
@@ -44,6 +43,7 @@ struct MergeVerb: Verb {
     @OptionGroup var merging: MergeArguments
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
+    @OptionGroup var report: ReportOptions
 
     @Flag(name: [.customShort("n"), .long], help: "Say what would be merged, and write nothing.")
     var dryRun = false
@@ -59,8 +59,8 @@ struct MergeVerb: Verb {
         guard (from == nil) != (fromParked == nil) else {
             throw ValidationError("name what is merged once: FROM, or --from-parked FILE")
         }
-        if fromParked != nil, dryRun || base != nil {
-            throw ValidationError("--from-parked goes with neither -n nor --base")
+        if fromParked != nil, dryRun || base != nil || report.report != nil {
+            throw ValidationError("--from-parked goes with neither -n, --base nor --report")
         }
     }
 
@@ -68,42 +68,9 @@ struct MergeVerb: Verb {
         try OldStoreOwner.become(into.url)
         if let fromParked { return try restore(fromParked, reporter) }
         guard let from else { throw ValidationError("name the store to merge from") }
-        let common = run.shareOptions
-        var options = MergeOptions()
-        options.settings = merging.settings
-        if scan { options.settings.source = .scan }
-        options.base = base?.url
-        options.level = level
-        options.lockTimeout = run.patience
-        options.stateFolder = common.stateFolder
-        options.allowsNetworkFileSystem = common.allowsNetworkFileSystem
-        let merger = StoreMerging(
-            from.url,
-            into: into.url,
-            options: options,
-            logger: reporter.logger,
-            onProgress: reporter.onProgress,
-            isCancelled: reporter.isCancelled
-        )
-        let outcome = try dryRun ? merger.plan() : merger.merge()
-        return reporter.show(outcome, into: into.path, from: from.path, isStrict: strict)
-    }
-
-    private func restore(_ file: PathArgument, _ reporter: Reporter) throws -> Ending {
-        var options = MergeOptions()
-        options.lockTimeout = run.patience
-        let outcome = try ParkedRowRestoring(from: file.url, into: into.url, options: options).restore()
-        reporter.report(outcome.findings)
-        reporter.result(
-            reporter.style.green("Put back")
-                + ": \(outcome.updated) overwritten, \(outcome.inserted) there again in \(Escaped.text(into.path))",
-            record: .object([
-                ("type", .string("parkedRows")), ("into", .string(into.path)), ("file", .string(file.path)),
-                ("updated", .integer(Int64(outcome.updated))), ("inserted", .integer(Int64(outcome.inserted))),
-                ("left", .integer(Int64(outcome.findings.count))),
-            ])
-        )
-        let ending = Ending(.done, findings: outcome.findings.count, members: Self.summaryOnUsage)
-        return outcome.findings.isEmpty ? ending : ending.failing(.findings)
+        let stores = [into, from].map(\.location) + (base.map { [$0.location] } ?? [])
+        return try report.accompany(Self.words, of: from.location.name, stores, failure: "was not merged", reporter) {
+            try merge(from, $0, reporter)
+        }
     }
 }

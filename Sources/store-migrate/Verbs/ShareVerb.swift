@@ -19,6 +19,7 @@ struct ShareVerb: Verb {
     @OptionGroup var configuration: ConfigurationArguments
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
+    @OptionGroup var report: ReportOptions
 
     @Flag(name: [.customShort("n"), .long], help: "Say what would be done, and write nothing.")
     var dryRun = false
@@ -37,6 +38,18 @@ struct ShareVerb: Verb {
     func perform(_ reporter: Reporter) throws -> Ending {
         let start = ContinuousClock.now
         try OldStoreOwner.become(places.old.url)
+        let old = places.old.location
+        let stores = [old] + places.possibleLocations
+        return try report.accompany(Self.words, of: old.name, stores, failure: "was not shared", reporter) {
+            try share(since: start, $0, reporter)
+        }
+    }
+
+    private func share(
+        since start: ContinuousClock.Instant,
+        _ page: RunReport,
+        _ reporter: Reporter
+    ) throws -> Ending {
         var options = policy.shareOptions(run)
         options.descriptionsFile = descriptions?.url
         let migrator = StoreMigrator(
@@ -46,11 +59,20 @@ struct ShareVerb: Verb {
             strategies: try strategies.pipeline(),
             probeWriter: ProbeProcess(),
             logger: reporter.logger,
-            onProgress: reporter.onProgress
+            onProgress: page.onProgress
         )
-        guard !dryRun else { return try reporter.show(migrator.plan(), policy.ifMissing, isStrict: strict) }
+        page.begin("planning")
+        guard !dryRun else {
+            let plan = try migrator.plan()
+            page.finish(counting: [("old", plan.old), ("new", plan.new)], run.access)
+            page.tell(plan)
+            return try reporter.show(plan, policy.ifMissing, isStrict: strict)
+        }
         let outcome = try migrator.shareStoreIfNecessary(isCancelled: reporter.isCancelled)
-        return reporter.show(outcome, policy.ifMissing, places, took: start.duration(to: .now))
+        let took = start.duration(to: .now)
+        page.finish(counting: [("old", places.old.location), ("new", outcome.newLocation)], run.access)
+        page.tell(outcome, places, took: took)
+        return reporter.show(outcome, policy.ifMissing, places, took: took)
             .heeding(outcome.findings, isStrict: strict)
     }
 }

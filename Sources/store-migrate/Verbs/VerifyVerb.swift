@@ -35,40 +35,16 @@ struct VerifyVerb: Verb {
 
     @OptionGroup var access: AccessOptions
     @OptionGroup var reporting: ReportingOptions
+    @OptionGroup var report: ReportOptions
 
     func perform(_ reporter: Reporter) throws -> Ending {
-        try access.withStore(at: store, reporter) { location in
-            guard let against else { return try verify(location, against: nil, reporter) }
-            return try access.withStore(at: against, reporter) { try verify(location, against: $0, reporter) }
+        let stores = [store, against].compactMap { $0?.location }
+        return try report.accompany(Self.words, of: stores[0].name, stores, failure: "was not verified", reporter) {
+            page in
+            try access.withStore(at: store, reporter) { location in
+                guard let against else { return try verify(location, against: nil, page, reporter) }
+                return try access.withStore(at: against, reporter) { try verify(location, against: $0, page, reporter) }
+            }
         }
-    }
-
-    private func verify(_ location: StoreLocation, against: StoreLocation?, _ reporter: Reporter) throws -> Ending {
-        // What is there when it is no store is told apart from a store that is damaged.
-        for location in [location, against].compactMap({ $0 }) {
-            _ = try access.layout(of: location, reporter, onProgress: reporter.onProgress)
-        }
-        let verifier = StoreVerifier(
-            lockTimeout: access.lockTimeout.duration,
-            allowsNetworkFileSystem: access.allowsNetworkFileSystem,
-            onProgress: reporter.onProgress,
-            isCancelled: reporter.isCancelled
-        )
-        let report = try verifier.verify(
-            location,
-            level: level ?? (against == nil ? .coredata : .content),
-            against: against,
-            probe: MergeProbe(
-                descriptions: try descriptions.map { try StoreMigrator.descriptions(at: $0.url) },
-                writer: ProbeProcess()
-            )
-        )
-        reporter.result(
-            report.text(of: store.path, reporter.style, verbose: reporter.isVerbose),
-            record: report.record(of: store.path, against: self.against?.path)
-        )
-        if reporter.isJSON { reporter.report(report.findings) }
-        let ending = Ending(judging: report.findings)
-        return report.passed ? ending : ending.failing(.findings)
     }
 }

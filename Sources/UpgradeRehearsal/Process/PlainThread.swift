@@ -1,0 +1,36 @@
+import CConfinement
+import Glibc
+import SystemPackage
+
+/// A thread that lives as long as its work: what it starts ends with it, which no thread of a pool can promise.
+enum PlainThread {
+    private final class Work: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    static func start(_ body: @escaping @Sendable () -> Void) throws {
+        let work = Unmanaged.passRetained(Work(body))
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        // As large as a main thread's: YAML and predicates are read by recursion.
+        pthread_attr_setstacksize(&attributes, 8 << 20)
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread,
+            &attributes,
+            { pointer in
+                guard let pointer else { return nil }
+                Unmanaged<Work>.fromOpaque(pointer).takeRetainedValue().body()
+                return nil
+            },
+            work.toOpaque()
+        )
+        guard code == 0 else {
+            work.release()
+            throw RehearsalFailure("no thread can be started (\(Errno(rawValue: code)))")
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import CConfinement
+import Glibc
+import SafeFiles
+import StoreFormat
+import Synchronization
+import SystemPackage
+
+/// The side of a rehearsed run that is in the run's own process: it stops at moments, and dies with the rehearsal.
+///
+/// Beside that the run is what it would be without: the words it carries out are those of the command line.
+public struct RehearsedRun {
+    /// The word by which a tool begins one.
+    public static let word = "rehearsed-run"
+    /// The number of the user `nobody`.
+    static let nobody: UInt32 = 65_534
+    private static let separator = "--"
+
+    /// What the tool is to carry out.
+    public let words: [String]
+    private let gate: String
+    private let folder: String
+    private let seconds: UInt32
+    private let runsAsNobody: Bool
+    private let moments: Set<RunMoment>
+
+    init(
+        words: [String],
+        gate: String,
+        folder: String,
+        seconds: UInt32,
+        runsAsNobody: Bool,
+        moments: Set<RunMoment>
+    ) {
+        self.words = words
+        self.gate = gate
+        self.folder = folder
+        self.seconds = seconds
+        self.runsAsNobody = runsAsNobody
+        self.moments = moments
+    }
+
+    /// Reads the words after ``word``.
+    public init(arguments: [String]) throws {
+        guard arguments.count > 6, arguments[5] == Self.separator, let seconds = UInt32(arguments[1]) else {
+            throw RehearsalFailure("this command is for rehearsals alone")
+        }
+        self.init(
+            words: Array(arguments[6...]),
+            gate: arguments[0],
+            folder: arguments[4],
+            seconds: seconds,
+            runsAsNobody: arguments[2] == "nobody",
+            moments: Set(arguments[3].split(separator: ",").compactMap { RunMoment(rawValue: String($0)) })
+        )
+    }
+
+    /// The words from which ``init(arguments:)`` makes the same.
+    var arguments: [String] {
+        let moments = moments.map(\.rawValue).sorted().joined(separator: ",")
+        return [
+            gate, "\(seconds)", runsAsNobody ? "nobody" : "-", moments.isEmpty ? "-" : moments, folder, Self.separator,
+        ] + words
+    }
+
+    /// Makes this process what the rehearsal asked for; to be called before anything else is done in it.
+    public func prepare() throws {
+        // Whatever becomes of the one who asked: the kernel ends this process.
+        alarm(seconds)
+        if !moments.isEmpty { try watchMoments() }
+        if runsAsNobody, getuid() == 0 {
+            guard setgroups(0, nil) == 0, setgid(Self.nobody) == 0, setuid(Self.nobody) == 0 else {
+                throw RehearsalFailure("this process cannot become the user nobody (\(Errno(rawValue: errno)))")
+            }
+        }
+        guard chdir(folder) == 0 else {
+            throw RehearsalFailure("\(folder) cannot be entered (\(Errno(rawValue: errno)))")
+        }
+        // After the change of user, which would undo it.
+        _ = cconfinement_end_with_parent()
+    }
+
+    private func watchMoments() throws {
+        let said = open(gate + "/" + RunGate.saidName, O_WRONLY | O_CLOEXEC)
+        let go = open(gate + "/" + RunGate.goName, O_RDONLY | O_CLOEXEC)
+        guard said != -1, go != -1 else {
+            throw RehearsalFailure("the rehearsal's pipes cannot be opened (\(Errno(rawValue: errno)))")
+        }
+        let waited = Mutex(moments)
+        RunMoment.observe { moment in
+            // Only the first time counts, and only one thread at a time stops.
+            waited.withLock { waited in
+                guard waited.remove(moment) != nil else { return }
+                let line = Array((moment.rawValue + "\n").utf8)
+                _ = write(said, line, line.count)
+                var byte: UInt8 = 0
+                // Without the rehearsal there is nothing to go on for.
+                while read(go, &byte, 1) != 1 {
+                    guard errno == EINTR else { _exit(137) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import SafeFiles
+import StoreFixtures
+
+/// Reads scenarios; every mistake is told with file, line and column.
+struct ScenarioReader {
+    private static let largestScenario = 1_048_576
+    private static let defaultDeadline = Duration.seconds(60)
+
+    let path: String
+    /// The names of the stores, once they are read.
+    var stores: Set<String> = []
+    /// The names of the processes that were started so far.
+    var processes: Set<String> = []
+    /// The names of the marks that were set so far.
+    var marks: Set<String> = []
+
+    static func scenario(inFile path: String) throws -> Scenario {
+        let (folder, name) = RecipeReader.split(path)
+        let bytes: [UInt8]
+        do {
+            bytes = try Directory.open(path: folder).contents(of: name, limit: largestScenario)
+        } catch {
+            throw ScenarioError(path: path, position: nil, "the scenario cannot be read (\(error))")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw ScenarioError(path: path, position: nil, "the scenario is not UTF-8 text")
+        }
+        return try scenario(from: text, name: name.hasSuffix(".yaml") ? String(name.dropLast(5)) : name, path: path)
+    }
+
+    static func scenario(from text: String, name: String, path: String) throws(ScenarioError) -> Scenario {
+        do throws(RecipeError) {
+            let node = try RecipeNode(yaml: text, path: path, what: "scenario")
+            var reader = ScenarioReader(path: path)
+            return try reader.scenario(node, name: name)
+        } catch {
+            throw ScenarioError(error)
+        }
+    }
+
+    private mutating func scenario(_ node: RecipeNode, name: String) throws(RecipeError) -> Scenario {
+        let mapping = try node.mapping()
+        try mapping.allow(["about", "story", "deadline", "stores", "files", "steps", "holds"])
+        let about = try mapping.required("about").text()
+        var stores: [ScenarioStore] = []
+        for entry in try mapping.required("stores").mapping().entries {
+            try Self.requireName(entry.key, entry.name)
+            stores.append(try store(entry.name, entry.value))
+            self.stores.insert(entry.name)
+        }
+        guard !stores.isEmpty else { throw try mapping.required("stores").error("a scenario has at least one store") }
+        let files = try mapping["files"].map { node throws(RecipeError) in try self.files(node) } ?? []
+        let steps = try mapping.required("steps")
+        let read = try self.steps(steps)
+        guard !read.isEmpty else { throw steps.error("a scenario has at least one step") }
+        let holds = try mapping.required("holds")
+        let expectations = try self.expectations(holds)
+        guard !expectations.isEmpty else { throw holds.error("something must hold at the end") }
+        return Scenario(
+            name: name,
+            path: path,
+            about: about.trimmed,
+            story: try mapping["story"]?.texts() ?? [],
+            deadline: try mapping["deadline"].map { node throws(RecipeError) in try Self.duration(node) }
+                ?? Self.defaultDeadline,
+            stores: stores,
+            files: files,
+            steps: read,
+            expectations: expectations
+        )
+    }
+
+    private func store(_ name: String, _ node: RecipeNode) throws(RecipeError) -> ScenarioStore {
+        let mapping = try node.mapping()
+        try mapping.allow(["at", "recipe", "file"])
+        return ScenarioStore(
+            name: name,
+            place: try Self.place(mapping.required("at"), mayBeFolder: false),
+            source: try source(mapping),
+            position: node.position
+        )
+    }
+
+    /// What a store is made from, by the keys `recipe` and `file`.
+    func source(_ mapping: RecipeMapping) throws(RecipeError) -> StoreSource? {
+        switch (mapping["recipe"], mapping["file"]) {
+        case (nil, nil): return nil
+        case (.some, let file?): throw file.error("a store comes from a recipe or from a file")
+        case (nil, let file?): return .file(outside(try file.text()))
+        case (let recipe?, nil):
+            if recipe.isMapping { return .recipe(try RecipeReader.recipe(recipe)) }
+            let path = outside(try recipe.text())
+            do {
+                return .recipe(try RecipeReader.recipe(inFile: path))
+            } catch let error as RecipeError {
+                // Where the recipe is not there, it is the scenario that is wrong.
+                throw error.position == nil ? recipe.error(error.message + ": " + path) : error
+            } catch {
+                throw recipe.error("the recipe cannot be read (\(error))")
+            }
+        }
+    }
+
+    /// A path that is meant from where the scenario lies.
+    func outside(_ text: String) -> String {
+        text.hasPrefix("/") ? text : RecipeReader.split(path).folder + "/" + text
+    }
+
+    /// Checks a path of the scratch folder: relative, and without a way out; a folder's trailing slash goes.
+    static func place(_ node: RecipeNode, _ text: String? = nil, mayBeFolder: Bool = true) throws(RecipeError) -> String
+    {
+        let text = if let text { text } else { try node.text() }
+        let isFolder = text.hasSuffix("/")
+        let parts = (isFolder ? String(text.dropLast()) : text).split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.allSatisfy({ !["", ".", ".."].contains($0) }), !text.utf8.contains(0) else {
+            throw node.error("'\(text)' is no path within the scratch folder")
+        }
+        guard mayBeFolder || !isFolder else { throw node.error("'\(text)' is the path of a folder, not of a file") }
+        return isFolder ? String(text.dropLast()) : text
+    }
+
+    /// Checks the name of a store, a process or a mark.
+    static func requireName(_ node: RecipeNode, _ name: String) throws(RecipeError) {
+        let isNamed = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard isNamed, !name.isEmpty, !["place", "n"].contains(name) else {
+            throw node.error("'\(name)' is no name: letters, digits, - and _ make one, and 'place' and 'n' are taken")
+        }
+    }
+
+    /// The name of a store of the scenario.
+    func store(_ node: RecipeNode) throws(RecipeError) -> String {
+        let name = try node.text()
+        guard stores.contains(name) else {
+            throw node.error("no store is called '\(name)'; there are \(stores.sorted().joined(separator: ", "))")
+        }
+        return name
+    }
+
+    /// The name of a process that was started before.
+    func process(_ node: RecipeNode) throws(RecipeError) -> String {
+        let name = try node.text()
+        guard processes.contains(name) else { throw node.error("no process '\(name)' was started before") }
+        return name
+    }
+
+    static func duration(_ node: RecipeNode) throws(RecipeError) -> Duration {
+        let text = try node.text()
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        guard let number = Int64(digits), number > 0, number <= 3_600_000 else {
+            throw node.error("a time such as 500ms, 20s or 2m is expected here")
+        }
+        switch text.dropFirst(digits.count) {
+        case "ms": return .milliseconds(number)
+        case "s": return .seconds(number)
+        case "m": return .seconds(number * 60)
+        default: throw node.error("a time such as 500ms, 20s or 2m is expected here")
+        }
+    }
+
+    /// One text, or a list of them.
+    static func texts(_ node: RecipeNode) throws(RecipeError) -> [String] {
+        node.isList ? try node.texts() : [try node.text()]
+    }
+
+    static func mode(_ node: RecipeNode) throws(RecipeError) -> UInt32 {
+        let text = try node.text()
+        guard (3...4).contains(text.utf8.count), let mode = UInt32(text, radix: 8) else {
+            throw node.error("permissions such as \"0640\" are expected here")
+        }
+        return mode
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        var text = Substring(self)
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,98 @@
+/// Amounts as bars, a group for each thing that is counted, and the same as a table.
+struct CountsPlot {
+    /// What is beyond stands in the table alone.
+    private static let mostBars = 30
+    private static let barHeight = 7
+
+    private let counts: ReportCounts
+    private let name: String
+
+    /// The rows that are drawn, those with the greatest amounts first; where there is nothing, there is no bar.
+    private let shown: [ReportCounts.Row]
+
+    init(_ counts: ReportCounts, name: String) {
+        self.counts = counts
+        self.name = name
+        let sorted = counts.rows.enumerated().filter { $0.element.greatest > 0 }
+            .sorted { ($1.element.greatest, $0.offset) < ($0.element.greatest, $1.offset) }
+        shown = sorted.prefix(Self.mostBars).map(\.element)
+    }
+
+    private var rowHeight: Int { 20 + counts.places.count * (Self.barHeight + 2) + 11 }
+
+    func write(to markup: inout Markup) {
+        if !shown.isEmpty { writePlot(to: &markup) }
+        markup.details("All in a table") { $0.write(table) }
+    }
+
+    private func writePlot(to markup: inout Markup) {
+        let title = name + "-title"
+        markup.element("figure") { markup in
+            markup.element("figcaption", key)
+            markup.element(
+                "svg",
+                [
+                    "role": "img", "aria-labelledby": title, "width": "100%", "height": String(shown.count * rowHeight),
+                ]
+            ) { markup in
+                markup.element("title", ["id": title], description)
+                for (index, row) in shown.enumerated() { write(row, at: index * rowHeight, to: &markup) }
+            }
+        }
+    }
+
+    private func write(_ row: ReportCounts.Row, at top: Int, to markup: inout Markup) {
+        markup.element("text", ["x": "0", "y": String(top + 14), "class": "strong"]) { markup in
+            let short = MarkupText.shortened(row.name, to: 32)
+            if short != row.name { markup.element("title", row.name) }
+            markup.write(short)
+        }
+        markup.element(
+            "text",
+            ["x": "100%", "y": String(top + 14), "class": row.differs ? "end strong" : "quiet end"],
+            row.label
+        )
+        for (place, amount) in row.amounts.enumerated() {
+            let y = String(top + 20 + place * (Self.barHeight + 2))
+            let height = String(Self.barHeight)
+            markup.empty("rect", ["x": "0", "y": y, "width": "100%", "height": height, "rx": "2", "class": "track"])
+            guard let value = amount.value, value > 0 else { continue }
+            // One of a million is not none.
+            let width = max(Percentage(of: Double(value), in: Double(counts.greatest)).hundredths, 30)
+            markup.empty(
+                "rect",
+                [
+                    "x": "0", "y": y, "width": Percentage(hundredths: width).text, "height": height, "rx": "2",
+                    "class": "bar-\(min(place, 2))",
+                ]
+            )
+        }
+    }
+
+    /// Which bar is which, in words beside the plot.
+    private var key: String {
+        let order =
+            switch counts.places.count {
+            case 0, 1: counts.places.map { "Bars: \($0)." }
+            case 2: ["Upper bar: \(counts.places[0]). Lower bar: \(counts.places[1])."]
+            default: ["The bars of each \(counts.noun), from above: \(counts.places.joined(separator: "; "))."]
+            }
+        let rest = counts.rows.count - shown.count
+        return (order + (rest > 0 ? ["\(rest) more in the table."] : [])).joined(separator: " ")
+    }
+
+    /// The plot in words.
+    private var description: String {
+        shown.map { "\($0.name): \($0.label)" }.joined(separator: "; ")
+    }
+
+    private var table: ReportTable {
+        ReportTable(
+            "Each \(counts.noun) in each place",
+            columns: [.init(counts.noun)] + counts.places.map { .init($0, isNumeric: true) },
+            rows: counts.rows.map { row in
+                [ReportCell(row.name, .literal)] + row.amounts.map { ReportCell($0.label, isChosen: row.differs) }
+            }
+        )
+    }
+}

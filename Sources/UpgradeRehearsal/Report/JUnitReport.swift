@@ -1,0 +1,84 @@
+/// The reports of a rehearsal as JUnit XML, as build servers read it: a suite for each folder, a case for each scenario.
+public struct JUnitReport: Sendable {
+    private let reports: [ScenarioReport]
+
+    public init(_ reports: [ScenarioReport]) { self.reports = reports }
+
+    /// The XML, whole; well-formed whatever the reports hold.
+    public var xml: String {
+        var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "<testsuites\(counts(of: reports))>"]
+        var folders: [String] = []
+        for report in reports where !folders.contains(folder(of: report)) { folders.append(folder(of: report)) }
+        for folder in folders {
+            let cases = reports.filter { self.folder(of: $0) == folder }
+            lines.append("  <testsuite name=\"\(Self.escaped(folder))\"\(counts(of: cases))>")
+            for report in cases { lines += testCase(report, in: folder) }
+            lines.append("  </testsuite>")
+        }
+        return (lines + ["</testsuites>", ""]).joined(separator: "\n")
+    }
+
+    private func folder(of report: ScenarioReport) -> String {
+        report.path.lastIndex(of: "/").map { String(report.path[..<$0]) } ?? "scenarios"
+    }
+
+    private func counts(of reports: [ScenarioReport]) -> String {
+        let failed = reports.count { $0.result == .failed }
+        let errors = reports.count { $0.result == .notRun }
+        let seconds = reports.map(\.seconds).reduce(0, +)
+        return " tests=\"\(reports.count)\" failures=\"\(failed)\" errors=\"\(errors)\" time=\"\(Self.time(seconds))\""
+    }
+
+    private func testCase(_ report: ScenarioReport, in folder: String) -> [String] {
+        let name = Self.escaped(report.name)
+        var lines = [
+            "    <testcase name=\"\(name)\" classname=\"\(Self.escaped(folder))\" time=\"\(Self.time(report.seconds))\">",
+            "      <properties>", property("about", report.about),
+        ]
+        lines += report.story.map { property("story", $0) }
+        lines.append("      </properties>")
+        for failure in report.failures {
+            let message = "\(failure.line):\(failure.column) \(failure.title): expected \(failure.expected)"
+            let text = "found \(failure.found)\n\(failure.said)"
+            lines.append(
+                "      <failure type=\"expectation\" message=\"\(Self.escaped(message))\">\(Self.escaped(text))</failure>"
+            )
+        }
+        if let reason = report.reason {
+            lines.append("      <error type=\"notRun\" message=\"\(Self.escaped(reason))\"/>")
+        }
+        return lines + ["    </testcase>"]
+    }
+
+    private func property(_ name: String, _ value: String) -> String {
+        "        <property name=\"\(name)\" value=\"\(Self.escaped(value))\"/>"
+    }
+
+    /// Seconds with three digits after the point.
+    private static func time(_ seconds: Double) -> String {
+        let thousandths = Int64((seconds * 1000).rounded())
+        return "\(thousandths / 1000).\("\(thousandths % 1000 + 1000)".dropFirst())"
+    }
+
+    /// Text for a value or an element; what XML has no place for is told by its number.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "\n", "\t", "\r": result += "&#\(scalar.value);"
+            default:
+                let isAllowed = scalar.value >= 0x20 && ![0xFFFE, 0xFFFF].contains(scalar.value & 0xFFFF)
+                if isAllowed {
+                    result.unicodeScalars.append(scalar)
+                } else {
+                    result += "\\u{\(String(scalar.value, radix: 16))}"
+                }
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,10 @@
+/// A name and what is to be said of it.
+public struct ReportFact: Hashable, Sendable {
+    public var name: String
+    public var value: ReportCell
+
+    public init(_ name: String, _ value: ReportCell) {
+        self.name = name
+        self.value = value
+    }
+}

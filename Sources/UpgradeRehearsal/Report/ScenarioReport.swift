@@ -1,0 +1,48 @@
+/// What came of one scenario.
+public struct ScenarioReport: Hashable, Sendable, Codable {
+    /// Whether all held.
+    public enum Result: String, Sendable, Codable {
+        case held
+        case failed
+        /// This machine lacks something that the scenario needs, or the tool could not be started.
+        case notRun
+    }
+
+    public let name: String
+    /// The scenario's file; empty when its text came from elsewhere.
+    public let path: String
+    public let about: String
+    public let story: [String]
+    public let result: Result
+    /// The steps that were carried out, in their order.
+    public let steps: [ScenarioStepReport]
+    public let failures: [ScenarioFailure]
+    /// Why it was not run.
+    public let reason: String?
+    public let seconds: Double
+    /// The scratch folder, where it was kept.
+    public let keptPlace: String?
+}
+
+extension ScenarioReport: CustomStringConvertible {
+    /// A line for the whole, and for each failure what was expected and what was found.
+    public var description: String {
+        let seconds = (self.seconds * 10).rounded() / 10
+        var lines = ["\(result == .held ? "held" : result == .failed ? "FAILED" : "NOT RUN")  \(name)  (\(seconds) s)"]
+        if let reason { lines.append("  \(reason)") }
+        for failure in failures {
+            lines.append("  \(path.isEmpty ? name : path):\(failure.line):\(failure.column): \(failure.title)")
+            lines.append("    expected  \(failure.expected)")
+            lines.append("    found     \(failure.found)")
+            for (index, line) in failure.said.split(separator: "\n").enumerated() {
+                lines.append((index == 0 ? "    it said   " : "              ") + line)
+            }
+        }
+        if let keptPlace {
+            lines.append("  its files are kept in \(keptPlace)")
+        } else if result == .failed {
+            lines.append("  to keep its files: store-migrate rehearse --keep \(path.isEmpty ? name : path)")
+        }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,57 @@
+/// A timeline as a plot: a row for each step, whose bar lies where the step lies in the run.
+///
+/// Lengths are parts of the width, so that it fits any page and its texts stay as large as all others.
+struct TimelinePlot {
+    private static let rowHeight = 40
+
+    private let timeline: ReportTimeline
+    private let name: String
+
+    init(_ timeline: ReportTimeline, name: String) {
+        self.timeline = timeline
+        self.name = name
+    }
+
+    func write(to markup: inout Markup) {
+        let end = timeline.end
+        let title = name + "-title"
+        markup.element("figure") { markup in
+            markup.element(
+                "svg",
+                [
+                    "role": "img", "aria-labelledby": title, "width": "100%",
+                    "height": String(timeline.steps.count * Self.rowHeight),
+                ]
+            ) { markup in
+                markup.element("title", ["id": title], description)
+                for (index, step) in timeline.steps.enumerated() { write(step, at: index, of: end, to: &markup) }
+            }
+        }
+    }
+
+    private func write(_ step: ReportTimeline.Step, at index: Int, of end: Duration, to markup: inout Markup) {
+        let top = index * Self.rowHeight
+        let start = Percentage(of: step.start, in: end)
+        markup.element("text", ["x": "0", "y": String(top + 14), "class": "strong"], step.name)
+        markup.element("text", ["x": "100%", "y": String(top + 14), "class": "quiet end"], step.label)
+        markup.empty(
+            "rect",
+            ["x": "0", "y": String(top + 21), "width": "100%", "height": "8", "rx": "2", "class": "track"]
+        )
+        // A step too short for the plot still shows, and does not leave it.
+        let width = max(Percentage(of: step.end - step.start, in: end).hundredths, 40)
+        markup.empty(
+            "rect",
+            [
+                "x": Percentage(hundredths: min(start.hundredths, 10_000 - width)).text, "y": String(top + 21),
+                "width": Percentage(hundredths: width).text, "height": "8", "rx": "2",
+                "class": "step \(step.tone.rawValue)",
+            ]
+        )
+    }
+
+    /// The plot in words.
+    private var description: String {
+        timeline.steps.map { "\($0.name): \($0.label)" }.joined(separator: "; ")
+    }
+}

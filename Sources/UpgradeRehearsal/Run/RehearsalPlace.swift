@@ -1,0 +1,93 @@
+import FoundationEssentials
+import Glibc
+import SafeFiles
+import SystemPackage
+
+/// The scratch folder of one scenario, and beside it what the rehearsal itself needs.
+final class RehearsalPlace {
+    private static let prefix = "store-migrate-rehearsal"
+
+    /// The folder that the scenario's paths are in.
+    let path: String
+    private let scratch: TemporaryDirectory?
+    private let control: String
+    private var outputs = 0
+    let directory: Directory
+
+    /// Makes the folders; those that are kept are found by the scenario's name.
+    init(keptAs name: String?) throws {
+        let root: Directory
+        if let name {
+            let parent = getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? ""
+            var generator = SystemRandomNumberGenerator()
+            let plain = String(name.map { $0.isLetter || $0.isNumber || $0 == "-" ? $0 : "-" }.prefix(60))
+            root = try Directory.open(path: parent.isEmpty ? "/tmp" : parent)
+                .createDirectory("\(Self.prefix)-kept-\(plain)-\(String(generator.next(), radix: 36))", mode: 0o711)
+            scratch = nil
+        } else {
+            let temporary = try TemporaryDirectory(prefix: Self.prefix)
+            // Another user is to reach what lies below.
+            try temporary.directory.setMode(0o711)
+            (root, scratch) = (temporary.directory, temporary)
+        }
+        directory = try root.createDirectory("place", mode: 0o755)
+        try directory.setMode(0o755)
+        let (control, temporary) = (try root.createDirectory("control", mode: 0o700), "temporary")
+        try root.createDirectory(temporary, mode: 0o777).setMode(0o1777)
+        path = directory.path
+        self.control = control.path
+    }
+
+    /// Removes everything, unless it is to be kept.
+    func remove() {
+        guard let scratch else { return }
+        if ProcessIdentity.effectiveUser != 0 { Self.giveBackRights(below: directory) }
+        scratch.remove()
+    }
+
+    /// Lets this user into folders that the scenario closed, so that what is in them can be removed.
+    private static func giveBackRights(below directory: Directory) {
+        try? directory.setMode(0o700)
+        for name in (try? directory.entries()) ?? []
+        where (try? directory.status(of: name))?.kind == .directory {
+            let path = directory.path + "/" + name
+            try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+            if let below = try? directory.openDirectory(name) { giveBackRights(below: below) }
+        }
+    }
+
+    /// The absolute path of one of the scenario's.
+    func absolute(_ relative: String) -> String { path + "/" + relative }
+
+    /// A path for what a process writes.
+    func newOutput() -> String {
+        outputs += 1
+        return control + "/output-\(outputs)"
+    }
+
+    /// A folder for the pipes of a run.
+    func newGate() throws -> String {
+        outputs += 1
+        let gate = control + "/gate-\(outputs)"
+        guard mkdir(gate, 0o700) == 0 else {
+            throw RehearsalFailure("\(gate) cannot be made (\(Errno(rawValue: errno)))")
+        }
+        return gate
+    }
+
+    /// The environment of every process: this one's, without what it says to the tool, and with folders of the place's own.
+    var environment: [String: String] {
+        var result = ProcessInfo.processInfo.environment.filter { name, _ in
+            !name.hasPrefix("STORE_MIGRATE_") || name == "STORE_MIGRATE_SEEDED_BUG"
+        }
+        result["HOME"] = path
+        result["TMPDIR"] = String(path.dropLast("place".count)) + "temporary"
+        result["XDG_DATA_HOME"] = path + "/data"
+        result["NO_COLOR"] = "1"
+        result["TZ"] = "UTC"
+        return result
+    }
+
+    /// After how many seconds a process that nobody ended is ended by the kernel.
+    func seconds(_ deadline: Duration) -> Int64 { deadline.components.seconds + 30 }
+}

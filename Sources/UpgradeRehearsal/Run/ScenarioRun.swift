@@ -1,0 +1,235 @@
+import FoundationEssentials
+import SafeFiles
+import StoreFixtures
+import StoreFormat
+
+/// One scenario being carried out, from the first store to the last expectation, on one thread.
+final class ScenarioRun {
+    /// A step did not go as the scenario says; why is in the failures.
+    struct Stopped: Error {}
+    /// This machine lacks something that a step needs.
+    struct Lacking: Error {
+        let what: String
+    }
+
+    let scenario: Scenario
+    let tool: String
+    let place: RehearsalPlace
+    var processes: [String: HelperProcess] = [:]
+    /// Rounds that each process had acknowledged when it ended.
+    var rounds: [String: Int64] = [:]
+    var marks: [String: PlaceSnapshot] = [:]
+    /// As all was before the first step.
+    var beginning: PlaceSnapshot?
+    private(set) var failures: [ScenarioFailure] = []
+    private var steps: [ScenarioStepReport] = []
+
+    private init(_ scenario: Scenario, tool: String, place: RehearsalPlace) {
+        self.scenario = scenario
+        self.tool = tool
+        self.place = place
+    }
+
+    /// Carries a scenario out in a new scratch folder, which goes away unless it is to be kept.
+    static func report(on scenario: Scenario, tool: String, keepsFiles: Bool) -> ScenarioReport {
+        let start = ContinuousClock.now
+        var (steps, failures): ([ScenarioStepReport], [ScenarioFailure]) = ([], [])
+        var (reason, kept): (String?, String?)
+        do {
+            let place = try RehearsalPlace(keptAs: keepsFiles ? scenario.name : nil)
+            defer { place.remove() }
+            let run = ScenarioRun(scenario, tool: tool, place: place)
+            reason = run.carryOut()
+            (steps, failures) = (run.steps, run.failures)
+            kept = keepsFiles ? place.path : nil
+        } catch {
+            reason = "no scratch folder can be made: \(error)"
+        }
+        return ScenarioReport(
+            name: scenario.name,
+            path: scenario.path,
+            about: scenario.about,
+            story: scenario.story,
+            result: reason != nil ? .notRun : failures.isEmpty ? .held : .failed,
+            steps: steps,
+            failures: failures,
+            reason: reason,
+            seconds: Self.seconds(since: start),
+            keptPlace: kept
+        )
+    }
+
+    /// Returns why it could not be carried out; nil when it was.
+    private func carryOut() -> String? {
+        defer { endProcesses() }
+        do {
+            try prepare()
+            try carryOut(scenario.steps)
+            endProcesses()
+            for expectation in scenario.expectations { check(expectation) }
+        } catch let error as Lacking {
+            return error.what
+        } catch is Stopped {
+            return nil
+        } catch {
+            return "\(error)"
+        }
+        return nil
+    }
+
+    private func prepare() throws {
+        for store in scenario.stores {
+            try FileChanger(place: place).makeFolders(above: store.place)
+            guard let source = store.source else { continue }
+            try make(store.place, source)
+        }
+        try FileChanger(place: place).carryOut(scenario.files)
+        beginning = try PlaceSnapshot(of: place.directory)
+    }
+
+    /// Carries steps out, and stops at the first that does not go as it says.
+    func carryOut(_ steps: [ScenarioStep]) throws {
+        for step in steps {
+            let (start, before) = (ContinuousClock.now, failures.count)
+            defer {
+                self.steps.append(
+                    ScenarioStepReport(
+                        line: step.position.line,
+                        title: step.title,
+                        hasHeld: failures.count == before,
+                        seconds: Self.seconds(since: start)
+                    )
+                )
+            }
+            do {
+                try carryOut(step)
+            } catch let error where !(error is Stopped || error is Lacking) {
+                fail(step.title, step.position, expected: "the step can be carried out", found: "\(error)")
+            }
+            guard failures.count == before else { throw Stopped() }
+        }
+    }
+
+    private func carryOut(_ step: ScenarioStep) throws {
+        switch step.action {
+        case .verb(let call): try run(call, step)
+        case .together(let steps): try runTogether(steps)
+        case .make(let store, let source): try make(relativePlace(of: store), source)
+        case .write(let write):
+            let refusal = try ask(.execute(write.statements), of: write.process, in: write.store)
+            judge(refusal, write.refusal, step)
+        case .save(let save):
+            let refusal = try ask(.save(save.changes), of: save.process, in: save.store)
+            judge(refusal, save.refusal, step)
+        case .start(let start): try begin(start, step)
+        case .stop(let name):
+            let process = try running(name)
+            let refusal = try process.stop(deadline: scenario.deadline)
+            end(name)
+            // A fence ends a loop, and a scenario that has one asks for it elsewhere.
+            _ = refusal
+        case .kill(let name):
+            _ = try running(name)
+            end(name)
+        case .files(let changes): try FileChanger(place: place).carryOut(changes)
+        case .check(let expectations): for expectation in expectations { check(expectation) }
+        case .mark(let name): marks[name] = try PlaceSnapshot(of: place.directory)
+        }
+    }
+
+    /// Notes that something is not as the scenario says.
+    func fail(_ title: String, _ position: RecipePosition, expected: String, found: String, said: String = "") {
+        failures.append(
+            ScenarioFailure(
+                line: position.line,
+                column: position.column,
+                title: title,
+                expected: expected,
+                found: found,
+                said: said
+            )
+        )
+    }
+
+    // MARK: Stores
+
+    func location(of store: String) -> StoreLocation {
+        StoreLocation(path: place.absolute(relativePlace(of: store)))
+    }
+
+    private func relativePlace(of store: String) -> String {
+        scenario.stores.first { $0.name == store }?.place ?? store
+    }
+
+    private func make(_ relative: String, _ source: StoreSource) throws {
+        let changer = FileChanger(place: place)
+        switch source {
+        case .file(let path): try changer.copyStore(from: path, to: relative)
+        case .recipe(let recipe):
+            try changer.makeFolders(above: relative)
+            try RecipeBuilder.build(recipe, at: StoreLocation(path: place.absolute(relative)))
+        }
+    }
+
+    // MARK: Processes
+
+    private func begin(_ start: ProcessStart, _ step: ScenarioStep) throws {
+        let process = try newProcess(for: start.store)
+        processes[start.process] = process
+        let request: ProcessRequest
+        switch start.work {
+        case .nothing: request = .execute(["SELECT count(*) FROM sqlite_schema"])
+        case .holdsReader: request = .holdReader
+        case .holdsWriteLock: request = .holdWriteLock
+        case .repeats(let sql, let after): request = .repeatSQL(sql, after: after)
+        }
+        judge(try process.ask(request, deadline: scenario.deadline), nil, step)
+    }
+
+    private func ask(_ request: ProcessRequest, of name: String?, in store: String) throws -> String? {
+        if let name { return try running(name).ask(request, deadline: scenario.deadline) }
+        let process = try newProcess(for: store)
+        let refusal = try process.ask(request, deadline: scenario.deadline)
+        _ = try process.stop(deadline: scenario.deadline)
+        return refusal
+    }
+
+    private func newProcess(for store: String) throws -> HelperProcess {
+        let path = location(of: store).path
+        return try HelperProcess(tool: tool, path: path, place: place, deadline: scenario.deadline)
+    }
+
+    private func running(_ name: String) throws -> HelperProcess {
+        guard let process = processes[name] else { throw RehearsalFailure("the process '\(name)' has ended") }
+        return process
+    }
+
+    private func judge(_ refusal: String?, _ wanted: Refusal?, _ step: ScenarioStep) {
+        switch (wanted, refusal) {
+        case (nil, nil), (.any, .some): break
+        case (nil, let refusal?): fail(step.title, step.position, expected: "it succeeds", found: refusal)
+        case (.some, nil): fail(step.title, step.position, expected: "it is refused", found: "it succeeded")
+        case (.saying(let text), let refusal?):
+            if refusal.contains(text) { break }
+            fail(step.title, step.position, expected: "it is refused, saying \(text)", found: refusal)
+        }
+    }
+
+    private func end(_ name: String) {
+        guard let process = processes.removeValue(forKey: name) else { return }
+        process.end()
+        rounds[name] = process.rounds
+    }
+
+    private func endProcesses() {
+        for (name, process) in processes {
+            _ = try? process.stop(deadline: scenario.deadline)
+            end(name)
+        }
+    }
+
+    static func seconds(since start: ContinuousClock.Instant) -> Double {
+        let (seconds, attoseconds) = start.duration(to: .now).components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+}

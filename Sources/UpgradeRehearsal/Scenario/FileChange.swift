@@ -1,0 +1,28 @@
+package import StoreFixtures
+
+/// What is done to one path of the scratch folder.
+package struct FileChange: Sendable {
+    /// What the path becomes.
+    package enum Content: Sendable {
+        case folder
+        case text(String)
+        case bytes(Int, fill: String)
+        /// The bytes of a file outside the scratch folder.
+        case from(String)
+        case copy(String)
+        case move(String)
+        case link(String)
+        case hardLink(String)
+        case remove
+        case truncate(Int64)
+        case flip(Int64)
+    }
+
+    package let path: String
+    /// Nil where only rights change.
+    package let content: Content?
+    package let mode: UInt32?
+    /// True when it becomes the property of the user `nobody`.
+    package let isGivenAway: Bool
+    package let position: RecipePosition
+}

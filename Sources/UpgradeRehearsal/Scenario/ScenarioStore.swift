@@ -1,0 +1,18 @@
+package import StoreFixtures
+
+/// A store of a scenario: its name, its place, and what it is made from before the first step.
+package struct ScenarioStore: Sendable {
+    package let name: String
+    /// Relative to the scratch folder.
+    package let place: String
+    /// Nil for a place where nothing is made.
+    package let source: StoreSource?
+    package let position: RecipePosition
+}
+
+/// What a store is made from.
+package enum StoreSource: Sendable {
+    case recipe(StoreRecipe)
+    /// A main file somewhere; its sidecars and external files come along.
+    case file(String)
+}

@@ -1,0 +1,65 @@
+public import FoundationEssentials
+import SafeFiles
+import StoreFormat
+
+/// A scenario for somebody's own app to begin with: it is commented, right, and holds as it is.
+public enum ScenarioTemplate {
+    /// The text, for a store whose main file has a name.
+    public static func text(storeName: String) -> String {
+        """
+        # An upgrade of your app, rehearsed: store-migrate rehearse THIS-FILE
+        about: What the app saved last arrives in the shared container, and so does what is saved too late.
+
+        stores:
+          old:
+            at: \(quoted("app/" + storeName))
+            # Your own store: take out the lines of the recipe, and write  file: PATH  with a copy of one from a device.
+            recipe:
+              seed: my-app
+              options: {history: true, leftInWriteAheadLog: rows}
+              model:
+                entities:
+                  Item:
+                    attributes: {title: {type: string, optional: false}}
+              saves:
+                - {at: 2026-01-01, author: app, insert: [{entity: Item, repeat: 3, values: {title: "Item {n}"}}]}
+          new: {at: \(quoted("group/" + storeName))}
+
+        files:
+          group/: {}
+
+        steps:
+          # The upgrade is ended in the worst moment, and begun again by the next launch.
+          - share: [old, new, --old, capture]
+            killed: {at: placed}
+          - share: [old, new, --old, capture]
+            ends: {outcome: alreadyShared}
+          # A widget of the old version still writes to the old place.
+          - save: {in: old, author: widget, insert: [{entity: Item, values: {title: Late}}]}
+          - share: [old, new, --old, capture]
+            ends: {outcome: merged}
+
+        holds:
+          - {sound: new}
+          - {count: Item, in: new, is: 4}
+          - {absent: group/.store-migrate-*}
+
+        """
+    }
+
+    /// A text as YAML has it in single quotes.
+    private static func quoted(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
+
+    /// Writes it to a file that is not there yet; the folder must exist.
+    public static func write(to url: URL, storeName: String) throws {
+        let location = StoreLocation(url: url)
+        do {
+            let file = try Directory.open(path: location.folder).createFile(location.name, mode: 0o644)
+            try Array(text(storeName: storeName).utf8).withUnsafeBytes { try file.write($0, at: 0) }
+            try file.synchronize()
+            try file.close()
+        } catch let error as FileError {
+            throw RehearsalFailure("the scenario cannot be written to \(location.path) (\(error))")
+        }
+    }
+}

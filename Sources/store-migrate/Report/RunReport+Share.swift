@@ -1,0 +1,118 @@
+import FoundationEssentials
+import StoreFormat
+import StoreMigration
+import StoreVerification
+import UpgradeRehearsal
+
+extension RunReport {
+    /// Tells how a share ended.
+    func tell(_ outcome: ShareOutcome, _ places: PlacesArguments, took: Duration) {
+        let name = places.old.location.name
+        let title =
+            switch outcome.outcome {
+            case .shared: "Shared \(name)"
+            case .alreadyShared: "\(name) is shared already"
+            case .merged: "Merged and shared \(name)"
+            case .nothingFound: "There is no \(name)"
+            default: "\(name) was not shared"
+            }
+        let facts = ReportSection(
+            "What was moved",
+            [.facts(outcome.facts(places, took: took) + commands(outcome))]
+        )
+        let proof =
+            outcome.report?.section(findings: outcome.findings)
+            ?? ReportSection(
+                "What was noticed",
+                outcome.findings.isEmpty ? [] : [.table(outcome.findings.table)]
+            )
+        let merge = outcome.merge.map { $0.summary.sections(parked: $0.parkedRows, model) } ?? []
+        tell(title, lede(outcome, took: took), [facts, proof] + merge)
+    }
+
+    /// How much was shared; else why nothing was, and what to do about that.
+    private func lede(_ outcome: ShareOutcome, took: Duration) -> String {
+        let figures = outcome.figures(in: took)
+        guard figures.isEmpty else { return figures + "." }
+        let message = ReportSentence.text(outcome.message)
+        guard outcome.outcome.exitStatus != 0 else { return message }
+        let refusal = Failure(refusing: outcome.outcome, outcome.message, places: [], next: outcome.next)
+        return message + " " + refusal.advice
+    }
+
+    /// What to type next, and to go back.
+    private func commands(_ outcome: ShareOutcome) -> [ReportFact] {
+        guard let next = outcome.next else { return [] }
+        guard case .retire = next, let old = outcome.old, let new = outcome.new else {
+            return [ReportFact("next", ReportCell(reporter.command(next), .literal))]
+        }
+        return [
+            ReportFact(
+                "next",
+                ReportCell(reporter.command(next), .literal, note: "when every process uses the new place")
+            ),
+            ReportFact(
+                "to go back",
+                ReportCell(reporter.command(.unshare(old: old.path, new: new.path)), .literal)
+            ),
+        ]
+    }
+
+    /// Tells what a share would do.
+    func tell(_ plan: SharePlan) {
+        var facts = [
+            ReportFact("old place", ReportCell(plan.old.path, .literal)),
+            ReportFact("new place", ReportCell(plan.new.path, .literal)),
+        ]
+        if let next = plan.next { facts.append(ReportFact("next", ReportCell(reporter.command(next), .literal))) }
+        let steps = plan.steps.enumerated()
+            .map { index, step in
+                [ReportCell("\(index + 1)"), ReportCell(step.text)]
+            }
+        let table = ReportTable("In this order", columns: ["step", "what"], rows: steps)
+        tell(
+            "Plan for \(plan.old.name)",
+            ReportSentence.text(plan.reason) + " Nothing was written.",
+            [
+                ReportSection("What would be moved", [.facts(facts)]),
+                ReportSection("What would be done", steps.isEmpty ? [] : [.table(table)]),
+                ReportSection("What was noticed", plan.findings.isEmpty ? [] : [.table(plan.findings.table)]),
+            ]
+        )
+    }
+}
+
+extension ShareOutcome {
+    /// The new place, when there is one.
+    var newLocation: StoreLocation? { new.map { StoreLocation(url: URL(filePath: $0.path)) } }
+
+    /// The figures of a share, in the order in which people ask for them.
+    fileprivate func facts(_ places: PlacesArguments, took: Duration) -> [ReportFact] {
+        let fate: String? =
+            work.map {
+                $0.isFenced
+                    ? "kept as the way back; writers are refused and told the new place" : "kept; it stays writable"
+            }
+        var facts = [
+            ReportFact("old place", ReportCell(old?.path ?? places.old.path, .literal, note: fate)),
+            ReportFact("new place", ReportCell(new?.path ?? places.newPath ?? "", .literal)),
+        ]
+        if let objects = new?.objects ?? old?.objects {
+            facts.append(ReportFact(new?.uuid == nil ? "rows" : "objects", ReportCell(Figures.grouped(objects))))
+        }
+        if let work {
+            facts.append(ReportFact("external files", ReportCell(Figures.grouped(Int64(work.externalFiles)))))
+            facts.append(ReportFact("size", ReportCell(Figures.bytes(work.bytes))))
+        }
+        facts.append(ReportFact("took", ReportCell(Figures.milliseconds(took) + " s")))
+        if let hold = work?.lockHold {
+            facts.append(ReportFact("writers waited", ReportCell(Figures.milliseconds(hold) + " s at most")))
+        }
+        if let uuid = new?.uuid { facts.append(ReportFact("store", ReportCell(uuid, .literal))) }
+        if let digest = new?.digest, report?.digest == nil {
+            facts.append(ReportFact("content digest", ReportCell(digest, .literal)))
+        }
+        if let transaction { facts.append(ReportFact("run", ReportCell(transaction, .literal))) }
+        return facts
+    }
+}

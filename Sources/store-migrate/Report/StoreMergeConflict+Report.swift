@@ -1,0 +1,105 @@
+import ChangeMerging
+import FoundationEssentials
+import StoreFormat
+import UpgradeRehearsal
+
+extension [StoreMergeConflict] {
+    /// A page shows no more than these; `--json` tells them all.
+    private static let mostInReport = 1000
+
+    /// Every decision that took a side, with the values of both; `model` tells dates from numbers.
+    func section(_ model: ManagedObjectModel?) -> ReportSection {
+        guard !isEmpty else { return ReportSection("Conflicts", []) }
+        let rest = count - Self.mostInReport
+        let caption = "The value that was taken is underlined"
+        return ReportSection(
+            "Conflicts",
+            [
+                .table(
+                    ReportTable(
+                        rest > 0 ? caption + "; the first \(Self.mostInReport) of \(count)" : caption,
+                        columns: ["object", "property", "before", "old store", "shared store", "taken", "why"],
+                        rows: prefix(Self.mostInReport).map { $0.row(model) }
+                    )
+                )
+            ]
+        )
+    }
+}
+
+extension StoreMergeConflict {
+    fileprivate func row(_ model: ManagedObjectModel?) -> [ReportCell] {
+        let type = property.flatMap { model?.type(of: $0, in: entity) }
+        return [
+            ReportCell("\(entity)/\(key.map(\.text).joined(separator: ","))", .literal),
+            ReportCell(property ?? "the whole object", property == nil ? .text : .literal),
+            base?.cell(type, isTaken: false) ?? "",
+            old.cell(type, isTaken: taken == .old), shared.cell(type, isTaken: taken == .shared),
+            ReportCell(taken.rawValue), ReportCell(reason.meaning),
+        ]
+    }
+}
+
+extension StoreMergeConflict.Reason {
+    fileprivate var meaning: String {
+        switch self {
+        case .bothChanged: "both gave it another value"
+        case .editedAndDeleted: "one deleted the object, the other went on with it"
+        case .uniqueValues: "another object has the unique values"
+        case .partnerGone: "it leads to an object that is gone"
+        case .propertyLacking: "the shared store has no such property"
+        case .constraint: "the shared store's table refuses the values"
+        }
+    }
+}
+
+extension StoreMergeConflict.State {
+    fileprivate func cell(_ type: AttributeDescription.AttributeType?, isTaken: Bool) -> ReportCell {
+        let text: String
+        switch self {
+        case .value(let value): return ReportCell(value.text(as: type), .literal, isChosen: isTaken)
+        case .large(let count): text = Figures.bytes(Int64(count))
+        case .partner(let key): text = key.map { "object \($0)" } ?? "no object"
+        case .deleted: text = "deleted"
+        case .present: text = "present"
+        }
+        return ReportCell(text, isChosen: isTaken)
+    }
+}
+
+extension StoredValue {
+    /// The value as its attribute means it: Core Data keeps dates, truth values and UUIDs as numbers and bytes.
+    fileprivate func text(as type: AttributeDescription.AttributeType?) -> String {
+        switch (type, self) {
+        case (.date, .real(let seconds)): date(seconds) ?? text
+        case (.date, .integer(let seconds)): date(Double(seconds)) ?? text
+        case (.boolean, .integer(0)): "false"
+        case (.boolean, .integer(1)): "true"
+        case (.uuid, .bytes(let bytes)) where bytes.count == 16: Self.uuid(bytes)
+        default: text
+        }
+    }
+
+    private func date(_ seconds: Double) -> String? {
+        DateText.text(Date(timeIntervalSinceReferenceDate: seconds))
+    }
+
+    private static func uuid(_ bytes: [UInt8]) -> String {
+        let digits = bytes.map { Figures.hexadecimal(UInt32($0), digits: 2) }
+        return [digits[0..<4], digits[4..<6], digits[6..<8], digits[8..<10], digits[10..<16]].map { $0.joined() }
+            .joined(separator: "-")
+    }
+}
+
+extension ManagedObjectModel {
+    /// The type of an attribute that an entity has or inherits.
+    fileprivate func type(of attribute: String, in entity: String) -> AttributeDescription.AttributeType? {
+        var seen: Set<String> = []
+        var next: String? = entity
+        while let name = next, seen.insert(name).inserted, let description = entities[name] {
+            if let found = description.attributes.first(where: { $0.name == attribute }) { return found.type }
+            next = description.superentity
+        }
+        return nil
+    }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import StoreMigration
+import UpgradeRehearsal
+
+/// `rehearse SCENARIO|FOLDER…`: upgrade paths written as YAML, carried out with real processes.
+struct RehearseVerb: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "rehearse",
+        abstract: "Carries out upgrade paths written as YAML in scratch folders, and says what did not hold.",
+        discussion: "With --new it writes a scenario to begin with, where nothing is yet."
+    )
+    static let words = ["rehearse"]
+    static let outcomes: [MigrationOutcome] = [.done, .findings, .nothingFound, .notWritable, .cancelled]
+
+    @Argument(help: "Scenarios, or folders of them; with --new the file to write (default: upgrade.yaml).")
+    var scenarios: [PathArgument] = []
+
+    @Flag(name: .customLong("new"), help: "Write a scenario to begin with, instead of carrying any out.")
+    var writesNew = false
+
+    @Option(help: ArgumentHelp("With --new: the file name of the store.", valueName: "name"))
+    var name: String?
+
+    @OptionGroup var options: RehearsalOptions
+    @OptionGroup var reporting: ReportingOptions
+    @OptionGroup var report: ReportOptions
+
+    func validate() throws {
+        guard writesNew else {
+            if scenarios.isEmpty { throw ValidationError("Name a scenario or a folder of scenarios, or write --new.") }
+            if name != nil { throw ValidationError("--name goes with --new.") }
+            return
+        }
+        if report.report != nil { throw ValidationError("--report goes with scenarios that are carried out.") }
+        if scenarios.count > 1 { throw ValidationError("--new writes one file.") }
+        if let name { try GroupOptions.requireName(name) }
+    }
+
+    func perform(_ reporter: Reporter) throws -> Ending {
+        if writesNew { return try writeNew(reporter) }
+        return try report.accompany(Self.words, of: "The scenarios", [], failure: "were not carried out", reporter) {
+            try rehearse($0, reporter)
+        }
+    }
+
+    private func rehearse(_ page: RunReport, _ reporter: Reporter) throws -> Ending {
+        let found = try scenarios.flatMap { try Rehearsals.scenarios(at: $0) }
+        let reports = try ScenarioRunner(jobs: options.jobs, keepsFiles: options.keep)
+            .run(found, isCancelled: reporter.isCancelled) { reporter.result($0.text, record: $0.record) }
+        if let junit = options.junit { try Rehearsals.write(JUnitReport(reports), to: junit) }
+        page.tell(reports, of: found.count)
+        return reporter.close(reports, of: found.count)
+    }
+
+    private func writeNew(_ reporter: Reporter) throws -> Ending {
+        let file = scenarios.first ?? Rehearsals.defaultFile
+        try Rehearsals.writeTemplate(to: file, storeName: name)
+        reporter.result("Wrote \(Escaped.text(file.path)); carry it out: \(Rehearsals.command(for: file))", record: nil)
+        return Ending(.done)
+    }
+}

@@ -1,0 +1,44 @@
+import StoreFormat
+import StoreMigration
+import StoreVerification
+
+extension VerifyVerb {
+    /// Proves one store, and shows what that found.
+    func verify(
+        _ location: StoreLocation,
+        against: StoreLocation?,
+        _ page: RunReport,
+        _ reporter: Reporter
+    ) throws -> Ending {
+        page.begin("inspecting")
+        // What is there when it is no store is told apart from a store that is damaged.
+        for location in [location, against].compactMap({ $0 }) {
+            _ = try access.layout(of: location, reporter, onProgress: page.onProgress)
+        }
+        page.begin("proving")
+        let verifier = StoreVerifier(
+            lockTimeout: access.lockTimeout.duration,
+            allowsNetworkFileSystem: access.allowsNetworkFileSystem,
+            onProgress: page.onProgress,
+            isCancelled: reporter.isCancelled
+        )
+        let report = try verifier.verify(
+            location,
+            level: level ?? (against == nil ? .coredata : .content),
+            against: against,
+            probe: MergeProbe(
+                descriptions: try descriptions.map { try StoreMigrator.descriptions(at: $0.url) },
+                writer: ProbeProcess()
+            )
+        )
+        page.finish(counting: [("this store", location), ("the other", against)], access)
+        page.tell(report, of: store, against: self.against)
+        reporter.result(
+            report.text(of: store.path, reporter.style, verbose: reporter.isVerbose),
+            record: report.record(of: store.path, against: self.against?.path)
+        )
+        if reporter.isJSON { reporter.report(report.findings) }
+        let ending = Ending(judging: report.findings)
+        return report.passed ? ending : ending.failing(.findings)
+    }
+}

@@ -1,0 +1,71 @@
+import FoundationEssentials
+import RehearsalTesting
+import StoreFixtures
+import Testing
+import UpgradeRehearsal
+
+/// What somebody sees who has this package as a dependency: nothing here is open to the package alone.
+@Suite("Rehearsals by a stranger")
+struct PublishedFormTests {
+    private static let folder = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+
+    @Test("The test that Fixtures/Scenarios/README.md prints is the one beside this")
+    func printed() throws {
+        let readme = try String(
+            contentsOf: URL(filePath: Self.folder + "/../../Fixtures/Scenarios/README.md"),
+            encoding: .utf8
+        )
+        let test = try String(contentsOf: URL(filePath: Self.folder + "/UpgradeTests.swift"), encoding: .utf8)
+        #expect(readme.contains("```swift\n\(test)```\n"))
+    }
+
+    @Test("The scenario beside this is what --new writes")
+    func template() throws {
+        let text = try String(contentsOf: URL(filePath: Self.folder + "/Scenarios/upgrade.yaml"), encoding: .utf8)
+        #expect(text == ScenarioTemplate.text(storeName: "Model.sqlite"))
+    }
+
+    @Test("What does not hold is an issue at the test's line")
+    func issues() throws {
+        let scenario = try Scenario(
+            yaml: """
+                about: It does not hold.
+                stores: {old: {at: old.sqlite}}
+                steps: [{inspect: [old]}]
+                holds: [{absent: old.sqlite}]
+                """,
+            name: "wrong"
+        )
+        try withKnownIssue {
+            try scenario.rehearseAndRecord()
+        } matching: { issue in
+            issue.comments.contains {
+                "\($0)".contains("wrong:3:10: inspect old: expected status 0, found outcome noth")
+            }
+        }
+    }
+
+    @Test("A store for a test is there as long as the test needs it")
+    func store() async throws {
+        var path = ""
+        let size = try withStore("../../Fixtures/Stores/clean/recipe.yaml", named: "X.sqlite") { url in
+            path = url.path
+            return try Data(contentsOf: url).count
+        }
+        #expect(size > 0 && path.hasSuffix("/X.sqlite") && !FileManager.default.fileExists(atPath: path))
+        #expect(throws: CancellationError.self) {
+            try withStore("seed: x\nsql: [CREATE TABLE t (x)]\n") { url in
+                path = url.path
+                #expect(FileManager.default.fileExists(atPath: path))
+                throw CancellationError()
+            }
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+        let isThere = try await withStore("seed: x\nsql: [CREATE TABLE t (x)]\n") { url in
+            await Task.yield()
+            return FileManager.default.fileExists(atPath: url.path)
+        }
+        #expect(isThere)
+        #expect(throws: RecipeError.self) { try withStore("seed: x\n") { _ in } }
+    }
+}

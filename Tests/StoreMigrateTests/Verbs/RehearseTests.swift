@@ -1,0 +1,140 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+import UpgradeRehearsal
+
+@testable import store_migrate
+
+@Suite("rehearse")
+struct RehearseTests {
+    private static let good = """
+        about: It holds.
+        stores: {old: {at: old.sqlite}}
+        steps: [{inspect: [old], ends: {status: 10}}]
+        holds: [{absent: old.sqlite}]
+
+        """
+
+    /// A scratch folder with `good.yaml`, and others by their content.
+    private static func scratch(_ others: [String: String] = [:]) throws -> Scratch {
+        let scratch = try Scratch()
+        try scratch.file("good.yaml", Array(good.utf8))
+        for (name, text) in others { try scratch.file(name, Array(text.utf8)) }
+        return scratch
+    }
+
+    @Test("Scenarios that hold end with 0, and say so")
+    func held() async throws {
+        let scratch = try Self.scratch()
+        let run = try await Tool.run(["rehearse", "good.yaml", "."], folder: scratch.path)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(
+            run.lines.count == 3 && run.lines.allSatisfy { $0.hasPrefix("held  good  (") || $0.hasPrefix("2 scen") }
+        )
+        let json = try await Tool.run(["rehearse", "good.yaml", "--json", "--jobs", "1"], folder: scratch.path)
+        let lines = try Grammar().check(json)
+        #expect(lines.map { $0["type"]?.string } == ["scenario", "summary"])
+        #expect(lines.first?["result"]?.string == "held")
+        #expect(lines.last?["held"]?.integer == 1 && lines.last?["scenarios"]?.integer == 1)
+    }
+
+    @Test("What does not hold is told with file, line and column, in text, JSON and XML, and ends with 3")
+    func failed() async throws {
+        let bad = Self.good.replacing("status: 10", with: "status: 4")
+        let scratch = try Self.scratch(["bad.yaml": bad])
+        let run = try await Tool.run(["rehearse", "bad.yaml", "good.yaml", "--junit", "r.xml"], folder: scratch.path)
+        #expect(run.status == 3)
+        #expect(run.output.hasPrefix("FAILED  bad  ("))
+        #expect(run.output.contains("\n  bad.yaml:3:32: inspect old\n    expected  status 4\n"))
+        #expect(run.output.contains("    found     outcome nothingFound, status 10\n    it said   store-migrate: "))
+        #expect(run.output.contains("to keep its files: store-migrate rehearse --keep bad.yaml\n"))
+        let xml = try String(contentsOf: URL(filePath: scratch.path("r.xml")), encoding: .utf8)
+        #expect(xml.contains("<testsuites tests=\"2\" failures=\"1\" errors=\"0\""))
+        let json = try await Tool.run(["rehearse", "bad.yaml", "--json"], folder: scratch.path)
+        let lines = try Grammar().check(json)
+        #expect(lines.first?["failures"]?.array?.first?["line"]?.integer == 3)
+        #expect(lines.last?["outcome"]?.string == "findings")
+    }
+
+    @Test("A wrong scenario ends with 2, line and column, before any is carried out")
+    func wrong() async throws {
+        let scratch = try Self.scratch(["wrong.yaml": "about: x\nstore: {}\n"])
+        let run = try await Tool.run(["rehearse", "good.yaml", "wrong.yaml"], folder: scratch.path)
+        #expect(run.status == 2 && run.output.isEmpty)
+        #expect(run.errorLines.count == 1 && run.errors.contains("wrong.yaml:2:1: the key 'store' is not known here"))
+        try Grammar().check(try await Tool.run(["rehearse", "wrong.yaml", "--json"], folder: scratch.path))
+    }
+
+    @Test(
+        "Calls that make no sense, and places where nothing is",
+        arguments: [
+            (["rehearse"], 2), (["rehearse", "good.yaml", "--jobs", "0"], 2),
+            (["rehearse", "good.yaml", "--name", "x"], 2),
+            (["rehearse", "--new", "a", "b"], 2), (["rehearse", "none.yaml"], 10), (["rehearse", "empty"], 10),
+            (["rehearse", "good.yaml", "--junit", "none/r.xml"], 12), (["rehearse", "--new", "none/a.yaml"], 12),
+        ]
+    )
+    func refusals(words: [String], status: Int) async throws {
+        let scratch = try Self.scratch()
+        try scratch.folder("empty")
+        let run = try await Tool.run(words, folder: scratch.path)
+        #expect(Int(run.status) == status, "\(run.errors)")
+        #expect(run.errorLines.count == 1)
+    }
+
+    @Test("A new scenario holds as it is, and takes no other's place", arguments: ["Habits.sqlite", "it's"])
+    func new(name: String) async throws {
+        let scratch = try Scratch()
+        let words = ["rehearse", "--new", "mine.yaml", "--name", name]
+        let made = try await Tool.run(words, folder: scratch.path)
+        #expect(made.status == 0, "\(made.errors)")
+        let text = try String(contentsOf: URL(filePath: scratch.path("mine.yaml")), encoding: .utf8)
+        let run = try await Tool.run(["rehearse", "mine.yaml"], folder: scratch.path)
+        #expect(run.status == 0, "\(run.output)")
+        let again = try await Tool.run(words, folder: scratch.path)
+        #expect(again.status == 12 && again.errors.contains("mine.yaml"))
+        #expect(try String(contentsOf: URL(filePath: scratch.path("mine.yaml")), encoding: .utf8) == text)
+        try Grammar().check(try await Tool.run(["rehearse", "--new", "--json"], folder: scratch.path))
+    }
+
+    @Test("Scenarios may run every verb but this one")
+    func verbs() {
+        let names = CommandTree.names(below: StoreMigrate.self).compactMap(\.first)
+        #expect(Set(ToolVerbs.names) == Set(names).subtracting(["rehearse"]))
+    }
+
+    @Test("Processes of a rehearsal end with it, however it ends")
+    func orphans() async throws {
+        let scratch = try Self.scratch([
+            "long.yaml": """
+            about: It goes on until it is ended.
+            stores: {old: {at: old.sqlite, recipe: {seed: x, sql: [CREATE TABLE t (x)]}}}
+            steps:
+              - start: {process: app, opens: old, holds: reader}
+              - share: [old, new.sqlite]
+                meanwhile: [{at: proving, steps: [{relay: [watch, old]}]}]
+            holds: [{absent: new.sqlite}]
+
+            """
+        ])
+        let command = """
+            ours() { grep -lsz rehearsed- /proc/[0-9]*/cmdline | xargs -r grep -lsa "$TMPDIR" | grep -c .; }
+            "$TOOL" rehearse long.yaml & pid=$!
+            until ls -d "$TMPDIR"/*/place/new.sqlite "$TMPDIR"/*/place/.store-migrate-* 2>/dev/null | grep -q .; do
+              kill -0 $pid || exit 9
+            done
+            [ "$(ours)" -ge 2 ] || exit 7
+            kill -KILL $pid; wait $pid
+            for try in $(seq 3000); do
+              [ "$(ours)" = 0 ] && exit 0
+            done
+            exit 8
+            """
+        let run = try await Tool.run(
+            command: ["bash", "-c", command],
+            environment: ["TOOL": try Tool.path, "TMPDIR": scratch.path],
+            folder: scratch.path
+        )
+        #expect(run.status == 0, "\(run.output) \(run.errors)")
+    }
+}

@@ -1,0 +1,30 @@
+import FoundationEssentials
+import Testing
+import UpgradeRehearsal
+
+/// Scenarios with one mistake each; the first line of each says where it is and how it is told.
+@Suite("Wrong scenarios")
+struct WrongScenarioTests {
+    static let folder =
+        #filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined() + "/WrongScenarios"
+
+    static let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+
+    @Test("There are ten at least")
+    func count() { #expect(Self.names.count >= 10) }
+
+    @Test("A wrong scenario is told with line and column", arguments: names)
+    func wrong(_ name: String) throws {
+        let path = Self.folder + "/" + name
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let first = try #require(text.split(separator: "\n").first).dropFirst(2)
+        let place = try #require(first.split(separator: " ").first)
+
+        let error = #expect(throws: ScenarioError.self) { try Scenario(file: path) }
+
+        let told = try #require(error)
+        #expect("\(told.line ?? 0):\(told.column ?? 0)" == place, "\(told)")
+        #expect(told.message.hasPrefix(first.dropFirst(place.count + 1)), "\(told)")
+        #expect(told.description.hasPrefix("\(path):\(place): "))
+    }
+}

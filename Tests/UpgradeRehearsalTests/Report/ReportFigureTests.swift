@@ -1,0 +1,112 @@
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import UpgradeRehearsal
+
+@Suite("The plots and drawings of a report")
+struct ReportFigureTests {
+    private static func figure(_ block: ReportBlock) throws -> XMLTree {
+        let page = ReportPage(
+            kicker: "",
+            title: "",
+            outcome: "",
+            tone: .neutral,
+            lede: "",
+            sections: [ReportSection("", [block])]
+        )
+        return try XMLTree.parse(page.html)
+    }
+
+    @Test("A step's bar lies where the step lies in the run, and even the shortest shows")
+    func timeline() throws {
+        let root = try Self.figure(
+            .timeline(
+                ReportTimeline([
+                    .init("copying", from: .zero, to: .milliseconds(250), label: "0.250 s"),
+                    .init("publishing", from: .milliseconds(250), to: .milliseconds(250), label: "0.000 s"),
+                    .init("proving", from: .milliseconds(250), to: .seconds(1), label: "0.750 s", tone: .bad),
+                ])
+            )
+        )
+        let bars = root.all("rect").filter { $0.attributes["class"]?.hasPrefix("step") == true }
+        #expect(bars.map { $0.attributes["x"] } == ["0%", "25%", "25%"])
+        #expect(bars.map { $0.attributes["width"] } == ["25%", "0.4%", "75%"])
+        #expect(bars.last?.attributes["class"] == "step bad")
+        #expect(root.all("text").map(\.text) == ["copying", "0.250 s", "publishing", "0.000 s", "proving", "0.750 s"])
+        let plot = try #require(root.all("svg").first)
+        let title = try #require(plot.all("title").first)
+        #expect(plot.attributes["aria-labelledby"] == title.attributes["id"])
+        #expect(title.text == "copying: 0.250 s; publishing: 0.000 s; proving: 0.750 s")
+    }
+
+    @Test("Bars are as long as the amounts; equal amounts are said once, others both, and a table says all")
+    func counts() throws {
+        let root = try Self.figure(
+            .counts(
+                ReportCounts(
+                    of: "entity",
+                    in: ["old", "new"],
+                    rows: [
+                        .init("Habit", [.init(10, label: "10"), .init(10, label: "10")]),
+                        .init("Day", [.init(1000, label: "1,000"), .init(500, label: "500")]),
+                        .init("Gone", [.init(0, label: "0"), .init(nil, label: "none")]),
+                    ]
+                )
+            )
+        )
+        let bars = root.all("rect").filter { $0.attributes["class"]?.hasPrefix("bar") == true }
+        #expect(bars.map { $0.attributes["width"] } == ["100%", "50%", "1%", "1%"])
+        #expect(root.all("text").map(\.text) == ["Day", "1,000 → 500", "Habit", "10"])
+        #expect(root.all("figcaption").first?.text == "Upper bar: old. Lower bar: new. 1 more in the table.")
+        let rows = root.all("tbody").flatMap { $0.all("tr") }.map { $0.children.map(\.text) }
+        #expect(rows == [["Habit", "10", "10"], ["Day", "1,000", "500"], ["Gone", "0", "none"]])
+    }
+
+    @Test("A model is drawn with a box for each entity and a line for each pair of relationships, and listed")
+    func graph() throws {
+        let model = ManagedObjectModel(entities: [
+            EntityDescription(
+                name: "Author",
+                relationships: [
+                    RelationshipDescription(name: "books", destination: "Book", inverse: "author", maxCount: 0),
+                    RelationshipDescription(name: "friends", destination: "Author", inverse: "friends", maxCount: 0),
+                    RelationshipDescription(name: "lost", destination: "Nowhere"),
+                ]
+            ),
+            EntityDescription(
+                name: "Book",
+                attributes: [AttributeDescription(name: "title", type: .string)],
+                relationships: [RelationshipDescription(name: "author", destination: "Author", inverse: "books")]
+            ), EntityDescription(name: "Comic", superentity: "Book", isAbstract: true),
+        ])
+        let graph = ReportGraph(model, detail: { $0 == "Book" ? "7 objects" : nil })
+        #expect(graph.nodes.map(\.name) == ["Author", "Book", "Comic"])
+        #expect(
+            graph.edges == [
+                .init(from: 1, to: 2, .inheritance),
+                .init(from: 0, to: 1, .relationship(many: true, manyBack: false), label: "books / author"),
+                .init(from: 0, to: 0, .relationship(many: true, manyBack: true), label: "friends"),
+            ]
+        )
+        let root = try Self.figure(.graph(graph))
+        #expect(root.all("rect").map { $0.attributes["class"] } == ["node", "node", "node abstract"])
+        #expect(root.all("path").map { $0.attributes["class"] } == ["link parent", "link", "link"])
+        #expect(root.all("polygon").count == 1)
+        #expect(
+            root.all("details").flatMap { $0.all("code") }.map(\.text) == [
+                "Author", "books: many Book, and back by author", "friends: many Author, and back by friends",
+                "lost: Nowhere", "Book", "title: string, optional", "author: Author, and back by books", "Comic",
+                "inherits from Book",
+            ]
+        )
+    }
+
+    @Test("A model that nobody could find his way in is listed only")
+    func large() throws {
+        let nodes = (0..<500).map { ReportGraph.Node("Entity\($0)") }
+        let root = try Self.figure(.graph(ReportGraph(nodes: nodes, edges: [])))
+        #expect(root.all("svg").isEmpty)
+        #expect(root.all("code").count == 500)
+    }
+}
