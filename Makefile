@@ -3,7 +3,8 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := test
-.PHONY: demo test proofs proofs-in-brief lint format bench soak block-recorder fuzz sanitize coverage install-deps
+.PHONY: demo test proofs proofs-in-brief report-test lint format bench soak block-recorder fuzz sanitize coverage dist install fleet \
+  documentation api-check newcomer install-deps
 
 # What the build, the demonstration and the tests need: a command or a file, and the Debian package that brings it.
 NEEDS := \
@@ -59,6 +60,13 @@ proofs-in-brief: install-deps
 	swift build --build-tests $(SWIFT_FLAGS)
 	"$$(swift build --show-bin-path)/proofs" random-kills races live-writers swaps
 
+# Reports in a browser, which is installed for this alone: everything is there, readable and within the page, wide and
+# narrow, light and dark. Leaves pictures in .build/report.
+report-test: install-deps
+	@command -v $${BROWSER:-chromium} >/dev/null || $(MAKE) --no-print-directory install-deps NEEDS="chromium=chromium"
+	swift build --product store-migrate
+	Tests/ReportPages/look "$$(swift build --show-bin-path)/store-migrate" .build/report
+
 # The same without bounds, for so many hours, after the tests whose interleaving is left to chance; also on ext4, xfs and
 # btrfs, and with the power cut below them, where this is root's own machine.
 HOURS ?= 4
@@ -104,6 +112,51 @@ coverage: install-deps
 	swift build --build-tests $(SWIFT_FLAGS) --enable-code-coverage --scratch-path .build/coverage
 	Tests/coverage "$$(swift build --show-bin-path --scratch-path .build/coverage)" .build/coverage/profiles \
 	  StoreMigration ChangeMerging StoreWriting SafeFiles
+
+# What `make NAME` needs beyond the rest: the missing packages are installed by the same rule.
+also-needs = @$(MAKE) --no-print-directory install-deps NEEDS="$(1)"
+
+# The tool as it is given to others: a tar archive, a Debian package, their SHA-256, and the tree that `install` copies.
+dist: install-deps
+	$(call also-needs,strip=binutils dpkg-shlibdeps=dpkg-dev)
+	for product in store-migrate generate-manual; do \
+	  swift build -c release --static-swift-stdlib --product "$$product"; \
+	done
+	Fixtures/Deployment/dist "$$(swift build -c release --static-swift-stdlib --show-bin-path)" .build/dist
+
+PREFIX ?= /usr/local
+install:
+	@[ -d .build/dist/tree ] || { echo 'There is nothing to install yet: make dist' >&2; exit 1; }
+	mkdir -p "$(DESTDIR)$(PREFIX)"
+	cp -R --preserve=mode,timestamps --no-target-directory .build/dist/tree "$(DESTDIR)$(PREFIX)"
+
+# Shares so many small stores with two workers, kills them in the middle, and runs them again.
+STORES ?= 1000
+fleet: install-deps
+	$(call also-needs,parallel=parallel ps=procps)
+	swift build -c release --static-swift-stdlib --product store-migrate
+	Tests/Fleet/fleet "$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate" $(STORES) 2
+
+# The pages of every public product, without a warning.
+DOCUMENTED := StoreMigration StoreVerification StoreBackup ManagedObjects ChangeRelay ChangeMerging StoreFormat \
+  StoreStrategies StrategyProcess BuiltInStrategies StoreMigrationTesting
+
+documentation: export STORE_MIGRATE_DOCUMENTATION := 1
+documentation: install-deps
+	mkdir -p .build/documentation
+	swift package --allow-writing-to-directory .build/documentation generate-documentation \
+	  $(DOCUMENTED:%=--target %) --output-path .build/documentation --warnings-as-errors
+
+# What of the public interface a change broke since a commit or a tag.
+api-check: install-deps
+	@[ -n "$(BASE)" ] || { echo 'Since when? make api-check BASE=COMMIT' >&2; exit 2; }
+	swift package diagnose-api-breaking-changes "$(BASE)" $(DOCUMENTED:%=--targets %)
+
+# Follows the README on a fresh Debian, as root: NEWCOMER="demo test" does both of its commands.
+NEWCOMER ?= demo
+newcomer:
+	$(call also-needs,debootstrap=debootstrap unshare=util-linux)
+	Tests/Newcomer/newcomer .build/newcomer "$(NEWCOMER)"
 
 # Asks the network only when something is missing.
 install-deps:

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @Suite("Objects stay in their context, and the compiler sees to it")

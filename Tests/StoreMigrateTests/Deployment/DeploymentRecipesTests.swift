@@ -1,0 +1,119 @@
+import FoundationEssentials
+import Testing
+import Yams
+
+/// The recipes of Fixtures/Deployment, each with its own command line as it stands there.
+@Suite("Recipes for services, pods and arrays")
+struct DeploymentRecipesTests {
+    private let scratch: Scratch
+    private let environment: [String: String]
+
+    init() throws {
+        scratch = try Scratch()
+        let programs = try scratch.folder(".programs")
+        let targets = [
+            "store-migrate": try Tool.path, "share-fleet": Tool.package + "/Fixtures/Deployment/share-fleet",
+        ]
+        for (name, target) in targets {
+            let link = programs + "/" + name
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+        }
+        environment = ["PATH": programs + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")]
+    }
+
+    private static func text(_ name: String) throws -> String {
+        try String(contentsOf: URL(filePath: Tool.package + "/Fixtures/Deployment/" + name), encoding: .utf8)
+    }
+
+    /// A value of a manifest, by the keys and numbers that lead to it.
+    private static func value(_ name: String, _ path: [any NodeRepresentable]) throws -> Node {
+        var node = try #require(try Yams.compose(yaml: text(name)))
+        for step in path { node = try #require(try node[step.represented()]) }
+        return node
+    }
+
+    private func run(_ words: [String], _ more: [String: String] = [:]) async throws -> Tool.Run {
+        try await Tool.run(
+            command: words,
+            environment: environment.merging(more) { $1 },
+            folder: scratch.path
+        )
+    }
+
+    /// Three stores in a list with names as they are from the scratch folder.
+    private func makeFleet() async throws {
+        var list = ""
+        for name in ["one", "two", "three"] {
+            try scratch.folder(name + "/group")
+            try await scratch.store(name + "/Habits.sqlite")
+            list += "\(name)/Habits.sqlite\t\(name)/group\n"
+        }
+        try scratch.file("list", Array(list.utf8))
+    }
+
+    @Test("The init container shares the store, does nothing the second time, and minds no store on the first start")
+    func initContainer() async throws {
+        let place: [any NodeRepresentable] = ["spec", "initContainers", 0, "command"]
+        let command = try Self.value("init-container.yaml", place).array().compactMap(\.string)
+        try scratch.folder("private")
+        try scratch.folder("shared")
+        #expect(try await run(command).status == 0)
+        try await scratch.store("private/Habits.sqlite")
+        #expect(try await run(command).output.hasPrefix("Shared Habits.sqlite"))
+        #expect(try await run(command).output.hasPrefix("Already shared"))
+    }
+
+    @Test("The parts of the indexed job are the whole list, each once")
+    func indexedJob() async throws {
+        let container: [any NodeRepresentable] = ["spec", "template", "spec", "containers", 0, "command"]
+        let command = try Self.value("share-fleet-job.yaml", container).array().compactMap(\.string)
+        let count = try #require(try Self.value("share-fleet-job.yaml", ["spec", "completions"]).int)
+        #expect(command.last?.contains(" \(count) list ") == true)
+        try await makeFleet()
+        for index in 0..<count {
+            let run = try await run(command, ["JOB_COMPLETION_INDEX": "\(index)"])
+            #expect(run.status == 0, "\(run.errors)")
+        }
+        #expect(try await run(["share-fleet", "collect", "list", "outcomes"]).output == "      3  shared (0)\n")
+    }
+
+    @Test("The tasks of the array are the whole list, each once")
+    func array() async throws {
+        let script = Tool.package + "/Fixtures/Deployment/share-fleet.sbatch"
+        #expect(try Self.text("share-fleet.sbatch").contains("#SBATCH --array=0-9\n"))
+        try await makeFleet()
+        for index in 0...9 {
+            let variables = ["SLURM_ARRAY_TASK_ID": "\(index)", "SLURM_ARRAY_TASK_COUNT": "10"]
+            let run = try await run(["bash", script], variables)
+            #expect(run.status == 0, "\(run.errors)")
+        }
+        #expect(try await run(["share-fleet", "collect", "list", "outcomes"]).output == "      3  shared (0)\n")
+    }
+
+    @Test("The service's first command shares the store, and does nothing the second time")
+    func service() async throws {
+        let line = try #require(
+            try Self.text("habits.service").split(separator: "\n").first { $0.hasPrefix("ExecStartPre=") }
+        )
+        let words = line.dropFirst("ExecStartPre=/usr/bin/".count).split(separator: " ").map(String.init)
+        #expect(words.first == "store-migrate")
+        try scratch.folder("private")
+        try scratch.folder("shared")
+        #expect(try await run(words).status == 0)
+        try await scratch.store("private/Habits.sqlite")
+        #expect(try await run(words).output.hasPrefix("Shared Habits.sqlite"))
+        #expect(try await run(words).output.hasPrefix("Already shared"))
+    }
+
+    @Test(
+        "systemd has nothing against the service",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze"), "needs systemd-analyze")
+    )
+    func unit() async throws {
+        // The programs it names need not be here.
+        let unit = try Self.text("habits.service").replacing(/\/usr\/bin\/(store-migrate|habits)\b/, with: "/bin/true")
+        let file = try scratch.file("habits.service", Array(unit.utf8))
+        let run = try await run(["systemd-analyze", "verify", file])
+        #expect(run.status == 0, "\(run.output)\(run.errors)")
+    }
+}

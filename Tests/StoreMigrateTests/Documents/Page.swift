@@ -1,0 +1,90 @@
+import FoundationEssentials
+import Testing
+
+/// A page that people read: Markdown, with blocks that a test can run.
+struct Page: Sendable, CustomTestStringConvertible {
+    /// A fenced block: what is written behind the fence, the line of the fence, and what it holds.
+    struct Block: Sendable {
+        let kind: String
+        let line: Int
+        let lines: [String]
+
+        var text: String { lines.joined(separator: "\n") + "\n" }
+    }
+
+    /// A link to another place: the line, and where it leads.
+    struct Link: Sendable {
+        let line: Int
+        let target: String
+    }
+
+    /// The path from the package's folder.
+    let path: String
+    let blocks: [Block]
+    /// What is no block.
+    let prose: [(line: Int, text: String)]
+
+    var testDescription: String { path }
+
+    /// Every page of the package.
+    static let all: [Page] = {
+        let roots = [".github", "Fixtures", "Plugins", "Sources", "Tests"]
+        let found = roots.flatMap { root in
+            ((try? FileManager.default.subpathsOfDirectory(atPath: Tool.package + "/" + root)) ?? [])
+                .map { root + "/" + $0 }
+        }
+        return (["README.md"] + found.filter { $0.hasSuffix(".md") }.sorted()).compactMap { try? Page($0) }
+    }()
+
+    init(_ path: String) throws {
+        self.path = path
+        let text = try String(contentsOf: URL(filePath: Tool.package + "/" + path), encoding: .utf8)
+        var blocks: [Block] = []
+        var prose: [(line: Int, text: String)] = []
+        var open: (kind: String, line: Int, lines: [String])?
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            if let block = open {
+                if line == "```" {
+                    blocks.append(Block(kind: block.kind, line: block.line, lines: block.lines))
+                    open = nil
+                } else {
+                    open?.lines.append(String(line))
+                }
+            } else if line.hasPrefix("```") {
+                open = (String(line.dropFirst(3)), index + 1, [])
+            } else {
+                prose.append((index + 1, String(line)))
+            }
+        }
+        #expect(open == nil, "\(path): the block in line \(open?.line ?? 0) has no end")
+        self.blocks = blocks
+        self.prose = prose
+    }
+
+    /// The links in its prose, those in code left out.
+    var links: [Link] {
+        prose.flatMap { line, text in
+            let words = text.replacing(/`[^`]*`/, with: "")
+            let inline = words.matches(of: /\]\(([^)\s]+)\)/).map { String($0.1) }
+            let automatic = words.matches(of: /<((?:doc:|https?:\/\/)[^>\s]+)>/).map { String($0.1) }
+            return (inline + automatic).map { Link(line: line, target: $0) }
+        }
+    }
+
+    /// The anchors of its headings, as GitHub makes them.
+    var anchors: Set<String> {
+        Set(
+            prose.filter { $0.text.hasPrefix("#") }
+                .map { heading in
+                    let words = heading.text.drop { $0 == "#" }.drop { $0 == " " }.lowercased()
+                    return String(
+                        words.compactMap { character in
+                            if character == " " { return "-" }
+                            return character.isLetter || character.isNumber || "-_".contains(character)
+                                ? character : nil
+                        }
+                    )
+                }
+        )
+    }
+}
