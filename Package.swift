@@ -241,12 +241,12 @@ let package = Package(
         ),
         .target(
             name: "TestSupport",
-            dependencies: ["StoreFormat", "SafeFiles", .systemPackage],
+            dependencies: ["CTestSupport", "StoreFormat", "SafeFiles", .systemPackage],
             path: "Tests/TestSupport",
             swiftSettings: strict
         ),
         .target(name: "CTestSupport", path: "Tests/CTestSupport", cSettings: strictC),
-        .tests("SafeFilesTests", ["SafeFiles", "CLinux", "CTestSupport", .systemPackage]),
+        .tests("SafeFilesTests", ["TestSupport", "SafeFiles", "CLinux", "CTestSupport", .systemPackage]),
         .target(name: "CFaultShim", path: "Tests/CFaultShim", cSettings: strictC),
         .target(
             name: "FaultSupport",
@@ -290,7 +290,7 @@ let package = Package(
                 "StoreFixtures", "StoreFormat", "SafeFiles", "CTestSupport", .systemPackage,
             ]
         ),
-        .tests("StoreFixturesTests", ["StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]),
+        .tests("StoreFixturesTests", ["TestSupport", "StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]),
         .tests(
             "ManagedObjectsTests",
             [
@@ -313,7 +313,7 @@ let package = Package(
                 "StoreStrategies", "SafeFiles",
             ]
         ),
-        .tests("StoreStrategiesTests", ["StoreStrategies", "BuiltInStrategies", "StoreMigrationTesting"]),
+        .tests("StoreStrategiesTests", ["TestSupport", "StoreStrategies", "BuiltInStrategies", "StoreMigrationTesting"]),
         .tests(
             "StoreMigrationTests",
             [

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/close_range.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
@@ -69,7 +70,12 @@ int cconfinement_landlock_allow(int ruleset, int descriptor, enum cconfinement_p
 
 int cconfinement_adopt_orphans(int on) { return prctl(PR_SET_CHILD_SUBREAPER, on, 0, 0, 0); }
 
-int cconfinement_end_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); }
+int cconfinement_end_with(pid_t parent) {
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) return -1;
+    /* It may be gone already. */
+    if (getppid() != parent) _exit(126);
+    return 0;
+}
 
 int cconfinement_end_group(pid_t group, int milliseconds) {
     /* A process that is being forked while this is sent gets it, too: the kernel restarts the fork. */
@@ -323,26 +329,34 @@ static int limit(int resource, uint64_t value) {
 #define RULESET 4
 #define FIRST_FREE 10
 
-/*
- * Everything that happens in the child; returns only when something failed. What channel points to is always a
- * descriptor of ours.
- */
-static void confine(const struct cconfinement_confinement *confinement, int *channel, pid_t parent) {
+/* Makes the child a leader of its own group that has these streams, and no signal handled or blocked. */
+static int begin(int input, int output, int errors) {
     sigset_t none;
     sigemptyset(&none);
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (setpgid(0, 0) == -1) return;
+    if (setpgid(0, 0) == -1) return -1;
     /* Out of the way first: any of them may have one of the numbers that they are to get. */
-    int input = fcntl(confinement->input, F_DUPFD, FIRST_FREE), output = fcntl(confinement->output, F_DUPFD, FIRST_FREE);
-    int errors = fcntl(confinement->errors, F_DUPFD, FIRST_FREE), ruleset = -1;
-    if (input == -1 || output == -1 || errors == -1) return;
+    input = fcntl(input, F_DUPFD_CLOEXEC, FIRST_FREE);
+    output = fcntl(output, F_DUPFD_CLOEXEC, FIRST_FREE);
+    errors = fcntl(errors, F_DUPFD_CLOEXEC, FIRST_FREE);
+    if (input == -1 || output == -1 || errors == -1) return -1;
+    return dup2(input, 0) == -1 || dup2(output, 1) == -1 || dup2(errors, 2) == -1 ? -1 : 0;
+}
+
+/*
+ * Everything that happens in the child; returns only when something failed. What channel points to is always a
+ * descriptor of ours.
+ */
+static void confine(const void *context, int *channel, pid_t parent) {
+    const struct cconfinement_confinement *confinement = context;
+    int ruleset = -1;
     /* What was made to confine the program must be put into force, or the program is not run. */
     if (confinement->ruleset != -1) {
         ruleset = fcntl(confinement->ruleset, F_DUPFD, FIRST_FREE);
         if (ruleset == -1) return;
     }
-    if (dup2(input, 0) == -1 || dup2(output, 1) == -1 || dup2(errors, 2) == -1) return;
+    if (begin(confinement->input, confinement->output, confinement->errors) == -1) return;
     /* The two that are still needed close themselves when the program runs. */
     if (dup3(*channel, REPORT, O_CLOEXEC) == -1) return;
     *channel = REPORT;
@@ -368,9 +382,8 @@ static void confine(const struct cconfinement_confinement *confinement, int *cha
         if (syscall(SYS_setgroups, 0, NULL) == -1 || syscall(SYS_setresgid, group, group, group) == -1) return;
         if (syscall(SYS_setresuid, user, user, user) == -1) return;
     }
-    /* After the change of user, which would undo it. The program does not outlive the thread that talks to it. */
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) return;
-    if (getppid() != parent) _exit(126);
+    /* After the change of user, which would undo it. */
+    if (cconfinement_end_with(parent) == -1) return;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1) return;
     if (confinement->ruleset != -1 && syscall(SYS_landlock_restrict_self, ruleset, 0) == -1) return;
     const struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = (struct sock_filter *)filter};
@@ -378,7 +391,17 @@ static void confine(const struct cconfinement_confinement *confinement, int *cha
     execve(confinement->path, confinement->arguments, confinement->environment);
 }
 
-pid_t cconfinement_spawn_confined(const struct cconfinement_confinement *confinement) {
+static void become(const void *context, int *channel, pid_t parent) {
+    const struct cconfinement_program *program = context;
+    (void)channel;
+    if (begin(program->input, program->output, program->errors) == -1 || cconfinement_end_with(parent) == -1) return;
+    /* Whoever waits for the end of a pipe of ours waits for no child. */
+    if (syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC) == -1) return;
+    execve(program->path, program->arguments, program->environment);
+}
+
+/* Makes a child that does something, which returns only when it failed. */
+static pid_t make_child(void (*body)(const void *context, int *channel, pid_t parent), const void *context) {
     int report[2];
     if (pipe2(report, O_CLOEXEC) == -1) return -1;
     /* No handler of this process may run in the child, which shares its descriptors' offsets and nothing else. */
@@ -391,7 +414,7 @@ pid_t cconfinement_spawn_confined(const struct cconfinement_confinement *confine
     if (child == 0) {
         int channel = fcntl(report[1], F_DUPFD_CLOEXEC, FIRST_FREE);
         if (channel == -1) _exit(126);
-        confine(confinement, &channel, parent);
+        body(context, &channel, parent);
         int failure = errno;
         ssize_t written = write(channel, &failure, sizeof failure);
         _exit(written == -1 ? 126 : 127);
@@ -413,3 +436,9 @@ pid_t cconfinement_spawn_confined(const struct cconfinement_confinement *confine
     if (child == -1) errno = failure;
     return child;
 }
+
+pid_t cconfinement_spawn_confined(const struct cconfinement_confinement *confinement) {
+    return make_child(confine, confinement);
+}
+
+pid_t cconfinement_spawn(const struct cconfinement_program *program) { return make_child(become, program); }

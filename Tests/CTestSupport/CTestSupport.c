@@ -1,8 +1,10 @@
 #define _GNU_SOURCE
 #include "CTestSupport.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,6 +19,12 @@ int ctest_set_own_mask(uint32_t mask) {
     if (unshare(CLONE_FS) == -1) return -1;
     umask(mask);
     return 0;
+}
+
+int ctest_pipe(int *ends) { return pipe2(ends, O_CLOEXEC); }
+
+int ctest_close_from(void *actions, int lowest) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, lowest);
 }
 
 int ctest_open_process(int32_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }

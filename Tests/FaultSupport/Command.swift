@@ -67,6 +67,8 @@ package struct Command: Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        // Whoever waits for the end of a pipe of ours waits for no other child.
+        ctest_close_from(&actions, 3)
 
         var process: pid_t = 0
         let result = Self.withCStrings([executable] + arguments) { arguments in

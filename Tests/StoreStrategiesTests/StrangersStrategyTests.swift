@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A strategy of somebody who has this package as a dependency and nothing else of it.
@@ -97,12 +98,12 @@ struct StrangersStrategyTests {
                     .map { folder + "/" + $0 }
             }
         let program = scratch.path("program")
-        let built = try run(
+        let built = try ChildProgram.run(
             ["swiftc", "-swift-version", "6", "-I", products.appendingPathComponent("Modules").path]
                 + ["-o", program, scratch.path("main.swift")] + objects
         )
         #expect(built.status == 0, "\(built.output)")
-        return try run([program]).output
+        return try ChildProgram.run([program]).output
     }
 
     /// The package is built into a folder of the test's own; of this one it reads the sources alone.
@@ -119,7 +120,7 @@ struct StrangersStrategyTests {
             "Package.resolved",
             try String(contentsOfFile: Package.path + "/Package.resolved", encoding: .utf8)
         )
-        let tested = try run(
+        let tested = try ChildProgram.run(
             ["swift", "test", "--package-path", scratch.path(""), "--force-resolved-versions", "--jobs", "2"]
         )
         #expect(tested.status == 0, "\(tested.output.suffix(4000))")
@@ -135,19 +136,6 @@ struct StrangersStrategyTests {
                 atPath: $0.appendingPathComponent("Modules/StoreStrategies.swiftmodule").path
             )
         }
-    }
-
-    private func run(_ words: [String]) throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = words
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: text, as: UTF8.self))
     }
 
     /// A folder that goes away with the test.

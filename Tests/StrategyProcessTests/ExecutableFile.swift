@@ -1,4 +1,4 @@
-import Foundation
+import TestSupport
 
 /// Files to be run, put into place by another process.
 ///
@@ -10,11 +10,6 @@ enum ExecutableFile {
     }
 
     static func copy(_ source: String, to path: String) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/cp")
-        process.arguments = [source, path]
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw CopyFailure(path: path) }
+        guard try ChildProgram.run(["cp", source, path]).status == 0 else { throw CopyFailure(path: path) }
     }
 }

@@ -26,19 +26,10 @@ package struct SwiftCompiler {
         defer { try? FileManager.default.removeItem(at: folder) }
         let files = sources.keys.sorted().map { folder.appendingPathComponent($0) }
         for file in files { try Data((sources[file.lastPathComponent] ?? "").utf8).write(to: file) }
-        let process = Process()
         // Who may touch an object is decided after type-checking, on the way to machine code.
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments =
-            ["swiftc", "-emit-sil", "-whole-module-optimization", "-o", "/dev/null", "-swift-version", "6"]
-            + searchPaths + files.map(\.path)
-        let output = Pipe()
-        process.standardError = output
-        process.standardOutput = output
-        try process.run()
-        let text = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return String(decoding: text, as: UTF8.self).replacingOccurrences(of: folder.path + "/", with: "")
+        let words = ["swiftc", "-emit-sil", "-whole-module-optimization", "-o", "/dev/null", "-swift-version", "6"]
+        let output = try ChildProgram.run(words + searchPaths + files.map(\.path)).output
+        return output.replacingOccurrences(of: folder.path + "/", with: "")
     }
 
     /// The built modules, and the maps of the C modules that they stand on.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `swift package rehearse-upgrades` in a package that has this one as a dependency.
@@ -58,17 +59,9 @@ struct RehearseCommandTests {
 
     private func run(_ words: [String], in folder: URL) throws -> (status: Int32, output: String) {
         let products = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments =
-            ["STORE_MIGRATE_TOOL=" + products.appendingPathComponent("store-migrate").path, "swift", "package"]
-            + ["--package-path", folder.path, "--force-resolved-versions", "rehearse-upgrades"] + words
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: text, as: UTF8.self))
+        return try ChildProgram.run(
+            ["swift", "package", "--package-path", folder.path, "--force-resolved-versions", "rehearse-upgrades"] + words,
+            environment: ["STORE_MIGRATE_TOOL": products.appendingPathComponent("store-migrate").path]
+        )
     }
 }

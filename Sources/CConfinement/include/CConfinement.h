@@ -45,6 +45,23 @@ struct cconfinement_confinement {
  */
 pid_t cconfinement_spawn_confined(const struct cconfinement_confinement *confinement);
 
+struct cconfinement_program {
+    /* Where the program is, and its arguments and environment, each ended by a null pointer. */
+    const char *path;
+    char *const *arguments;
+    char *const *environment;
+    /* The descriptors that become 0, 1 and 2; no other one is inherited. */
+    int input;
+    int output;
+    int errors;
+};
+
+/*
+ * The same for a program that is trusted: it leads a group of its own, and the kernel kills it when the thread that
+ * started it ends, however early that is.
+ */
+pid_t cconfinement_spawn(const struct cconfinement_program *program);
+
 /*
  * A rule set that forbids every access to files and, where the kernel can, TCP, abstract sockets and signals to others;
  * -1 and errno when it cannot be made.
@@ -67,7 +84,7 @@ int cconfinement_landlock_allow(int ruleset, int descriptor, enum cconfinement_p
 int cconfinement_adopt_orphans(int on);
 
 /* Has the kernel kill this process when the thread that started it ends; a later change of user undoes it. */
-int cconfinement_end_with_parent(void);
+int cconfinement_end_with(pid_t parent);
 
 /*
  * Ends every process of a group, and waits until each child among them is gone; false when that takes longer, as for a

@@ -95,51 +95,51 @@ final class ChildProcess: Sendable {
         _ environment: [String: String],
         _ streams: [Stream]
     ) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-        posix_spawn_file_actions_init(&actions)
-        posix_spawnattr_init(&attributes)
-        defer {
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        for (number, stream) in streams.enumerated() {
-            let number = Int32(number)
-            switch stream {
-            case .nothing:
-                posix_spawn_file_actions_addopen(&actions, number, "/dev/null", number == 0 ? O_RDONLY : O_WRONLY, 0)
-            case .file(let path):
-                posix_spawn_file_actions_addopen(&actions, number, path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-            case .descriptor(let descriptor): posix_spawn_file_actions_adddup2(&actions, descriptor, number)
+        var descriptors: [Int32] = []
+        var opened: [Int32] = []
+        defer { for descriptor in opened { close(descriptor) } }
+        for stream in streams {
+            if case .descriptor(let descriptor) = stream {
+                descriptors.append(descriptor)
+                continue
             }
+            let descriptor = try open(stream)
+            opened.append(descriptor)
+            descriptors.append(descriptor)
         }
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        for number in [SIGPIPE, SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, number) }
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setpgroup(&attributes, 0)
-        let flags = Int32(POSIX_SPAWN_SETPGROUP) | Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETSIGMASK)
-        posix_spawnattr_setflags(&attributes, Int16(flags))
-        var id: pid_t = 0
         let path = words.first ?? ""
-        let code = withCStrings(words) { words in
+        let id = withCStrings(words) { words in
             withCStrings(environment.map { "\($0)=\($1)" }) { environment in
-                posix_spawn(&id, path, &actions, &attributes, words, environment)
+                path.withCString { path in
+                    var program = cconfinement_program()
+                    program.path = path
+                    program.arguments = words
+                    program.environment = environment
+                    (program.input, program.output, program.errors) = (descriptors[0], descriptors[1], descriptors[2])
+                    return cconfinement_spawn(&program)
+                }
             }
         }
-        guard code == 0 else {
-            throw RehearsalFailure("\(path) cannot be started (\(Errno(rawValue: code)))")
-        }
+        guard id != -1 else { throw RehearsalFailure("\(path) cannot be started (\(Errno(rawValue: errno)))") }
         return id
+    }
+
+    private static func open(_ stream: Stream) throws -> Int32 {
+        var path = "/dev/null"
+        if case .file(let file) = stream { path = file }
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor != -1 else {
+            throw RehearsalFailure("\(path) cannot be opened (\(Errno(rawValue: errno)))")
+        }
+        return descriptor
     }
 
     private static func withCStrings<R>(
         _ texts: [String],
-        _ body: ([UnsafeMutablePointer<CChar>?]) -> R
+        _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>?) -> R
     ) -> R {
-        let pointers = texts.map { strdup($0) }
+        let pointers = texts.map { strdup($0) } + [nil]
         defer { for pointer in pointers { free(pointer) } }
-        return body(pointers + [nil])
+        return pointers.withUnsafeBufferPointer { body($0.baseAddress) }
     }
 }

@@ -1,4 +1,3 @@
-import CConfinement
 import FoundationEssentials
 import Glibc
 
@@ -25,7 +24,6 @@ public struct RehearsedProcess {
         }
         // Whatever becomes of the one who asked: the kernel ends this process.
         alarm(seconds)
-        _ = cconfinement_end_with_parent()
         var process = RehearsedProcess(
             writer: PlainWriter(arguments[0]),
             path: arguments[0],

@@ -66,6 +66,7 @@ public struct RehearsedRun {
     public func prepare() throws {
         // Whatever becomes of the one who asked: the kernel ends this process.
         alarm(seconds)
+        let parent = getppid()
         if !moments.isEmpty { try watchMoments() }
         if runsAsNobody, getuid() == 0 {
             guard setgroups(0, nil) == 0, setgid(Self.nobody) == 0, setuid(Self.nobody) == 0 else {
@@ -75,8 +76,8 @@ public struct RehearsedRun {
         guard chdir(folder) == 0 else {
             throw RehearsalFailure("\(folder) cannot be entered (\(Errno(rawValue: errno)))")
         }
-        // After the change of user, which would undo it.
-        _ = cconfinement_end_with_parent()
+        // A change of user undid it; and what a tracer starts does not have it yet.
+        _ = cconfinement_end_with(parent)
     }
 
     private func watchMoments() throws {

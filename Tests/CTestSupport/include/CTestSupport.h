@@ -14,6 +14,12 @@ int ctest_become_user(uint32_t user, uint32_t group);
 /* Gives the calling thread a file mode mask of its own. */
 int ctest_set_own_mask(uint32_t mask);
 
+/* pipe2(2), with ends that no other program inherits: the first to read. */
+int ctest_pipe(int *ends);
+
+/* posix_spawn_file_actions_addclosefrom_np(3): the child gets no descriptor from the lowest on. */
+int ctest_close_from(void *actions, int lowest);
+
 /* pidfd_open(2): a descriptor that is readable once the process has ended. */
 int ctest_open_process(int32_t process);
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The built tool under limits that the kernel keeps: ten seconds of a processor and 256 MiB of memory of its own.
 struct ConfinedTool {
@@ -17,15 +18,9 @@ struct ConfinedTool {
             .first { FileManager.default.isExecutableFile(atPath: $0) } ?? "store-migrate"
         let words = ["prlimit", "--cpu=\(Self.seconds)", "--data=\(Self.bytes)", tool] + arguments
         let command = words.map { "'\($0)'" }.joined(separator: " ")
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
         // The shell tells a signal as 128 and its number; what feeds the tool ends with the pipe.
-        process.arguments = ["-c", pipe.map { "\($0) | \(command)" } ?? "\(command) \(input)"]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        let status = process.terminationStatus
-        self.status = process.terminationReason == .uncaughtSignal ? -status : status > 128 ? 128 - status : status
+        let line = pipe.map { "\($0) | \(command)" } ?? "\(command) \(input)"
+        let status = try ChildProgram.run(["sh", "-c", line]).status
+        self.status = status > 128 ? 128 - status : status
     }
 }

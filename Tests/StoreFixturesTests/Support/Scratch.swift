@@ -2,6 +2,7 @@ import Foundation
 import SafeFiles
 import StoreFixtures
 import StoreFormat
+import TestSupport
 
 /// A folder for one test, with a place for one store; it goes away with the value.
 final class Scratch {
@@ -61,15 +62,7 @@ enum SQLiteShell {
 
     /// Returns what `sqlite3` prints for a statement.
     static func output(_ location: StoreLocation, _ sql: String) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: path ?? "")
-        process.arguments = ["-batch", location.path, sql]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        try ChildProgram.run([path ?? "", "-batch", location.path, sql]).output
+            .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

@@ -93,17 +93,10 @@ final class SQLiteShell {
     private static let path = "/usr/bin/sqlite3"
     static var isPresent: Bool { FileManager.default.isExecutableFile(atPath: path) }
 
-    private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
+    private let process: ChildProgram
 
     init(_ store: String) throws {
-        process.executableURL = URL(filePath: Self.path)
-        process.arguments = ["-batch", store]
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+        process = try ChildProgram([Self.path, "-batch", store], errors: .discarded)
     }
 
     /// Has statements executed, and returns when they were.
@@ -112,20 +105,18 @@ final class SQLiteShell {
         send(sql + ";\n.once |cat\nSELECT 'and' || ' done';\n")
         var text = ""
         while !text.contains("and done") {
-            let data = output.fileHandleForReading.availableData
+            let data = process.available()
             try #require(!data.isEmpty, "the writer ended: \(text)")
             text += String(decoding: data, as: UTF8.self)
         }
     }
 
     /// Hands statements over, and does not wait for them.
-    func send(_ sql: String) {
-        input.fileHandleForWriting.write(Data(sql.utf8))
-    }
+    func send(_ sql: String) { process.say(sql) }
 
-    /// Lets it do what it was handed, and waits for its end; it would not hear a signal, for the tests' threads block them.
+    /// Lets it do what it was handed, and waits for its end.
     func end() {
-        try? input.fileHandleForWriting.close()
-        process.waitUntilExit()
+        process.closeInput()
+        _ = process.wait()
     }
 }

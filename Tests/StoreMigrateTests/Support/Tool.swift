@@ -35,6 +35,9 @@ enum Tool {
     static let package = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
         .removingLastComponent().string
 
+    /// After so many seconds whatever hangs is ended, with all that it started, and fails with status 124.
+    private static let patience = ["-k", "10", "900"]
+
     /// Runs the tool with the arguments.
     static func run(_ arguments: [String], environment: [String: String] = [:], folder: String? = nil) async throws
         -> Run
@@ -51,10 +54,9 @@ enum Tool {
         // What the tests run under must not decide what the tool prints.
         var variables: [Environment.Key: String?] = ["NO_COLOR": nil, "STORE_MIGRATE_GROUPS": nil]
         for (name, value) in environment { variables[Environment.Key(stringLiteral: name)] = value }
-        let name = words.first ?? ""
         let result = try await Subprocess.run(
-            name.contains("/") ? .path(FilePath(name)) : .name(name),
-            arguments: Arguments(Array(words.dropFirst())),
+            .name("timeout"),
+            arguments: Arguments(patience + words),
             environment: .inherit.updating(variables),
             workingDirectory: folder.map { FilePath($0) },
             output: .string(limit: 64 << 20),
