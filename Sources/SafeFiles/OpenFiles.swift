@@ -11,8 +11,8 @@ package enum OpenFiles {
         for number in try descriptors.entries().compactMap(Int32.init) {
             do throws(Errno) {
                 if try operations.status(of: number).identity == identity { return true }
-            } catch .badFileDescriptor {
-                // Another thread closed it meanwhile.
+            } catch .badFileDescriptor, .noSuchFileOrDirectory, .noSuchProcess {
+                // Another thread closed it meanwhile; or it leads to what the kernel told of a process that is gone.
                 continue
             } catch {
                 throw FileError(operation: "look at", path: "/proc/self/fd/\(number)", errno: error)

@@ -51,8 +51,18 @@ package enum SeededBug: CaseIterable, Sendable {
         #endif
     }
 
+    /// True for the name of the environment's variable that asks for a mistake.
+    package static func isAsked(by variable: String) -> Bool {
+        #if DEBUG
+        variable == Self.variable
+        #else
+        false
+        #endif
+    }
+
     #if DEBUG
-    private static let chosen: SeededBug? = getenv("STORE_MIGRATE_SEEDED_BUG")
+    private static let variable = "STORE_MIGRATE_SEEDED_BUG"
+    private static let chosen: SeededBug? = getenv(variable)
         .flatMap { name in allCases.first { "\($0)" == String(cString: name) } }
     #endif
 }

@@ -11,6 +11,7 @@ package struct RestoreJudge: Judge {
     package let archive: [UInt8]
 
     private static let headerBytes = 100
+    private static let interrupted: Int32 = 6
     private static let asidePrefix = ".store-migrate-aside-"
     private var share: ShareJudge { ShareJudge(template: template, displaced: displaced) }
 
@@ -50,8 +51,10 @@ package struct RestoreJudge: Judge {
 
     /// Right after the fault: the place is as it was, or as the archive has it.
     package func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
-        // A damaged store leaves its place before the other one moves in; killed there, the next run puts it back or goes on.
-        let isBetween = try isDamaged && fault.isDeadly && isVacant(scratch) && objectionsToAside(scratch).isEmpty
+        // A damaged store leaves its place before the other one moves in; killed there, or by a disk that takes nothing
+        // any more and with a word of that, the next run puts it back or goes on.
+        let mayStayBetween = fault.isDeadly || fault.isLasting && ending == .exited(Self.interrupted)
+        let isBetween = try isDamaged && mayStayBetween && isVacant(scratch) && objectionsToAside(scratch).isEmpty
         let isUntouched = try isBetween || isUntouched(scratch)
         var objections = try isUntouched ? [] : objectionsToPlace(scratch)
         objections += self.objections(to: ending, fault) {

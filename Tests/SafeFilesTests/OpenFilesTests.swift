@@ -19,6 +19,16 @@ struct OpenFilesTests {
         #expect(try !OpenFiles.isOpenInThisProcess(identity))
     }
 
+    @Test("A descriptor of what the kernel told of a process that is gone is no obstacle")
+    func gone() throws {
+        let identity = try folder.createFile("file", mode: 0o600).status().identity
+        let process = try HeldProcess("echo here; exec cat")
+        let descriptors = try Directory.open(path: "/proc/\(process.identifier)/fd")
+        process.kill()
+        #expect(try !OpenFiles.isOpenInThisProcess(identity))
+        withExtendedLifetime(descriptors) {}
+    }
+
     @Test("Another process that has the file open is named")
     func elsewhere() throws {
         try folder.createFile("file", mode: 0o600).close()

@@ -90,12 +90,16 @@ public struct Recovery: Sendable {
     ) throws -> ShareOutcome {
         let recovery = RunRecovery(run, options: options, monitor: .silent, logger: logger ?? .silent)
         if wanted == .back, try recovery.decision() == .forward {
+            let isRestore = run.run.restores != nil
             throw MigrationError(
                 .needsDecision,
                 "the copy is in place; a run cannot be taken back after that",
                 path: run.run.new.path,
-                advice: "Finish the run with the resume command.",
-                next: .resume(old: run.run.old.path)
+                advice: isRestore
+                    ? "Finish the run with the resume command."
+                    : "Finish the run with the resume command; or go back with the unshare command, which finishes it first.",
+                next: isRestore
+                    ? .resume(old: run.run.old.path) : .unshare(old: run.run.old.path, new: run.run.new.path)
             )
         }
         let decision = try recovery.recover(&journal)

@@ -26,8 +26,8 @@ struct UnshareRun {
         try recover()
         try mergeLateWrites()
         return try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
-            let transaction = try begin(&journal)
-            let result = try bringBack(transaction)
+            let (shared, transaction) = try begin(&journal)
+            let result = try bringBack(shared, transaction)
             let withdrawal = try withdraw()
             // As long as the new store stands in its place, this is to be done again.
             if case .done = withdrawal {
@@ -71,31 +71,33 @@ struct UnshareRun {
         }
     }
 
-    /// The number of the run that brings the content back, journalled before it begins.
-    private func begin(_ journal: inout MigrationJournal) throws -> String {
+    /// What was shared, and the number of the run that brings it back, journalled before it begins.
+    private func begin(_ journal: inout MigrationJournal) throws -> (RunState.SharedRun, String) {
         let shared: RunState.SharedRun
         switch journal.state {
         case .unsharing(let run, let transaction):
             try requireSamePlace(run)
-            return transaction
+            return (run, transaction)
         case .shared(let run), .retired(let run, _): shared = run
         default: throw notShared()
         }
         try requireSamePlace(shared)
-        guard try gatherer.newPlace(of: shared) == .ours else {
-            throw MigrationError(
-                .needsDecision,
-                "the store that was shared is not at its place",
-                path: new.path,
-                next: .status(old: old.path, new: new.path)
-            )
-        }
+        guard try gatherer.newPlace(of: shared) == .ours else { throw notAtItsPlace() }
         if case .shared = journal.state, try !gatherer.isUnchanged(shared.oldState) {
             throw MigrationError(.busy, "the old store keeps being written to", path: old.path)
         }
         let transaction = RunContext.drawTransaction()
         try journal.append(.unsharing(transaction: transaction))
-        return transaction
+        return (shared, transaction)
+    }
+
+    private func notAtItsPlace() -> MigrationError {
+        MigrationError(
+            .needsDecision,
+            "the store that was shared is not at its place",
+            path: new.path,
+            next: .status(old: old.path, new: new.path)
+        )
     }
 
     private func requireSamePlace(_ shared: RunState.SharedRun) throws {
@@ -121,7 +123,7 @@ struct UnshareRun {
     // MARK: The way back
 
     /// Copies the new store over the old one; nil when an earlier attempt did.
-    private func bringBack(_ transaction: String) throws -> RunResult? {
+    private func bringBack(_ shared: RunState.SharedRun, _ transaction: String) throws -> RunResult? {
         try wayBack.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
             if case .interrupted(let run) = journal.state {
                 try RunRecovery(run, options: backwards, monitor: monitor, logger: logger).recover(&journal)
@@ -142,6 +144,8 @@ struct UnshareRun {
             guard let inspection = condition.inspection else {
                 throw MigrationError(.nothingFound, "the new store is gone", path: new.path)
             }
+            // The run that copies it holds to this UUID under the store's lock.
+            guard inspection.uuid == shared.completion.newUUID else { throw notAtItsPlace() }
             var context = try RunContext(
                 transaction: transaction,
                 old: new,

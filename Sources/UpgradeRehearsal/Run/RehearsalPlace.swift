@@ -78,7 +78,7 @@ final class RehearsalPlace {
     /// The environment of every process: this one's, without what it says to the tool, and with folders of the place's own.
     var environment: [String: String] {
         var result = ProcessInfo.processInfo.environment.filter { name, _ in
-            !name.hasPrefix("STORE_MIGRATE_") || name == "STORE_MIGRATE_SEEDED_BUG"
+            !name.hasPrefix("STORE_MIGRATE_") || SeededBug.isAsked(by: name)
         }
         result["HOME"] = path
         result["TMPDIR"] = String(path.dropLast("place".count)) + "temporary"

@@ -40,6 +40,8 @@ struct InterruptedRunTests {
             if interruption.goesForward {
                 let error = #expect(throws: MigrationError.self) { try recovery.abort() }
                 #expect(error?.outcome == .needsDecision)
+                let (old, new) = (world.places.oldStore.path, world.places.newStore.path)
+                #expect(error?.next == .unshare(old: old, new: new))
                 #expect(try contents(world) == before)
             } else {
                 #expect(try recovery.abort().outcome == (attempt == 1 ? .rolledBack : .done))
