@@ -139,7 +139,8 @@ fleet: install-deps
 
 # The pages of every public product, without a warning.
 DOCUMENTED := StoreMigration StoreVerification StoreBackup ManagedObjects ChangeRelay ChangeMerging StoreFormat \
-  StoreStrategies StrategyProcess BuiltInStrategies StoreMigrationTesting
+  StoreStrategies StrategyProcess BuiltInStrategies StoreMigrationTesting \
+  UpgradeRehearsal RehearsalTesting
 
 documentation: export STORE_MIGRATE_DOCUMENTATION := 1
 documentation: install-deps

@@ -7,7 +7,7 @@ import StoreFormat
 /// when `body` throws.
 ///
 /// `recipe` is the path of a recipe, relative to the folder of the source file that asks; or the recipe itself, which is
-/// known by its line breaks. Throws ``RecipeError``, with line and column, for a wrong one.
+/// known by its line breaks. Throws `RecipeError`, with line and column, for a wrong one.
 public func withStore<R>(
     _ recipe: String,
     named name: String = "Store.sqlite",

@@ -19,7 +19,7 @@ public struct ReportFile: Sendable {
     /// Finds the folder of the file; made before a run, it fails before anything is done.
     ///
     /// What is there already is replaced only when it is a report or empty; a name that belongs to one of `stores` is never
-    /// taken. Throws a ``MigrationError`` for these, and where the folder is missing or this user may not write to it.
+    /// taken. Throws a `MigrationError` for these, and where the folder is missing or this user may not write to it.
     public init(_ url: URL, besides stores: [StoreLocation]) throws {
         location = StoreLocation(url: url)
         do {
