@@ -40,6 +40,7 @@ package struct SwiftCompiler {
             products.appendingPathComponent("Modules"),
             checkouts.appendingPathComponent("swift-system/Sources/CSystem/include"),
             checkouts.appendingPathComponent("GRDB.swift/Sources/GRDBSQLite"),
+            checkouts.appendingPathComponent("Yams/Sources/CYaml/include"),
         ]
         let maps = ["CArchive", "CConfinement", "CLinux", "CSQLite", "CZlib"]
             .map { products.appendingPathComponent("\($0).build/module.modulemap") }

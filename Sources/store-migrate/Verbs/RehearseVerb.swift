@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import StoreMigration
 import UpgradeRehearsal
 
@@ -45,11 +46,17 @@ struct RehearseVerb: Verb {
 
     private func rehearse(_ page: RunReport, _ reporter: Reporter) throws -> Ending {
         let found = try scenarios.flatMap { try Rehearsals.scenarios(at: $0) }
-        let reports = try ScenarioRunner(jobs: options.jobs, keepsFiles: options.keep)
+        let reports = try ScenarioRunner(tool: Self.ownProgram, jobs: options.jobs, keepsFiles: options.keep)
             .run(found, isCancelled: reporter.isCancelled) { reporter.result($0.text, record: $0.record) }
         if let junit = options.junit { try Rehearsals.write(JUnitReport(reports), to: junit) }
         page.tell(reports, of: found.count)
         return reporter.close(reports, of: found.count)
+    }
+
+    /// What is rehearsed is this very program, whatever its file is called; nil where `$STORE_MIGRATE_TOOL` names another.
+    private static var ownProgram: String? {
+        guard ProcessInfo.processInfo.environment["STORE_MIGRATE_TOOL"] == nil else { return nil }
+        return try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     }
 
     private func writeNew(_ reporter: Reporter) throws -> Ending {

@@ -56,6 +56,32 @@ struct RehearseTests {
         #expect(lines.last?["outcome"]?.string == "findings")
     }
 
+    @Test("Without the tracer a scenario in which the kernel's calls fail is not carried out, and is told as that")
+    func withoutTracer() async throws {
+        let faulty = Self.good.replacing("ends: {status: 10}", with: "fails: {call: openat, nth: all, with: EIO}")
+        let scratch = try Self.scratch(["faulty.yaml": faulty])
+        let words = ["rehearse", "faulty.yaml", "good.yaml", "--junit", "r.xml"]
+        let run = try await Tool.run(command: ["env", "PATH=/none", try Tool.path] + words, folder: scratch.path)
+        #expect(run.status == 3)
+        #expect(run.output.contains("strace; install it"), "\(run.output)")
+        #expect(run.output.hasSuffix("2 scenarios, of which 1 held\n"))
+        let xml = try String(contentsOf: URL(filePath: scratch.path("r.xml")), encoding: .utf8)
+        #expect(xml.contains("<testsuites tests=\"2\" failures=\"0\" errors=\"1\""))
+    }
+
+    @Test("What is rehearsed is the program itself, under whatever name")
+    func ownProgram() async throws {
+        let scratch = try Self.scratch()
+        let run = try await Tool.run(
+            command: [
+                "sh", "-c", "cp \"$TOOL\" renamed; ln -s /bin/false store-migrate; exec ./renamed rehearse good.yaml",
+            ],
+            environment: ["TOOL": try Tool.path],
+            folder: scratch.path
+        )
+        #expect(run.status == 0, "\(run.output) \(run.errors)")
+    }
+
     @Test("A wrong scenario ends with 2, line and column, before any is carried out")
     func wrong() async throws {
         let scratch = try Self.scratch(["wrong.yaml": "about: x\nstore: {}\n"])
