@@ -313,7 +313,10 @@ let package = Package(
                 "StoreStrategies", "SafeFiles",
             ]
         ),
-        .tests("StoreStrategiesTests", ["TestSupport", "StoreStrategies", "BuiltInStrategies", "StoreMigrationTesting"]),
+        .tests(
+            "StoreStrategiesTests",
+            ["TestSupport", "StoreStrategies", "BuiltInStrategies", "StoreMigrationTesting"]
+        ),
         .tests(
             "StoreMigrationTests",
             [
