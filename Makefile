@@ -48,12 +48,13 @@ bench: install-deps
 	STORE_MIGRATE_TOOL="$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate" \
 	  swift package --package-path Tests/Benchmarks --allow-writing-to-package-directory benchmark
 
-# Every harness at its gate, over the tool as it is shipped, and one page of figures.
+# Every harness at its gate, over the tool as it is shipped, and one page of figures; then the fuzzers, half a minute each.
 proofs: install-deps
 	swift build --build-tests $(SWIFT_FLAGS)
 	swift build -c release --static-swift-stdlib --product store-migrate
 	STORE_MIGRATE_TOOL="$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate" \
 	  "$$(swift build --show-bin-path)/proofs"
+	$(MAKE) --no-print-directory fuzz
 
 # Those harnesses that take about a minute each, over the tool that `make test` built.
 proofs-in-brief: install-deps
@@ -76,6 +77,7 @@ soak: install-deps block-recorder
 	swift build -c release --static-swift-stdlib --product store-migrate
 	STORE_MIGRATE_TOOL="$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate" \
 	  "$$(swift build --show-bin-path)/proofs" --soak --hours $(HOURS)
+	$(MAKE) --no-print-directory fuzz SECONDS=600
 
 # The disk that writes down what is done to it, beside the program of the proofs.
 BLOCK_NEEDS := /usr/include/fuse3/fuse.h=libfuse3-dev pkg-config=pkgconf mkfs.ext4=e2fsprogs mkfs.xfs=xfsprogs \
