@@ -35,13 +35,10 @@ package struct MergeJudge: Judge {
             switch kind {
             case .lateWrites: ["share"] + places + ["--old", "capture", "--level", "coredata"]
             case .lateWritesAndFence: ["share"] + places + ["--level", "coredata"]
-            case .unshare: ["unshare"] + places
+            case .unshare: ["unshare"] + places + ["--level", "coredata"]
             case .merge: ["merge"] + places.reversed() + ["--base", "\(scratch.path)/base/\(template.name)", "--scan"]
             }
-        var command = Command.tool(arguments)
-        // The proof that changes are merged works on copies, with some ten thousand calls that are not the command's own.
-        if kind == .unshare { command.environment["TMPDIR"] = scratch.privatePath }
-        return command
+        return Command.tool(arguments)
     }
 
     /// Shares the store, unharmed, and writes to both places.

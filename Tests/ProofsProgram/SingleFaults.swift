@@ -21,10 +21,12 @@ struct SingleFaults: Proof {
                     .runSample(of: Self.sample, seed: scale.seed, stopsAtFirst: scale.stopsAtFirst)
             figure.tried += summary.runs
             figure.gate += isWhole ? summary.points : min(Self.sample / 2, summary.points)
-            figure.violations += summary.violations.map { "\(judge.name): \($0)" }
+            let violations = summary.violations.map { "\(judge.name): \($0)" }
+            figure.violations += violations
             let remark = "\(judge.name): \(summary.calls) calls, \(summary.runs) faults\(isWhole ? "" : ", a sample")"
             figure.remarks.append(remark)
-            Page.say(remark)
+            Page.say("\(remark), \(violations.count) violations")
+            for violation in violations { Page.say(violation) }
             if scale.stopsAtFirst && !figure.violations.isEmpty { break }
         }
         return figure

@@ -1,4 +1,5 @@
 import ArgumentParser
+import StoreFormat
 import StoreMigration
 
 /// `unshare OLD NEW`: back to the old place.
@@ -23,14 +24,24 @@ struct UnshareVerb: AfterRunVerb {
     @Argument(help: "Where it was shared.")
     var new: PathArgument
 
+    @Option(
+        help: ArgumentHelp(
+            "How far the proof of what comes back goes: files, sqlite, coredata, content or merging.",
+            valueName: "level"
+        )
+    )
+    var level: VerificationLevel = .merging
+
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
 
     func carryOut(_ reporter: Reporter) throws -> ShareOutcome {
-        try StoreUnsharing(
+        var options = run.shareOptions
+        options.level = level
+        return try StoreUnsharing(
             old.url,
             from: new.url,
-            options: run.shareOptions,
+            options: options,
             logger: reporter.logger,
             onProgress: reporter.onProgress
         )

@@ -120,9 +120,10 @@ struct MergeVerbTests {
         let lines = try Grammar().check(merged)
         #expect(lines.last?["outcome"]?.string == "merged")
         #expect(lines.contains { $0["type"]?.string == "merge" && $0["updated"]?.integer == 1 })
-        let back = try await Tool.run(["unshare", store("a"), new])
+        let back = try await Tool.run(["unshare", store("a"), new, "--level", "content"])
         #expect(back.status == 0, "\(back.errors)")
         #expect(back.output.contains("Unshared"))
+        #expect(back.output.contains("proved: files, sqlite, coredata, content\n"))
         #expect(try await SQLiteProgram.run(store("a"), "SELECT ZNAME FROM ZHABIT WHERE Z_PK = 1").contains("Late"))
         #expect(!FileManager.default.fileExists(atPath: new))
     }
