@@ -81,6 +81,15 @@ package struct FaultSweep: Sendable {
         return summary
     }
 
+    /// Runs one fault at every call of one kind.
+    package func runEvery(_ fault: Fault, at kind: CallKind) throws -> Summary {
+        let kinds = try count()
+        let points = Self.points(of: kinds).filter { $0.fault == fault && kinds[$0.number] == kind }
+        var summary = Summary(calls: kinds.count, kinds: [kind], points: points.count)
+        try run(points, calls: kinds.count, until: Self.never, stopsAtFirst: false, &summary)
+        return summary
+    }
+
     /// Runs points, and adds what comes of it.
     ///
     /// Several at once, unless the command asks who else has a file open: a process that is being started has, for a

@@ -31,4 +31,16 @@ struct BackupFaultTests {
         )
         try FaultSweep(judge).expectSound(limit: 16, calls: Self.calls)
     }
+
+    @Test("What was moved aside goes back where the disk does not take note of the move")
+    func putBack() throws {
+        let judge = try RestoreJudge(
+            template: HabitTemplate.makeCoreData(journalMode: "wal"),
+            displaced: HabitTemplate.makeOther(journalMode: "wal"),
+            isDamaged: true
+        )
+        let summary = try FaultSweep(judge).runEvery(.noSpace, at: .synchronize)
+        #expect(summary.violations.isEmpty, "\(summary.violations.map(\.description).joined(separator: "\n"))")
+        #expect(summary.harmed == summary.runs && summary.runs > 20)
+    }
 }

@@ -80,7 +80,8 @@ final class AsideFolder {
             number += 1
         }
         try source.move(file, to: target, in: folder)
-        try folder.synchronize()
+        // Whatever fails from here on, it is put back.
         taken.append((target, file, source))
+        try folder.synchronize()
     }
 }
