@@ -6,10 +6,10 @@ extension FaultSweep {
     ///
     /// For faults that a program has to mend by itself, so that the run has to succeed; nil if it did not, which says
     /// nothing of any one call.
-    package func harmedEverywhere(by fault: Fault) throws -> Int? {
+    package func harmedEverywhere(by fault: Fault, at harmed: Set<CallKind>? = nil) throws -> Int? {
         let scratch = try Scratch()
         try judge.prepare(scratch)
-        let kinds = fault.kinds.reduce(UInt32(0)) { $0 | 1 << $1.rawValue }
+        let kinds = (harmed ?? fault.kinds).reduce(UInt32(0)) { $0 | 1 << $1.rawValue }
         let ending = try scratch.run(
             judge.command(scratch),
             shim: Self.shim,
@@ -21,6 +21,12 @@ extension FaultSweep {
         )
         guard ending == .exited(0), try judge.afterRerun(scratch, ending).isEmpty else { return nil }
         return try scratch.report().harmed
+    }
+
+    /// What there is to object to where the command does not mend what every program has to mend by itself.
+    package func objectionsToMending() throws -> [String] {
+        try [Fault.interrupted, .shortTransfer].filter { try harmedEverywhere(by: $0, at: [.read, .write]) == nil }
+            .map { "\($0) at every read and write: it did not end as if nothing had happened" }
     }
 
     /// Harms every call in every way.

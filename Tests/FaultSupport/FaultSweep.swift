@@ -82,11 +82,11 @@ package struct FaultSweep: Sendable {
     }
 
     /// Runs one fault at every call of one kind.
-    package func runEvery(_ fault: Fault, at kind: CallKind) throws -> Summary {
+    package func runEvery(_ fault: Fault, at kind: CallKind, stopsAtFirst: Bool = false) throws -> Summary {
         let kinds = try count()
         let points = Self.points(of: kinds).filter { $0.fault == fault && kinds[$0.number] == kind }
         var summary = Summary(calls: kinds.count, kinds: [kind], points: points.count)
-        try run(points, calls: kinds.count, until: Self.never, stopsAtFirst: false, &summary)
+        try run(points, calls: kinds.count, until: Self.never, stopsAtFirst: stopsAtFirst, &summary)
         return summary
     }
 

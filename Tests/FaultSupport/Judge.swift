@@ -31,6 +31,8 @@ extension Judge {
         switch ending {
         case .exited(0): try onSuccess()
         case .exited(1) where fault == .lastingNoSpace: ["a disk that is full ended with 1, not with 14"]
+        case .exited(5) where fault == .noSpace || fault == .lastingNoSpace:
+            ["that the disk was full was not noticed, and the proof failed"]
         case .exited(let status) where cleanFailures.contains(status): []
         case .killed(signal: 9) where fault.isDeadly: []
         default: ["it ended with \(ending)"]

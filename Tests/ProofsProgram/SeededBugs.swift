@@ -80,7 +80,9 @@ struct SeededBugs: Proof {
                 environment: environment
             )
         case .suite(let name):
-            if let bug = question.bug { environment["STORE_MIGRATE_SEEDED_BUG"] = "\(bug)" }
+            for variable in ["STORE_MIGRATE_SEEDED_BUG", "FAULT_SUPPORT_SEEDED_BUG"] {
+                environment[variable] = question.bug.map { "\($0)" }
+            }
             command = .tests(of: name, environment: environment)
         }
         do {

@@ -21,7 +21,13 @@ struct SingleFaults: Proof {
                     .runSample(of: Self.sample, seed: scale.seed, stopsAtFirst: scale.stopsAtFirst)
             figure.tried += summary.runs
             figure.gate += isWhole ? summary.points : min(Self.sample / 2, summary.points)
-            let violations = summary.violations.map { "\(judge.name): \($0)" }
+            var violations = summary.violations.map { "\(judge.name): \($0)" }
+            if scale.stopsAtFirst && violations.isEmpty {
+                // What a sample has too few of.
+                violations += try FaultSweep(judge).objectionsToMending().map { "\(judge.name): \($0)" }
+                violations += try FaultSweep(judge).runEvery(.noSpace, at: .write, stopsAtFirst: true).violations
+                    .map { "\(judge.name): \($0)" }
+            }
             figure.violations += violations
             let remark = "\(judge.name): \(summary.calls) calls, \(summary.runs) faults\(isWhole ? "" : ", a sample")"
             figure.remarks.append(remark)
