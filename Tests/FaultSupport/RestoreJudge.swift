@@ -13,7 +13,7 @@ package struct RestoreJudge: Judge {
     private static let headerBytes = 100
     private static let interrupted: Int32 = 6
     private static let asidePrefix = ".store-migrate-aside-"
-    private var share: ShareJudge { ShareJudge(template: template, displaced: displaced) }
+    var share: ShareJudge { ShareJudge(template: template, displaced: displaced) }
 
     package var name: String {
         "restore\(displaced == nil ? "" : isDamaged ? ", clearing" : ", replacing"), \(template)"

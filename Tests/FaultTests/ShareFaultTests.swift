@@ -52,4 +52,15 @@ struct ShareFaultTests {
         try FaultSweep(judge)
             .expectSound(limit: limit, calls: [.create, .write, .synchronize, .rename, .makeFolder, .lock, .look])
     }
+
+    @Test("What came of a replacement that the disk refused to commit is looked at, and not guessed")
+    func refusedCommit() throws {
+        let judge = try ShareJudge(
+            template: HabitTemplate.makeCoreData(journalMode: "wal"),
+            displaced: HabitTemplate.makeCoreData(journalMode: "wal", isEmpty: true)
+        )
+        let summary = try FaultSweep(judge).runEvery(.inputOutputError, at: .synchronize)
+        #expect(summary.violations.isEmpty, "\(summary.violations.map(\.description).joined(separator: "\n"))")
+        #expect(summary.harmed == summary.runs && summary.runs > 20)
+    }
 }

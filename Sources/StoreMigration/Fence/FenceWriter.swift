@@ -86,7 +86,7 @@ package struct FenceWriter {
 
     private func shadowSuffixes(of module: String) -> [String] {
         switch module.lowercased() {
-        case "fts5": SeededBug.shadowDataFenced.isMade ? ["_data"] : ["_content", "_docsize", "_idx"]
+        case "fts5": ["_content", "_docsize", "_idx"] + (SeededBug.shadowDataFenced.isMade ? ["_data"] : [])
         case "fts3", "fts4": ["_segdir"]
         case "rtree", "rtree_i32", "geopoly": ["_rowid", "_node"]
         default: []

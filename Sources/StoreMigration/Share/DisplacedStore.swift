@@ -113,10 +113,10 @@ final class DisplacedStore {
 
     /// Writes the image's content into the destination and commits: the commit point.
     func replaceContent() throws {
-        guard sqlite3_backup_step(backup, -1) == SQLITE_DONE else { throw failure("the content was not replaced") }
+        let step = sqlite3_backup_step(backup, -1)
         let code = sqlite3_backup_finish(backup)
         backup = nil
-        guard code == SQLITE_OK else { throw failure("the replacement was not committed") }
+        guard step == SQLITE_DONE, code == SQLITE_OK else { throw failure("replacing the content failed") }
         try image.close()
         try connection.close()
     }

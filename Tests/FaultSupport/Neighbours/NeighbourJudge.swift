@@ -70,10 +70,18 @@ extension RestoreJudge: NeighbourJudge {
     package func isClaim(_ lines: [String]) -> Bool { true }
 
     package func objectionsToClaim(_ scratch: Scratch) throws -> [String] {
-        guard try scratch.root.openDirectory(container).status(of: template.name)?.kind == .regular else {
-            return ["no file stands at the place"]
+        let folder = try scratch.root.openDirectory(container)
+        switch try folder.status(of: template.name)?.kind {
+        case .regular: return try objectionsToPlace(scratch)
+        case .directory:
+            // A place that is a folder takes the store under its own name, which is told.
+            let inside = try folder.openDirectory(template.name)
+            guard try inside.status(of: template.name)?.kind == .regular else { break }
+            let content = try share.content(of: template.name, in: inside, scratch, withoutFence: false)
+            return content == template.content ? [] : ["the store in the folder at the place differs"]
+        default: break
         }
-        return try objectionsToPlace(scratch)
+        return ["no file stands at the place"]
     }
 }
 

@@ -53,6 +53,14 @@ struct FenceTests {
         #expect(try places.migrator().status().lateWrites == StatusReport.LateWrites.none)
         let plain = try StoreWriterProcess(places.oldStore.path)
         #expect(try plain.execute("PRAGMA integrity_check") == "value ok")
+        // There a fence ends the writer's process, with versions of SQLite that are in use.
+        let dangerous = try plain.execute(
+            """
+            SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND name LIKE '!_store!_migrate!_fence%' ESCAPE '!' \
+            AND (tbl_name LIKE '%!_data' ESCAPE '!' OR tbl_name LIKE '%!_config' ESCAPE '!')
+            """
+        )
+        #expect(dangerous == "value 0")
     }
 
     private func attempts(_ table: FencedTable, on store: StoreLocation, _ when: String) throws -> [Attempt] {
