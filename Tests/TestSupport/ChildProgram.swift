@@ -48,13 +48,6 @@ package final class ChildProgram {
         close(output)
     }
 
-    /// True until it ends.
-    package var isRunning: Bool {
-        guard ending == nil else { return false }
-        var information = siginfo_t()
-        return waitid(P_PID, id_t(id), &information, WEXITED | WNOHANG | WNOWAIT) == 0 && information.si_signo == 0
-    }
-
     /// Writes to its standard input.
     package func say(_ text: String) {
         var rest = Array(text.utf8)[...]

@@ -89,8 +89,8 @@ public struct Recovery: Sendable {
         _ journal: inout MigrationJournal
     ) throws -> ShareOutcome {
         let recovery = RunRecovery(run, options: options, monitor: .silent, logger: logger ?? .silent)
+        let isRestore = run.run.restores != nil
         if wanted == .back, try recovery.decision() == .forward {
-            let isRestore = run.run.restores != nil
             throw MigrationError(
                 .needsDecision,
                 "the copy is in place; a run cannot be taken back after that",
@@ -103,7 +103,6 @@ public struct Recovery: Sendable {
             )
         }
         let decision = try recovery.recover(&journal)
-        let isRestore = run.run.restores != nil
         return ShareOutcome(
             outcome: decision != .forward ? .rolledBack : isRestore ? .restored : .shared,
             transaction: run.run.transaction,

@@ -42,16 +42,15 @@ final class OccupiedPlace: CopyDestination {
         try copy.external.publish(to: context.new, in: context.container) { name, folder in
             try aside.take(name, from: folder) { _ in }
         }
+        // A commit that failed at the disk may still be found in the log by whoever opens the store next. Nothing is taken
+        // back from here on, whatever fails; the next run looks at what came of it.
+        placed = PlacedStore(identity: displaced.identity)
         if SeededBug.mainFileRenamed.isMade {
             try context.container.move(context.new.name, to: context.new.name + ".displaced", in: folder)
             try copy.publishMain(into: context.container, as: context.new.name)
         } else {
-            // A commit that failed at the disk may still be found in the log by whoever opens the store next. Nothing is
-            // taken back from here on, whatever fails; the next run looks at what came of it.
-            placed = PlacedStore(identity: displaced.identity)
             try displaced.replaceContent()
         }
-        placed = PlacedStore(identity: displaced.identity)
         placed?.token = try context.container.token(of: context.new.name)
         try journal.append(.published(displaced.identity))
     }
