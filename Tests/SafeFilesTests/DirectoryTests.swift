@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import SafeFiles
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("A folder that was opened once")

@@ -1,6 +1,7 @@
 import Glibc
 import SafeFiles
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("The kernel's word that nobody has a file open")

@@ -1,6 +1,7 @@
 import Glibc
 import SafeFiles
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("A lock between processes and threads")

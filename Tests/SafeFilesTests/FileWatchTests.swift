@@ -1,4 +1,5 @@
 import SafeFiles
+import TestSupport
 import Testing
 
 @Suite("A wait for changes in a folder")

@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import SafeFiles
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("What may be opened")

@@ -1,5 +1,6 @@
 import Glibc
 import SafeFiles
+import TestSupport
 import Testing
 
 @Suite("The user a process works as")

@@ -1,6 +1,7 @@
 import Glibc
 import SafeFiles
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("Content that waits for its rename, and what a user may write")

@@ -1,6 +1,7 @@
 import Glibc
 import SafeFiles
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("A folder of our own that goes away")

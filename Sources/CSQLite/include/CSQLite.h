@@ -55,4 +55,10 @@ int csqlite_log_commits(sqlite3 *connection, uint32_t *commits);
 /* `sqlite3_db_config` with one integer argument. */
 int csqlite_configure(sqlite3 *connection, int option, int value);
 
+/* From now on SQLite opens a file for reading without waiting for anybody but the holder of a lease: a FIFO that somebody
+ * puts into a store's place opens at once, and then fails as what is no file. Nothing else changes, for a file nothing at
+ * all. Holds for every connection of the process. Returns an SQLite result code.
+ * Source: `xSetSystemCall` in "OS Interface Object" of SQLite's documentation. */
+int csqlite_open_without_waiting(void);
+
 #endif

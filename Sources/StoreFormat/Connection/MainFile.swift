@@ -11,6 +11,13 @@ final class MainFile {
     private let path: String
 
     init(_ vetted: VettedFile, path: String) throws {
+        try SQLiteLibrary.requireFitness(toOpen: path)
+        connection = try vetted.opening { try Self.open(vetted, path: path) }
+        self.path = path
+        try vetted.requireUnchanged(isMoved: csqlite_has_moved(connection) != 0)
+    }
+
+    private static func open(_ vetted: VettedFile, path: String) throws -> OpaquePointer {
         var connection: OpaquePointer?
         let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
         let uri = StoreURI.string(path: vetted.path, parameters: StoreConnection.Access.immutable.uriParameters)
@@ -22,9 +29,7 @@ final class MainFile {
             }
             throw SQLiteResult(code: code, of: connection).error(path: path)
         }
-        self.connection = connection
-        self.path = path
-        try vetted.requireUnchanged(isMoved: csqlite_has_moved(connection) != 0)
+        return connection
     }
 
     deinit { sqlite3_close_v2(connection) }

@@ -30,4 +30,21 @@ public enum SQLiteLibrary {
     /// Versions 3.7.0 to 3.51.2 have that defect; a program that never checkpoints a store others may have open is safe
     /// from it.
     public static var hasLogResetDefect: Bool { (3_007_000...3_051_002).contains(versionNumber) }
+
+    /// Why no store can be opened with the loaded library; nil when it is as it has to be, and told how to open files.
+    static let obstacle: String? =
+        if sqlite3_compileoption_used("USE_URI") == 0 {
+            // GRDB does not ask for URIs at every open; Debian's library takes them unasked.
+            "this build of SQLite does not take URIs (SQLITE_USE_URI)"
+        } else if csqlite_open_without_waiting() != SQLITE_OK {
+            "this build of SQLite lets nobody say how it opens files"
+        } else {
+            nil
+        }
+
+    /// Throws when no store can be opened with the loaded library; asked before every opening.
+    static func requireFitness(toOpen path: String) throws(StoreError) {
+        guard let obstacle else { return }
+        throw StoreError(.failed, path: path, obstacle)
+    }
 }

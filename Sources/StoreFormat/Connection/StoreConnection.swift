@@ -41,18 +41,14 @@ package final class StoreConnection {
         let wait = BusyWait(deadline: Deadline(after: lockTimeout))
         let budget = budget
         do {
-            guard StoreURI.isUnderstood else {
-                throw StoreError(
-                    .failed,
-                    path: location.path,
-                    "this build of SQLite does not take URIs (SQLITE_USE_URI)"
+            try SQLiteLibrary.requireFitness(toOpen: location.path)
+            let vetted = try VettedFile(location)
+            queue = try vetted.opening {
+                try DatabaseQueue(
+                    path: StoreURI.string(path: vetted.path, parameters: access.uriParameters),
+                    configuration: access.configuration(wait: wait, budget: budget)
                 )
             }
-            let vetted = try VettedFile(location)
-            queue = try DatabaseQueue(
-                path: StoreURI.string(path: vetted.path, parameters: access.uriParameters),
-                configuration: access.configuration(wait: wait, budget: budget)
-            )
             handle = try Self.handle(of: queue, path: location.path)
             try vetted.requireUnchanged(isMoved: csqlite_has_moved(handle) != 0)
         } catch {

@@ -1,5 +1,3 @@
-internal import CSQLite
-
 /// The `file:` name by which SQLite is asked to open a store: the only form that can say "never create a file".
 enum StoreURI {
     /// Returns the URI for an absolute path, every byte that could mean something to a URI percent-encoded.
@@ -18,7 +16,4 @@ enum StoreURI {
         }
         return result + "?" + parameters
     }
-
-    /// True when this build of SQLite takes URIs without being told to at every open, as Debian's does.
-    static let isUnderstood = sqlite3_compileoption_used("USE_URI") != 0
 }

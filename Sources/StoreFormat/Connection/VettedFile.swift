@@ -42,18 +42,32 @@ package struct VettedFile {
         }
     }
 
+    /// Has SQLite open the file.
+    ///
+    /// What SQLite says of a file that took the store's place meanwhile is of no use to anybody: that it did is said instead.
+    func opening<R>(_ open: () throws -> R) throws -> R {
+        do {
+            return try open()
+        } catch {
+            if let now = try? folder.status(of: location.name), now.identity != status.identity { throw replaced }
+            throw error
+        }
+    }
+
     /// Throws when the name now leads to another file than the one that was vetted and opened.
     ///
     /// `isMoved` is SQLite's word on whether the name still leads to the file it opened.
     func requireUnchanged(isMoved: Bool) throws {
         guard !isMoved, let now = try? folder.status(of: location.name), now.identity == status.identity,
             UnreadableStore(refusing: now, path: location.path) == nil
-        else {
-            throw StoreError(
-                .changedMeanwhile,
-                path: location.path,
-                "another file took the store's place while it was opened"
-            )
-        }
+        else { throw replaced }
+    }
+
+    private var replaced: StoreError {
+        StoreError(
+            .changedMeanwhile,
+            path: location.path,
+            "another file took the store's place while it was opened"
+        )
     }
 }

@@ -4,14 +4,14 @@ import Synchronization
 import SystemPackage
 
 /// A thread that may be another user, or have another file mode mask, than the process that runs the tests.
-final class SeparateThread<Value: Sendable>: Sendable {
+package final class SeparateThread<Value: Sendable>: Sendable {
     private let outcome = Mutex<Result<Value, any Error>?>(nil)
     private let end = DispatchSemaphore(value: 0)
 
     /// Starts a body on a thread of its own.
     ///
     /// `asOrdinaryUser` makes the thread "nobody" where the tests run as root; elsewhere it changes nothing.
-    init(asOrdinaryUser: Bool = false, mask: UInt32? = nil, _ body: @escaping @Sendable () throws -> Value) {
+    package init(asOrdinaryUser: Bool = false, mask: UInt32? = nil, _ body: @escaping @Sendable () throws -> Value) {
         let thread = Thread { [self] in
             let result = Result {
                 if let mask, ctest_set_own_mask(mask) != 0 { throw Errno(rawValue: errno) }
@@ -27,7 +27,7 @@ final class SeparateThread<Value: Sendable>: Sendable {
     }
 
     /// Waits for the body to end and returns what it returned.
-    func value() throws -> Value {
+    package func value() throws -> Value {
         end.wait()
         defer { end.signal() }
         guard let result = outcome.withLock({ $0 }) else { throw Errno.noSuchProcess }

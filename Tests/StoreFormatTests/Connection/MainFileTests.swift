@@ -1,0 +1,39 @@
+import Glibc
+import SafeFiles
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import StoreFormat
+
+@Suite("MainFile")
+struct MainFileTests {
+    let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    @Test("What takes a store's place after it was looked at is told; nobody waits for it", .timeLimit(.minutes(1)))
+    func swapped() throws {
+        let location = try scratch.makeStore("CREATE TABLE t(a)", as: "a.sqlite")
+        let vetted = try VettedFile(location)
+        try scratch.directory.move("a.sqlite", to: "b.sqlite", in: scratch.directory)
+        try FilePath(location.path).makeFIFO()
+        #expect {
+            try MainFile(vetted, path: location.path)
+        } throws: { ($0 as? StoreError)?.code == .changedMeanwhile }
+    }
+
+    @Test("Whoever holds a lease is waited for, as the kernel waits", .timeLimit(.minutes(1)))
+    func leased() throws {
+        let location = try scratch.makeStore("CREATE TABLE t(a)", as: "a.sqlite")
+        let deadline = Deadline(after: .seconds(30))
+        let lease = try #require(
+            try FileLease.acquire(on: "a.sqlite", in: scratch.directory, deadline: deadline)
+        )
+        let opener = SeparateThread { try MainFile(VettedFile(location), path: location.path).size() }
+        let watch = try FileWatch(on: scratch.directory)
+        while lease.isIntact(), !deadline.hasPassed { _ = watch.wait(until: Deadline(after: .milliseconds(1))) }
+        lease.release()
+        #expect(try opener.value() > 0)
+    }
+}
