@@ -87,7 +87,7 @@ extension RetireRun {
         }
         guard let lease = try acquireLease(on: name, in: folder) else { throw inUse(status.identity) }
         defer { lease.release() }
-        guard try folder.token(of: name) == token, lease.isIntact() else { throw inUse(status.identity) }
+        guard try folder.token(of: name) == token, lease.isIntact() else { throw disturbed() }
         try remove(name, in: folder, &journal)
     }
 

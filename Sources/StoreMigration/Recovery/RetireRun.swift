@@ -108,8 +108,11 @@ struct RetireRun {
         try journal.append(.retiring(to: name))
         guard let lease = try acquireLease(in: folder) else { throw inUse(status.identity) }
         defer { lease.release() }
+        // Of no use to a sealed store, and nobody has it open. SQLite removes it when it folds the log in; where the disk
+        // refused that once, it does not try again.
+        if try folder.status(of: old.sharedMemoryName) != nil { try folder.removeFile(old.sharedMemoryName) }
         guard try folder.token(of: old.name) == sealed, try sidecars(in: folder).isEmpty, lease.isIntact() else {
-            throw inUse(status.identity)
+            throw disturbed()
         }
         RunMoment.retiring.pass()
         try folder.move(old.name, to: name, in: folder)
@@ -119,7 +122,7 @@ struct RetireRun {
         let kept = try finish(shared, name: name, folder: folder, &journal)
         guard fate == .archived else { return kept }
         // Whoever had the name before it changed waits for the lease to end, and is to find the store.
-        guard lease.isIntact() else { throw inUse(status.identity) }
+        guard lease.isIntact() else { throw disturbed() }
         try remove(name, in: folder, &journal)
         return archivedOutcome(shared, findings + kept.findings)
     }
@@ -254,6 +257,15 @@ struct RetireRun {
             "the old store is open\(names), or this file system gives no leases",
             path: old.path,
             advice: "Close every program that has it open, then retire it as the user who owns the file."
+        )
+    }
+
+    func disturbed() -> MigrationError {
+        MigrationError(
+            .busy,
+            "somebody opened or changed the old store while it was retired",
+            path: old.path,
+            advice: "Close every program that may open it, then retire it again."
         )
     }
 

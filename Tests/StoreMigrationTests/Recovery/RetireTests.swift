@@ -226,6 +226,14 @@ struct RetireTests {
         try expectRetired(places, archive)
     }
 
+    @Test("A log's index that SQLite could not remove with the log is removed")
+    func indexLeft() throws {
+        let (places, archive) = try shared(mode: "delete")
+        try places.old.write("store.sqlite-shm", [UInt8](repeating: 0, count: 32_768))
+        #expect(try retirement(of: places).retire().outcome == .retired)
+        try expectRetired(places, archive)
+    }
+
     @Test(
         "Interrupted after the rename, whoever comes next removes what the archive holds",
         arguments: modes,
