@@ -4,6 +4,7 @@ package import Glibc
 package import SafeFiles
 import Synchronization
 import SystemPackage
+import TestSupport
 
 /// A program with its arguments and its whole environment.
 package struct Command: Sendable {
@@ -73,7 +74,7 @@ package struct Command: Sendable {
         var process: pid_t = 0
         let result = Self.withCStrings([executable] + arguments) { arguments in
             Self.withCStrings(environment.map { "\($0)=\($1)" }) { environment in
-                posix_spawn(&process, executable, &actions, nil, arguments, environment)
+                ChildStart.inTurn { posix_spawn(&process, executable, &actions, nil, arguments, environment) }
             }
         }
         guard result == 0 else { throw Errno(rawValue: result) }

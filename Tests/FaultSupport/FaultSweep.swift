@@ -90,10 +90,7 @@ package struct FaultSweep: Sendable {
         return summary
     }
 
-    /// Runs points, and adds what comes of it.
-    ///
-    /// Several at once, unless the command asks who else has a file open: a process that is being started has, for a
-    /// moment, every file open that its parent has.
+    /// Runs points, several at once, and adds what comes of it.
     func run(
         _ points: [FaultPoint],
         calls: Int,
@@ -103,7 +100,7 @@ package struct FaultSweep: Sendable {
     ) throws {
         let state = Mutex(summary)
         let goesOn = { @Sendable in !stopsAtFirst || state.withLock(\.violations.isEmpty) }
-        Work.forEach(points, isAlone: judge.isAlone, until: deadline, while: goesOn) { point in
+        Work.forEach(points, until: deadline, while: goesOn) { point in
             let (isHarmed, violation) = examine(point, calls: calls)
             state.withLock { summary in
                 summary.runs += 1

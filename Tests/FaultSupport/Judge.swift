@@ -4,8 +4,6 @@ import SafeFiles
 package protocol Judge: Sendable {
     /// What is tried, for those who read a report.
     var name: String { get }
-    /// True for a command that asks who else has a file open: nothing may be started beside it.
-    var isAlone: Bool { get }
 
     /// The command, for a place.
     func command(_ scratch: Scratch) -> Command
@@ -18,8 +16,6 @@ package protocol Judge: Sendable {
 }
 
 extension Judge {
-    package var isAlone: Bool { false }
-
     /// Objects to the end of a harmed run that is neither a success nor a failure that says what to do next; usage and
     /// "there is no store" are none.
     func objections(

@@ -27,7 +27,6 @@ package struct MergeJudge: Judge {
     }
 
     package var name: String { "\(kind.rawValue), \(template)" }
-    package var isAlone: Bool { kind == .unshare }
 
     package func command(_ scratch: Scratch) -> Command {
         let places = [Self.oldFolder, Self.newFolder].map { "\(scratch.path)/\($0)/\(template.name)" }

@@ -15,7 +15,6 @@ package struct RetireJudge: Judge {
     }
 
     package var name: String { "retire\(namesFolder ? " --backup" : ""), \(template)" }
-    package var isAlone: Bool { true }
 
     package func command(_ scratch: Scratch) -> Command {
         Command.tool(

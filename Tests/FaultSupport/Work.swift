@@ -4,18 +4,17 @@ import Synchronization
 
 /// Work that several threads do at once.
 package enum Work {
-    /// Hands the items out in their order, to as many threads as there are processors or to one, and waits for all.
+    /// Hands the items out in their order, to as many threads as there are processors, and waits for all.
     ///
     /// None is handed out after the deadline, or once `goesOn` says no.
     package static func forEach<Item: Sendable>(
         _ items: [Item],
-        isAlone: Bool = false,
         until deadline: Deadline,
         while goesOn: @Sendable () -> Bool = { true },
         _ body: @Sendable (Item) -> Void
     ) {
         let next = Mutex(0)
-        DispatchQueue.concurrentPerform(iterations: workers(isAlone)) { _ in
+        DispatchQueue.concurrentPerform(iterations: processors) { _ in
             while !deadline.hasPassed, goesOn(),
                 let item = next.withLock({ next -> Item? in
                     defer { next += 1 }
@@ -27,14 +26,14 @@ package enum Work {
         }
     }
 
-    /// Does `body` on as many threads as there are processors, or on one, telling each its number and how many they are.
+    /// Does `body` on so many threads, or as many as there are processors, telling each its number and how many they are.
     ///
     /// Waits for all, and throws what one of them threw.
     package static func concurrently(
-        isAlone: Bool = false,
+        workers: Int? = nil,
         _ body: @Sendable (_ worker: Int, _ workers: Int) throws -> Void
     ) throws {
-        let workers = workers(isAlone)
+        let workers = workers ?? processors
         let failure = Mutex<(any Error)?>(nil)
         DispatchQueue.concurrentPerform(iterations: workers) { worker in
             do { try body(worker, workers) } catch { failure.withLock { $0 = error } }
@@ -42,5 +41,5 @@ package enum Work {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
-    private static func workers(_ isAlone: Bool) -> Int { isAlone ? 1 : ProcessInfo.processInfo.activeProcessorCount }
+    private static var processors: Int { ProcessInfo.processInfo.activeProcessorCount }
 }

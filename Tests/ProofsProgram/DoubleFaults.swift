@@ -29,15 +29,15 @@ struct DoubleFaults: Proof {
                 let number = Int.random(in: 0..<kinds.count, using: &generator)
                 cases.append(Case(judge: judge, first: first, second: FaultPoint(number: number, fault: .killBefore)))
             }
-            try run(cases, isAlone: judge.isAlone, scale, &figure)
+            try run(cases, scale, &figure)
             if scale.stopsAtFirst && !figure.violations.isEmpty { break }
         }
         return figure
     }
 
-    private func run(_ cases: [Case], isAlone: Bool, _ scale: Scale, _ figure: inout Figure) throws {
+    private func run(_ cases: [Case], _ scale: Scale, _ figure: inout Figure) throws {
         let state = Mutex(figure)
-        Work.forEach(cases, isAlone: isAlone, until: scale.deadline) { pair in
+        Work.forEach(cases, until: scale.deadline) { pair in
             let found = Self.objections(pair)
             state.withLock { figure in
                 figure.tried += 1

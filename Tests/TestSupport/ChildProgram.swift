@@ -164,7 +164,7 @@ package final class ChildProgram {
         defer { for text in arguments + settings { free(text) } }
         var id: pid_t = 0
         let program = words.first ?? ""
-        let code = posix_spawnp(&id, program, &actions, &attributes, &arguments, &settings)
+        let code = ChildStart.inTurn { posix_spawnp(&id, program, &actions, &attributes, &arguments, &settings) }
         guard code == 0 else { throw CannotStart(program: program, number: code) }
         return id
     }

@@ -27,7 +27,7 @@ extension CrashSweep {
     /// judge is blind to.
     package func withLostSynchronizations(statesEach limit: Int) throws -> [LostSynchronization] {
         let whole = Mutex<[LostSynchronization]>([])
-        try Work.concurrently(isAlone: judge.isAlone) { worker, workers in
+        try Work.concurrently { worker, workers in
             let found = try withLostSynchronizations(statesEach: limit, worker, of: workers)
             whole.withLock { $0 += found }
         }

@@ -51,7 +51,7 @@ package struct CrashSweep: Sendable {
         if let onlyState, !onlyState.hasPrefix(judge.name + "/") { return Summary() }
         let start = ContinuousClock.now
         let whole = Mutex(Summary())
-        try Work.concurrently(isAlone: judge.isAlone || onlyState != nil) { worker, workers in
+        try Work.concurrently(workers: onlyState == nil ? nil : 1) { worker, workers in
             let part = try runAlone(worker, of: workers, limit: limit, pairs: pairs)
             whole.withLock { whole in
                 whole.operations = max(whole.operations, part.operations)

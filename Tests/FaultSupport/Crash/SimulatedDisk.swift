@@ -129,7 +129,7 @@ package struct SimulatedDisk: Sendable {
 extension SimulatedDisk.Node {
     fileprivate mutating func write(_ written: ArraySlice<UInt8>, at offset: Int) {
         let end = offset + written.count
-        if bytes.count < end { bytes.append(contentsOf: repeatElement(0, count: end - bytes.count)) }
+        if bytes.count < end { bytes += [UInt8](repeating: 0, count: end - bytes.count) }
         bytes.withUnsafeMutableBytes { bytes in
             written.withUnsafeBytes { written in
                 UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<end]).copyMemory(from: written)

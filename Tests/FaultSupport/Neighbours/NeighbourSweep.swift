@@ -54,7 +54,7 @@ package struct NeighbourSweep: Sendable {
         }
         let state = Mutex(summary)
         let goesOn = { @Sendable in !stopsAtFirst || state.withLock(\.violations.isEmpty) }
-        Work.forEach(cases, isAlone: judge.isAlone, until: deadline, while: goesOn) { next in
+        Work.forEach(cases, until: deadline, while: goesOn) { next in
             let (objections, isSuccess, isSpoilt) = examine(next)
             state.withLock { summary in
                 summary.acts += 1
