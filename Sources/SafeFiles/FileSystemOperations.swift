@@ -35,6 +35,8 @@ package protocol FileSystemOperations: Sendable {
         in newDirectory: Int32,
         replacing: Bool
     ) throws(Errno)
+    /// Gives a file a second name, without following a symbolic link; fails if that name is taken.
+    func link(_ name: String, in directory: Int32, to newName: String, in newDirectory: Int32) throws(Errno)
     func removeFile(_ name: String, in directory: Int32) throws(Errno)
     func removeDirectory(_ name: String, in directory: Int32) throws(Errno)
 

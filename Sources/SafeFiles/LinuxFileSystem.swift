@@ -111,6 +111,15 @@ package struct LinuxFileSystem: FileSystemOperations {
         try Self.check { clinux_renameat2(directory, name, newDirectory, newName, flags) }
     }
 
+    package func link(
+        _ name: String,
+        in directory: Int32,
+        to newName: String,
+        in newDirectory: Int32
+    ) throws(Errno) {
+        try Self.check { linkat(directory, name, newDirectory, newName, 0) }
+    }
+
     package func removeFile(_ name: String, in directory: Int32) throws(Errno) {
         try Self.check { unlinkat(directory, name, 0) }
     }

@@ -92,7 +92,7 @@ package struct RestoreJudge: Judge {
     private func holds(_ displaced: StoreTemplate, _ folder: Directory, _ scratch: Scratch) throws -> Bool {
         if isDamaged {
             let header = [UInt8](repeating: 0, count: Self.headerBytes)
-            let bytes = try folder.contents(of: template.name, limit: 10_000_000)
+            let bytes = try folder.bytes(of: template.name)
             return displaced.files[template.name].map { header + $0.dropFirst(header.count) == bytes } ?? false
         }
         return try share.content(of: template.name, in: folder, scratch, withoutFence: false) == displaced.content

@@ -2,6 +2,7 @@ import CFaultShim
 import Foundation
 import Glibc
 package import SafeFiles
+import Synchronization
 import SystemPackage
 
 /// A fresh place for one run: the folder the program works in, and beside it what the run reports.
@@ -21,6 +22,8 @@ package final class Scratch: Sendable {
     package let path: String
     /// The place around the root, where nothing is counted.
     package var privatePath: String { temporary.directory.path }
+    /// What the files that are there now stand for.
+    let guise = Mutex(Guise())
     private let reportPath: String
     private let outputPath: String
 

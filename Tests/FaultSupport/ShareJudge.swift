@@ -1,5 +1,6 @@
 import Foundation
 package import SafeFiles
+import Synchronization
 
 /// Says whether a share of a store kept its promises, whatever was done to it on the way.
 package struct ShareJudge: Judge {
@@ -194,7 +195,7 @@ package struct ShareJudge: Judge {
         guard displaced != nil, try place.status(of: Self.displacedInode) != nil else { return [] }
         let inode = try String(decoding: place.contents(of: Self.displacedInode, limit: 100), as: UTF8.self)
         let status = try scratch.root.openDirectory(Self.newFolder).status(of: template.name)
-        return status.map { String($0.identity.inode) } == inode
+        return status.map { status in scratch.guise.withLock { String($0.number(of: status)) } } == inode
             ? [] : ["the main file at the new place is another one, or gone"]
     }
 

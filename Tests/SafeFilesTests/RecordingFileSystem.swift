@@ -131,6 +131,17 @@ extension RecordingFileSystem {
         }
     }
 
+    package func link(
+        _ name: String,
+        in directory: Int32,
+        to newName: String,
+        in newDirectory: Int32
+    ) throws(Errno) {
+        try record("link \(name) \(newName)") { () throws(Errno) in
+            try system.link(name, in: directory, to: newName, in: newDirectory)
+        }
+    }
+
     package func removeFile(_ name: String, in directory: Int32) throws(Errno) {
         try record("removeFile \(name)") { () throws(Errno) in try system.removeFile(name, in: directory) }
     }

@@ -27,10 +27,12 @@ struct AsideRemains {
         ]
         let externalData = try container.externalData(of: location)
         for name in try folder.entries() {
-            guard let target = own.contains(name) ? container : externalData, try target.status(of: name) == nil
-            else { continue }
-            try folder.move(name, to: name, in: target)
-            try target.synchronize()
+            guard let target = own.contains(name) ? container : externalData else { continue }
+            if try folder.isSameFile(name, as: name, in: target) {
+                try folder.removeFile(name)
+            } else if try target.status(of: name) == nil {
+                try folder.moveDurably(name, to: name, in: target)
+            }
         }
         guard try folder.entries().isEmpty else { return }
         try container.removeDirectory(self.name)

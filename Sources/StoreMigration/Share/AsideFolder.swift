@@ -43,7 +43,11 @@ final class AsideFolder {
     func putBack() throws {
         guard let folder else { return }
         while let (name, original, source) = taken.last {
-            try folder.move(name, to: original, in: source)
+            if try folder.isSameFile(name, as: original, in: source) {
+                try folder.removeFile(name)
+            } else if try folder.status(of: name) != nil {
+                try folder.moveDurably(name, to: original, in: source)
+            }
             taken.removeLast()
         }
         guard try folder.entries().isEmpty else { return }
@@ -79,9 +83,8 @@ final class AsideFolder {
             target = "\(file).\(number)"
             number += 1
         }
-        try source.move(file, to: target, in: folder)
-        // Whatever fails from here on, it is put back.
+        // Whatever fails from here on, it is put back, if it came that far.
         taken.append((target, file, source))
-        try folder.synchronize()
+        try source.moveDurably(file, to: target, in: folder)
     }
 }

@@ -78,11 +78,3 @@ struct Nest {
         try container.synchronize()
     }
 }
-
-extension Directory {
-    /// True when a name here and one in another folder lead to one file.
-    fileprivate func isSameFile(_ name: String, as other: String, in folder: Directory) throws -> Bool {
-        guard let status = try status(of: name), status.kind == .regular else { return false }
-        return try folder.status(of: other)?.identity == status.identity
-    }
-}

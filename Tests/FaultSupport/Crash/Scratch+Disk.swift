@@ -2,6 +2,7 @@ import CFaultShim
 import Foundation
 import Glibc
 package import SafeFiles
+import Synchronization
 import SystemPackage
 
 extension Scratch {
@@ -12,6 +13,9 @@ extension Scratch {
         var isElsewhere = false
 
         package init() {}
+
+        /// The number of the file that this one stands for, or its own.
+        func number(of status: FileStatus) -> UInt64 { shown[status.identity.inode]?.number ?? status.identity.inode }
     }
 
     /// The folder for files that need not outlive a crash: what is in it is neither recorded nor restored.
@@ -19,9 +23,7 @@ extension Scratch {
 
     /// Reads everything below the root, the shared memory of logs left out, for it means nothing after a crash.
     package func disk(in guise: Guise = Guise()) throws -> SimulatedDisk {
-        func number(_ status: FileStatus) -> UInt64 {
-            guise.shown[status.identity.inode]?.number ?? status.identity.inode
-        }
+        func number(_ status: FileStatus) -> UInt64 { guise.number(of: status) }
         var disk = SimulatedDisk(root: number(try root.status()), nodes: [:])
         func visit(_ folder: Directory, _ path: String, _ status: FileStatus) throws {
             var node = SimulatedDisk.Node(status)
@@ -77,6 +79,8 @@ extension Scratch {
             let own = SimulatedDisk.Times(modified: changed, changed: changed)
             guise.shown[UInt64(status.st_ino)] = (number, changed, node.isFolder ? own : node.times ?? own)
         }
+        let made = guise
+        self.guise.withLock { $0 = made }
         return guise
     }
 
