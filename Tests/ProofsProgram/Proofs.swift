@@ -66,7 +66,7 @@ struct Proofs: AsyncParsableCommand {
             )
         }
         try settle()
-        let minutes = soak || report != nil ? hours * 60 : 60
+        let minutes = soak || report != nil ? hours * 60 : 120
         var scale = Scale(
             isExhaustive: soak,
             seed: seed,
