@@ -6,7 +6,7 @@ import SystemPackage
 ///
 /// The first member says which others there are; from then on every member must be just the next one of that list, of
 /// that size and with those bytes, or all is refused. Files are made by ``Directory``, for this user alone, in folders
-/// that were made here.
+/// that were made here; external files have the store's mode, for whoever may read it to read them.
 package struct ArchiveUnpacker {
     private let limits: ArchiveLimits
     private let monitor: WorkMonitor
@@ -39,16 +39,17 @@ package struct ArchiveUnpacker {
             guard member.name == expected.name, member.bytes == expected.bytes else {
                 throw BackupError(.refused, path: source.path, "its members are not those of its manifest")
             }
-            let (target, name): (Directory?, String) =
+            let (target, name, mode): (Directory?, String, UInt32) =
                 switch member.name {
-                case place.name: (folder, place.name)
-                case place.relayName: (folder, place.relayName)
-                default: (external, member.name.split(separator: "/").last.map(String.init) ?? "")
+                case place.name: (folder, place.name, 0o600)
+                case place.relayName: (folder, place.relayName, 0o600)
+                default:
+                    (external, member.name.split(separator: "/").last.map(String.init) ?? "", Self.mode(of: manifest))
                 }
             guard let target else {
                 throw BackupError(.refused, path: source.path, "its members are not those of its manifest")
             }
-            try unpack(expected, from: reader, to: target.createFile(name, mode: 0o600))
+            try unpack(expected, from: reader, to: target.createFile(name, mode: mode))
             done += expected.bytes
         }
         guard try reader.next() == nil else {
@@ -108,9 +109,14 @@ package struct ArchiveUnpacker {
         guard manifest.members.contains(where: { $0.name != place.name && $0.name != place.relayName }) else {
             return nil
         }
-        return try folder.createDirectory(place.supportFolderName, mode: 0o700)
-            .createDirectory(StoreLocation.externalDataFolderName, mode: 0o700)
+        // Whoever may read the store may look for them.
+        let mode = Self.mode(of: manifest) | (Self.mode(of: manifest) & 0o444) >> 2
+        return try folder.createDirectory(place.supportFolderName, mode: mode)
+            .createDirectory(StoreLocation.externalDataFolderName, mode: mode)
     }
+
+    /// The store's mode, and in any case so much that the files can be worked with here.
+    private static func mode(of manifest: BackupManifest) -> UInt32 { manifest.store.mode | 0o600 }
 
     private func unpack(_ member: BackupManifest.Member, from reader: ArchiveReader, to file: DurableFile) throws {
         let output = PieceWriter(to: file)

@@ -27,6 +27,8 @@ struct RestoreTests {
         #expect(outcome.outcome == .restored && outcome.keptAside == nil)
         #expect(try world.digest(of: world.restored) == world.digest(of: world.store))
         #expect(try world.place.directory.status(of: world.name)?.mode == 0o640)
+        let restored = try #require(try world.place.directory.externalData(of: world.restored))
+        #expect(try restored.status(of: "A")?.mode == 0o640 && restored.status().mode == 0o750)
         #expect(try world.place.directory.entries() == [world.store.supportFolderName, world.name])
     }
 
