@@ -56,10 +56,10 @@ proofs: install-deps
 	  "$$(swift build --show-bin-path)/proofs"
 	$(MAKE) --no-print-directory fuzz
 
-# Those harnesses that take about a minute each, over the tool that `make test` built.
+# Those harnesses that take a few minutes at most, over the tool that `make test` built.
 proofs-in-brief: install-deps
 	swift build --build-tests $(SWIFT_FLAGS)
-	"$$(swift build --show-bin-path)/proofs" random-kills races live-writers swaps
+	"$$(swift build --show-bin-path)/proofs" random-kills crash-states lost-syncs races live-writers swaps
 
 # Reports in a browser, which is installed for this alone: everything is there, readable and within the page, wide and
 # narrow, light and dark. Leaves pictures in .build/report.
