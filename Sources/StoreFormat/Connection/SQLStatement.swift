@@ -58,13 +58,19 @@ final class SQLStatement {
         while true {
             let code = sqlite3_step(pointer)
             if code == SQLITE_ROW {
-                guard try body(row) else { return }
+                guard try body(row) else { return try leave() }
             } else if code == SQLITE_DONE {
                 return
             } else {
                 throw SQLiteResult(code: code, of: connection).error(path: path)
             }
         }
+    }
+
+    /// Leaves it before its end, which is when SQLite commits what it changed.
+    private func leave() throws(StoreError) {
+        let code = sqlite3_reset(pointer)
+        guard code == SQLITE_OK else { throw SQLiteResult(code: code, of: connection).error(path: path) }
     }
 
     /// Makes it ready to be stepped by a cursor.

@@ -182,6 +182,18 @@ struct StoreConnectionTests {
         #expect(try reader.value("SELECT count(*) FROM t") == .integer(1))
     }
 
+    @Test("What a statement cannot commit is told, however early the statement is left")
+    func leftEarly() throws {
+        let sql = "CREATE TABLE p(a PRIMARY KEY); CREATE TABLE c(a REFERENCES p DEFERRABLE INITIALLY DEFERRED)"
+        let location = try scratch.makeStore(sql, as: "a.sqlite")
+        let connection = try StoreConnection(location, access: .privateCopy)
+        try connection.execute("PRAGMA foreign_keys = ON")
+        // Its row comes first, and its end only when it is left.
+        #expect(throws: StoreError.self) { try connection.value("INSERT INTO c VALUES (7) RETURNING a") }
+        #expect(try connection.value("SELECT count(*) FROM c") == .integer(0))
+        try connection.close()
+    }
+
     @Test("Bytes are read and written through SQLite's own files")
     func files() throws {
         try scratch.makeStore("PRAGMA journal_mode=WAL; CREATE TABLE t(a)")
