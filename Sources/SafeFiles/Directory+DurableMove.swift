@@ -9,8 +9,8 @@ extension Directory {
     /// Renames a file or folder to where nothing is in another folder, and brings the new name to the disk.
     ///
     /// A power cut in the middle of a rename from folder to folder may leave a file under neither name. Here it has the new
-    /// one, durably, before it loses the old one: it may be left under both, which ``isSameFile(_:as:in:)`` tells. Where no
-    /// file can have two names it is renamed, as folders are.
+    /// one, durably, before it loses the old one. A move that was interrupted may leave it under both; asked for again, it
+    /// goes on from there. Where no file can have two names it is renamed, as folders are.
     package func moveDurably(
         _ name: String,
         to newName: String,
@@ -27,7 +27,7 @@ extension Directory {
         try removeFile(name)
     }
 
-    /// True when a name here and one in another folder lead to one file.
+    /// True when a name here and one in another folder lead to one file, as a move that was interrupted may leave it.
     package func isSameFile(_ name: String, as other: String, in folder: Directory) throws(FileError) -> Bool {
         guard let status = try status(of: name), status.kind == .regular else { return false }
         return try folder.status(of: other)?.identity == status.identity
@@ -39,6 +39,7 @@ extension Directory {
         in destination: Directory
     ) throws(FileError) -> Bool {
         guard try status(of: name)?.kind == .regular else { return false }
+        if try isSameFile(name, as: newName, in: destination) { return true }
         try destination.validate(newName, for: "move to")
         return try perform("move", name) { number throws(Errno) in
             do throws(Errno) {

@@ -1,3 +1,4 @@
+import Glibc
 import SafeFiles
 import SystemPackage
 import TestSupport
@@ -65,6 +66,20 @@ struct DurableMoveTests {
         try source.moveDurably("file", to: "other", in: target)
         #expect(failing.calls.contains("link file other"))
         #expect(failing.calls.contains("rename file other"))
+        #expect(try target.contents(of: "other", limit: 10) == [1, 2])
+    }
+
+    @Test("A move that was interrupted when the file had both names goes on")
+    func interrupted() throws {
+        try source.moveDurably("file", to: "other", in: target)
+        try #require(link(target.path + "/other", source.path + "/file") == 0)
+        let count = system.calls.count
+        try source.moveDurably("file", to: "other", in: target)
+        let changes = changes(since: count)
+        #expect(changes.count == 2)
+        #expect(changes.first?.hasPrefix("synchronize") == true)
+        #expect(changes.last == "removeFile file")
+        #expect(try source.entries() == [])
         #expect(try target.contents(of: "other", limit: 10) == [1, 2])
     }
 

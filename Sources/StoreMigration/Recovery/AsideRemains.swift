@@ -28,9 +28,7 @@ struct AsideRemains {
         let externalData = try container.externalData(of: location)
         for name in try folder.entries() {
             guard let target = own.contains(name) ? container : externalData else { continue }
-            if try folder.isSameFile(name, as: name, in: target) {
-                try folder.removeFile(name)
-            } else if try target.status(of: name) == nil {
+            if try target.status(of: name) == nil || folder.isSameFile(name, as: name, in: target) {
                 try folder.moveDurably(name, to: name, in: target)
             }
         }

@@ -43,9 +43,7 @@ final class AsideFolder {
     func putBack() throws {
         guard let folder else { return }
         while let (name, original, source) = taken.last {
-            if try folder.isSameFile(name, as: original, in: source) {
-                try folder.removeFile(name)
-            } else if try folder.status(of: name) != nil {
+            if try folder.status(of: name) != nil {
                 try folder.moveDurably(name, to: original, in: source)
             }
             taken.removeLast()

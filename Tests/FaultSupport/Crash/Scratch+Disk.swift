@@ -23,25 +23,24 @@ extension Scratch {
 
     /// Reads everything below the root, the shared memory of logs left out, for it means nothing after a crash.
     package func disk(in guise: Guise = Guise()) throws -> SimulatedDisk {
-        func number(_ status: FileStatus) -> UInt64 { guise.number(of: status) }
-        var disk = SimulatedDisk(root: number(try root.status()), nodes: [:])
+        var disk = SimulatedDisk(root: guise.number(of: try root.status()), nodes: [:])
         func visit(_ folder: Directory, _ path: String, _ status: FileStatus) throws {
             var node = SimulatedDisk.Node(status)
             for name in try folder.entries() where !name.hasSuffix("-shm") {
                 guard path != self.path || name != Self.passing, let child = try folder.status(of: name) else {
                     continue
                 }
-                node.entries[name] = number(child)
+                node.entries[name] = guise.number(of: child)
                 if child.kind == .directory {
                     try visit(folder.openDirectory(name), path + "/" + name, child)
                 } else {
                     var file = SimulatedDisk.Node(child)
                     file.bytes = try Array(Data(contentsOf: URL(fileURLWithPath: path + "/" + name)))
                     file.size = file.bytes.count
-                    disk.nodes[number(child)] = file
+                    disk.nodes[guise.number(of: child)] = file
                 }
             }
-            disk.nodes[number(status)] = node
+            disk.nodes[guise.number(of: status)] = node
         }
         try visit(root, path, root.status())
         return disk
