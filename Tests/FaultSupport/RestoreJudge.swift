@@ -101,19 +101,8 @@ package struct RestoreJudge: Judge {
     func objectionsToPlace(_ scratch: Scratch) throws -> [String] {
         let folder = try scratch.root.openDirectory("group")
         let isWhole = try share.content(of: template.name, in: folder, scratch, withoutFence: false) == template.content
-        let files = try template.files.filter { path, bytes in
-            let parts = path.split(separator: "/").map(String.init)
-            guard parts.count > 1 else { return false }
-            var folder = folder
-            for part in parts.dropLast() {
-                guard try folder.status(of: part) != nil else { return true }
-                folder = try folder.openDirectory(part)
-            }
-            guard let name = parts.last, try folder.status(of: name) != nil else { return true }
-            return try folder.bytes(of: name) != bytes
-        }
-        return (isWhole ? [] : ["the restored store differs"])
-            + files.map { "an external file is missing or differs: \($0.key)" }
+        return try (isWhole ? [] : ["the restored store differs"])
+            + template.externalFilesLost(in: folder).map { "an external file is missing or differs: \($0)" }
     }
 
     /// What was replaced is kept whole in one of the folders aside.

@@ -137,17 +137,8 @@ package struct ShareJudge: Judge {
     }
 
     private func objectionsToExternalFiles(of folder: Directory, _ side: String) throws -> [String] {
-        try externalFiles.filter { path, bytes in
-            var folder = folder
-            let parts = path.split(separator: "/").map(String.init)
-            for part in parts.dropLast() {
-                guard try folder.status(of: part) != nil else { return true }
-                folder = try folder.openDirectory(part)
-            }
-            guard let name = parts.last, try folder.status(of: name) != nil else { return true }
-            return try folder.bytes(of: name) != bytes
-        }
-        .map { "an external file of the \(side) store is missing or differs: \($0.key)" }
+        try template.externalFilesLost(in: folder)
+            .map { "an external file of the \(side) store is missing or differs: \($0)" }
     }
 
     private func objectionsToFence(_ scratch: Scratch) throws -> [String] {
@@ -216,7 +207,7 @@ package struct ShareJudge: Judge {
         ]
         if described != nil { expected.insert(DescribedShare.file) }
         if backsUp { expected.insert(Self.archiveFolder + "/") }
-        for path in externalFiles.keys {
+        for path in template.externalFiles.keys {
             let parts = path.split(separator: "/").map(String.init)
             for count in 1..<parts.count {
                 let folder = parts.prefix(count).joined(separator: "/") + "/"
@@ -239,8 +230,6 @@ package struct ShareJudge: Judge {
     }
 
     private var isInWALMode: Bool { template.files.keys.contains("\(template.name)-wal") }
-
-    private var externalFiles: [String: [UInt8]] { template.files.filter { $0.key.contains("/") } }
 
     private func difference(_ content: PlainStore.Content) -> String {
         let tables = Set(content.rows.keys).union(template.content.rows.keys)

@@ -15,12 +15,8 @@ extension StoreTemplate {
             return ["the archive is not whole"]
         }
         let found = try PlainStore(place.directory.path + "/" + name).content(withoutFence: false)
-        let differing = try files.filter { path, bytes in
-            guard path.contains("/") else { return false }
-            return try Array(Data(contentsOf: URL(fileURLWithPath: place.directory.path + "/" + path))) != bytes
-        }
-        return (found == content ? [] : ["the store in the archive differs"])
-            + differing.map { "an external file in the archive differs: \($0.key)" }
+        return try (found == content ? [] : ["the store in the archive differs"])
+            + externalFilesLost(in: place.directory).map { "an external file in the archive differs: \($0)" }
     }
 
     /// The same of every archive in a folder, which holds nothing else; a folder of ours may be left there by a kill.

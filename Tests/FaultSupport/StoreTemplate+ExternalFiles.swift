@@ -1,0 +1,23 @@
+import Foundation
+import SafeFiles
+
+extension StoreTemplate {
+    /// The files beside the main one and its journals, by their paths.
+    var externalFiles: [String: [UInt8]] { files.filter { $0.key.contains("/") } }
+
+    /// The paths of those that a store's folder does not have, or has with other bytes.
+    func externalFilesLost(in folder: Directory) throws -> [String] {
+        try externalFiles.filter { path, bytes in
+            var folder = folder
+            let parts = path.split(separator: "/").map(String.init)
+            for part in parts.dropLast() {
+                guard try folder.status(of: part) != nil else { return true }
+                folder = try folder.openDirectory(part)
+            }
+            guard let name = parts.last, try folder.status(of: name) != nil else { return true }
+            // As data, which are compared at once and not byte by byte.
+            return try Data(contentsOf: URL(fileURLWithPath: folder.path + "/" + name)) != Data(bytes)
+        }
+        .keys.sorted()
+    }
+}
