@@ -45,8 +45,7 @@ extension FaultSweep {
         func cover(_ isCovered: (FaultPoint) -> Bool) {
             let before = points.count
             points.removeAll(where: isCovered)
-            summary.runs += before - points.count
-            summary.harmed += before - points.count
+            summary.covered += before - points.count
         }
         for fault in [Fault.interrupted, .shortTransfer] {
             guard let harmed = try harmedEverywhere(by: fault), harmed >= points.count(where: { $0.fault == fault })
@@ -57,8 +56,12 @@ extension FaultSweep {
             let first = points.first { $0.fault == .killBefore }
             cover { $0.fault == .killBefore && $0 != first }
         }
-        points += Self.sample(of: lasting, limit: lasting.count / 8, seed: Self.seed)
         try sweep.run(points, calls: kinds.count, until: deadline, stopsAtFirst: false, &summary)
+        var more = Summary()
+        let sample = Self.sample(of: lasting, limit: lasting.count / 8, seed: seed)
+        try sweep.run(sample, calls: kinds.count, until: deadline, stopsAtFirst: false, &more)
+        summary.lasting = more.harmed
+        summary.violations += more.violations
         return summary
     }
 }

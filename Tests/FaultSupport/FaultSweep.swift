@@ -23,21 +23,29 @@ package struct FaultSweep: Sendable {
         package var runs = 0
         /// Runs in which the call was reached and harmed.
         package var harmed = 0
+        /// Points that were not run by themselves, because another run did the same harm.
+        package var covered = 0
+        /// Runs in which the harm lasted, where these are only sampled, on top of the points.
+        package var lasting = 0
         package var violations: [Violation] = []
     }
 
     package let judge: any Judge
     /// True to kill the run that follows a killed one as well.
     var relapses = true
+    /// Which of the points a sample takes; any number.
+    package var seed: Int
 
-    package init(_ judge: any Judge) { self.judge = judge }
+    package init(_ judge: any Judge, seed: Int = seedOfEnvironment) {
+        self.judge = judge
+        self.seed = seed
+    }
 
     /// The library that is preloaded; it is built beside the tests.
     package static var shim: String { Command.buildFolder + "/libFaultShim.so" }
     /// Set to run every point, however long it takes.
     package static var isExhaustive: Bool { ProcessInfo.processInfo.environment["STORE_MIGRATE_SOAK"] == "1" }
-    /// Which of the points a sample takes; any number.
-    package static var seed: Int {
+    package static var seedOfEnvironment: Int {
         ProcessInfo.processInfo.environment["STORE_MIGRATE_FAULT_SEED"].flatMap(Int.init) ?? 0
     }
 
@@ -52,6 +60,7 @@ package struct FaultSweep: Sendable {
         let ending = try scratch.run(command, shim: Self.shim, point: nil, deadline: Deadline(after: timeLimit))
         let kinds = try scratch.report().kinds
         var objections = try judge.afterRerun(scratch, ending)
+        if kinds.isEmpty { objections.append("no call was seen: the library was not preloaded") }
         let again = try scratch.run(command, shim: nil, point: nil, deadline: Deadline(after: timeLimit))
         objections += try judge.afterRerun(scratch, again)
         guard objections.isEmpty else {
@@ -62,17 +71,17 @@ package struct FaultSweep: Sendable {
 
     /// Runs a sample of the points, as many as `limit`, or all of them if `isExhaustive`, and says so.
     package func run(limit: Int) throws -> Summary {
-        let summary = try runSample(of: Self.isExhaustive ? .max : limit, seed: Self.seed)
+        let summary = try runSample(of: Self.isExhaustive ? .max : limit)
         print(
             "\(judge.name): \(summary.calls) calls, \(summary.points) points,",
-            "\(summary.runs) runs\(Self.isExhaustive ? "" : " (STORE_MIGRATE_FAULT_SEED=\(Self.seed))"),",
+            "\(summary.runs) runs\(Self.isExhaustive ? "" : " (STORE_MIGRATE_FAULT_SEED=\(seed))"),",
             "\(summary.harmed) harmed, \(summary.violations.count) violations"
         )
         return summary
     }
 
     /// Runs a sample of the points, to the first violation if that is enough.
-    package func runSample(of limit: Int, seed: Int, stopsAtFirst: Bool = false) throws -> Summary {
+    package func runSample(of limit: Int, stopsAtFirst: Bool = false) throws -> Summary {
         let kinds = try count()
         let points = Self.points(of: kinds)
         var summary = Summary(calls: kinds.count, kinds: Set(kinds.compactMap(\.self)), points: points.count)
@@ -125,7 +134,7 @@ package struct FaultSweep: Sendable {
                 // Recovery may be killed as well. Killing after a call is all but killing before the next, so that these
                 // points have room for it.
                 let relapse = FaultPoint(
-                    number: (point.number &* 7919 &+ Self.seed) % max(calls, 1),
+                    number: (point.number &* 7919 &+ seed) % max(calls, 1),
                     fault: .killBefore
                 )
                 _ = try harm(scratch, relapse, "then \(relapse): ", &objections)
@@ -156,7 +165,10 @@ package struct FaultSweep: Sendable {
         let command = judge.command(scratch)
         let ending = try scratch.run(command, shim: Self.shim, point: point, deadline: Deadline(after: timeLimit))
         let report = try scratch.report()
-        let found = try judge.afterFault(scratch, point.fault, ending) + (ending == .hung ? ["it did not end"] : [])
+        var found = try judge.afterFault(scratch, point.fault, ending) + (ending == .hung ? ["it did not end"] : [])
+        if ending == .exited(0), point.fault == .inputOutputError, try scratch.isHarmOfWeight(report) {
+            found.append("a file could not be brought to the disk, and it claims success")
+        }
         objections += found.map { prefix + $0 }
         if !found.isEmpty { objections.append("it ended with \(ending)\n\(scratch.output)") }
         return report

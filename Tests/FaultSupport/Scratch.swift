@@ -7,6 +7,9 @@ import SystemPackage
 
 /// A fresh place for one run: the folder the program works in, and beside it what the run reports.
 package final class Scratch: Sendable {
+    /// How the names of the folders begin that a run makes for itself.
+    private static let ownPrefix = ".store-migrate-"
+
     /// What the shim tells of one run.
     package struct Report {
         package let count: Int
@@ -129,6 +132,26 @@ package final class Scratch: Sendable {
             firstHarmed: "\(function) \(path)",
             kinds: kinds.map(CallKind.init(shimKind:))
         )
+    }
+
+    /// True if what was harmed is the synchronization of a file whose content anybody relies on.
+    ///
+    /// Nobody does on a copy for reading, nor on a journal of SQLite's in a folder that the run throws away. SQLite makes
+    /// nothing of the failed synchronization of a folder, nor does a command where it tidies up more than it has to.
+    func isHarmOfWeight(_ report: Report) throws -> Bool {
+        let words = report.firstHarmed.split(separator: " ", maxSplits: 1)
+        guard words.count == 2, ["fsync", "fdatasync"].contains(words[0]) else { return false }
+        let parts = words[1].split(separator: "/").map(String.init)
+        guard let name = parts.last, parts.first != "tmp", !name.hasPrefix(Self.ownPrefix),
+            !parts.contains(where: { $0.hasPrefix(Self.ownPrefix + "backup-") })
+        else { return false }
+        if name.hasSuffix("-journal"), parts.contains(where: { $0.hasPrefix(Self.ownPrefix) }) { return false }
+        var folder = root
+        for part in parts.dropLast() {
+            guard try folder.status(of: part)?.kind == .directory else { return true }
+            folder = try folder.openDirectory(part)
+        }
+        return try folder.status(of: name)?.kind != .directory
     }
 
     /// Everything the last run printed.

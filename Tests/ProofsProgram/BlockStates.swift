@@ -18,7 +18,7 @@ struct BlockStates: Proof {
         if let fileSystem = scale.fileSystem { return try run(scale, on: fileSystem) }
         var figure = Figure(unit: "states", gate: 0)
         if let obstacle = PrivateMachine.obstacle ?? BlockSweep.obstacle {
-            figure.remarks = ["left out: \(obstacle)"]
+            figure.leftOut = "\(obstacle)"
             return figure
         }
         let possible = BlockFileSystem.allCases.filter { $0.obstacle == nil }

@@ -9,6 +9,8 @@ struct Figure: Sendable, Codable {
     var violations: [String] = []
     /// What else a reader wants to know.
     var remarks: [String] = []
+    /// Why nothing was tried, where this machine does not grant what that needs.
+    var leftOut: String?
 
     var isReached: Bool { tried >= gate && violations.isEmpty }
 

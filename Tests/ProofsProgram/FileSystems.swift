@@ -11,7 +11,7 @@ struct FileSystems: Proof {
     func run(_ scale: Scale) async throws -> Figure {
         var figure = Figure(unit: "kills, pairs of kills and races", gate: 0)
         if let obstacle = PrivateMachine.obstacle {
-            figure.remarks = ["left out: \(obstacle)"]
+            figure.leftOut = "\(obstacle)"
             return figure
         }
         figure.remarks = BlockFileSystem.allCases.compactMap(\.obstacle).map { "left out: \($0)" }

@@ -11,7 +11,7 @@ struct Neighbours: Proof {
     func run(_ scale: Scale) async throws -> Figure {
         guard NeighbourSweep.isPossible else {
             var figure = Figure(unit: "acts", gate: 0)
-            figure.remarks = ["left out: only root can be another user"]
+            figure.leftOut = "only root can be another user"
             return figure
         }
         let template = try HabitTemplate.makeCoreData(journalMode: "wal")

@@ -29,6 +29,10 @@ struct Page {
         var lines = ["", "What was tried (seed \(seed)):"]
         for row in rows {
             let figure = row.figure
+            if let reason = figure.leftOut {
+                lines += ["– \(row.title)", "    not tried: \(reason)"]
+                continue
+            }
             lines.append("\(figure.isReached ? "✔" : "✘") \(row.title)")
             lines.append(
                 "    \(figure.tried) \(figure.unit), gate \(figure.gate), "
@@ -38,7 +42,12 @@ struct Page {
             lines += figure.violations.prefix(20).map { "    violation: \($0)" }
             if figure.violations.count > 20 { lines.append("    and \(figure.violations.count - 20) more") }
         }
-        lines.append(isReached ? "Every promise held." : "A promise was broken, or not tried often enough.")
+        let left = rows.count { $0.figure.leftOut != nil }
+        lines.append(
+            !isReached
+                ? "A promise was broken, or not tried often enough."
+                : left == 0 ? "Every promise held." : "Every promise that was tried held; \(left) were not tried."
+        )
         return lines.joined(separator: "\n")
     }
 }

@@ -83,7 +83,11 @@ struct Proofs: AsyncParsableCommand {
             let start = ContinuousClock.now
             // Most go on for as long as they may, so that each has its share of the time.
             if soak { scale.deadline = Deadline(after: end.remaining / (chosen.count - number)) }
-            let figure = try await proof.run(scale)
+            let figure: Figure
+            do { figure = try await proof.run(scale) } catch {
+                // What the others did and found is not lost with it.
+                figure = Figure(unit: "", gate: 1, violations: ["\(error)"])
+            }
             figures.append(figure)
             page.add(proof.title, figure, took: ContinuousClock.now - start)
             Page.say("\(proof.name): \(figure.tried) \(figure.unit), \(figure.violations.count) violations")

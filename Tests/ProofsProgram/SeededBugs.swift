@@ -16,26 +16,34 @@ struct SeededBugs: Proof {
     private struct Question: Sendable {
         let bug: SeededBug?
         let witness: Witness
-        var isNoticed = false
+        var answer = Answer.notAsked
+    }
+
+    private enum Answer: String {
+        case notAsked = "not asked"
+        case content = "not noticed"
+        case noticed
+        /// It neither was content nor said that anything is wrong: it was killed, or went on for ever.
+        case stumbled
     }
 
     func run(_ scale: Scale) async throws -> Figure {
         var figure = Figure(unit: "mistakes", gate: SeededBug.allCases.count)
         let questions = answered(Self.questions, until: scale.deadline)
-        for question in questions where question.bug == nil && question.isNoticed {
-            figure.violations.append("\(question.witness) objects to the tool as it is")
+        for question in questions where question.bug == nil && question.answer != .content {
+            figure.violations.append("\(question.witness) is not content with the tool as it is: \(question.answer)")
         }
         var caughtTwice = 0
         for bug in SeededBug.allCases {
             let asked = questions.filter { $0.bug == bug }
-            let witnesses = asked.filter(\.isNoticed).map(\.witness.description)
+            let witnesses = asked.filter { $0.answer == .noticed }.map(\.witness.description)
             figure.tried += 1
             caughtTwice += witnesses.count >= 2 ? 1 : 0
             if witnesses.isEmpty { figure.violations.append("nobody noticed \(bug)") }
             figure.remarks.append(
                 "\(witnesses.isEmpty ? "missed" : "caught") \(bug): \(witnesses.joined(separator: ", "))"
                     + (asked.count > witnesses.count
-                        ? " (not by \(asked.filter { !$0.isNoticed }.map(\.witness.description).joined(separator: ", ")))"
+                        ? " (not by \(asked.filter { $0.answer != .noticed }.map(\.witness.description).joined(separator: ", ")))"
                         : "")
             )
         }
@@ -55,16 +63,15 @@ struct SeededBugs: Proof {
     private func answered(_ questions: [Question], until deadline: Deadline) -> [Question] {
         let answers = Mutex(questions)
         Work.forEach(Array(questions.indices), until: deadline) { index in
-            let isNoticed = ask(questions[index])
-            answers.withLock { $0[index].isNoticed = isNoticed }
+            let answer = ask(questions[index])
+            answers.withLock { $0[index].answer = answer }
             let mistake = questions[index].bug.map { "\($0)" } ?? "no mistake"
-            Page.say("\(isNoticed ? "noticed" : "not noticed") by \(questions[index].witness): \(mistake)")
+            Page.say("\(answer.rawValue) by \(questions[index].witness): \(mistake)")
         }
         return answers.withLock { $0 }
     }
 
-    /// True if the witness ended with anything but success.
-    private func ask(_ question: Question) -> Bool {
+    private func ask(_ question: Question) -> Answer {
         var environment = ProcessInfo.processInfo.environment
         // The tool that was built with the tests: no other one makes mistakes.
         environment["STORE_MIGRATE_TOOL"] = nil
@@ -88,11 +95,17 @@ struct SeededBugs: Proof {
         do {
             let place = try TemporaryDirectory(prefix: "seeded-bug")
             let output = place.directory.path + "/output"
-            let ending = try command.run(output: output, deadline: Deadline(after: Self.timeLimit))
-            return ending != .exited(0)
+            switch try command.run(output: output, deadline: Deadline(after: Self.timeLimit)) {
+            case .exited(0): return .content
+            // As both the harnesses and the tests say that something is wrong.
+            case .exited(1): return .noticed
+            case let ending:
+                Page.say("\(question.witness) ended with \(ending)")
+                return .stumbled
+            }
         } catch {
-            print("\(question.witness) could not be asked: \(error)")
-            return question.bug == nil
+            Page.say("\(question.witness) could not be asked: \(error)")
+            return .stumbled
         }
     }
 }

@@ -20,7 +20,7 @@ package final class ChildProgram {
     }
 
     /// How long any program of a test may take, in milliseconds.
-    private static let patience: Int64 = 900_000
+    package static let patience: Int64 = 900_000
 
     package let id: pid_t
     private var input: Int32?
@@ -67,8 +67,11 @@ package final class ChildProgram {
     }
 
     /// What it has printed meanwhile, waiting for something; empty at the end of its output.
-    package func available() -> [UInt8] {
-        guard ctest_wait(output, Self.patience * 1_000_000) == 1 else {
+    ///
+    /// A program that prints nothing for `time` is killed.
+    package func available(within time: Duration = .milliseconds(patience)) -> [UInt8] {
+        let (seconds, attoseconds) = max(time, .zero).components
+        guard ctest_wait(output, seconds * 1_000_000_000 + attoseconds / 1_000_000_000) == 1 else {
             signal(SIGKILL)
             return []
         }
@@ -80,10 +83,14 @@ package final class ChildProgram {
         }
     }
 
-    /// All that it still prints.
-    package func rest() -> [UInt8] {
+    /// All that it still prints; if that takes longer than `time` it is killed.
+    package func rest(within time: Duration = .milliseconds(patience)) -> [UInt8] {
+        let end = ContinuousClock.now + time
         var bytes: [UInt8] = []
-        while case let chunk = available(), !chunk.isEmpty { bytes += chunk }
+        while case let chunk = available(within: end - .now), !chunk.isEmpty {
+            bytes += chunk
+            if ContinuousClock.now > end { signal(SIGKILL) }
+        }
         return bytes
     }
 

@@ -40,9 +40,11 @@ package final class StoreWriterProcess {
     }
 
     /// Returns all that a loop printed, line by line, once it is ended: by us, or by being refused for good.
-    package func finish(closingInput: Bool = true) throws -> [String] {
+    ///
+    /// The last line says which; it is a number if the program was killed, as it is if it goes on for longer than `time`.
+    package func finish(closingInput: Bool = true, within time: Duration = .seconds(120)) throws -> [String] {
         if closingInput { process.closeInput() }
-        let rest = process.rest()
+        let rest = process.rest(within: time)
         _ = process.wait()
         return String(decoding: pending + rest, as: UTF8.self).split(separator: "\n").map(String.init)
     }
