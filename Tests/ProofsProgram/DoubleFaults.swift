@@ -1,4 +1,5 @@
 import FaultSupport
+import Glibc
 import SafeFiles
 import Synchronization
 import TestSupport
@@ -7,6 +8,10 @@ import TestSupport
 struct DoubleFaults: Proof {
     let name = "double-faults"
     let title = "killed, and killed again while recovering"
+
+    /// How many pairs are drawn for each that counts: recovery makes fewer calls than the command, as a rule, and beyond
+    /// its end nobody is killed.
+    private static let attempts = 5
 
     private struct Case {
         let judge: any Judge
@@ -23,35 +28,40 @@ struct DoubleFaults: Proof {
             let kinds = try FaultSweep(judge).count()
             let points = FaultSweep.points(of: kinds).filter { $0.fault == .killBefore }
             var cases: [Case] = []
-            for _ in 0..<min(share, points.count * points.count) {
+            for _ in 0..<min(share, points.count * points.count / Self.attempts) * Self.attempts {
                 guard let first = points.randomElement(using: &generator) else { break }
-                // Recovery makes fewer calls than the command, as a rule; beyond its end nobody is killed.
                 let number = Int.random(in: 0..<kinds.count, using: &generator)
                 cases.append(Case(judge: judge, first: first, second: FaultPoint(number: number, fault: .killBefore)))
             }
-            try run(cases, scale, &figure)
+            run(cases, of: share, scale, &figure)
             if scale.stopsAtFirst && !figure.violations.isEmpty { break }
         }
         return figure
     }
 
-    private func run(_ cases: [Case], _ scale: Scale, _ figure: inout Figure) throws {
-        let state = Mutex(figure)
-        Work.forEach(cases, until: scale.deadline) { pair in
-            let found = Self.objections(pair)
-            state.withLock { figure in
-                figure.tried += 1
-                figure.violations += found.map { "\(pair.judge.name), \(pair.first), then \(pair.second): \($0)" }
+    /// Runs cases until so many were killed twice.
+    private func run(_ cases: [Case], of share: Int, _ scale: Scale, _ figure: inout Figure) {
+        let state = Mutex((tried: 0, violations: [String]()))
+        let goesOn = { @Sendable in state.withLock { $0.tried < share } }
+        Work.forEach(cases, until: scale.deadline, while: goesOn) { pair in
+            let (isKilledTwice, found) = Self.objections(pair)
+            state.withLock { state in
+                state.tried += isKilledTwice ? 1 : 0
+                state.violations += found.map { "\(pair.judge.name), \(pair.first), then \(pair.second): \($0)" }
             }
         }
-        figure = state.withLock { $0 }
+        let (tried, violations) = state.withLock { $0 }
+        figure.tried += tried
+        figure.violations += violations
     }
 
-    private static func objections(_ pair: Case) -> [String] {
+    /// Whether the recovery was killed too, and what there is to object to.
+    private static func objections(_ pair: Case) -> (isKilledTwice: Bool, [String]) {
         do {
             let scratch = try Scratch()
             try pair.judge.prepare(scratch)
             var objections: [String] = []
+            var kills = 0
             for point in [pair.first, pair.second] {
                 let ending = try scratch.run(
                     pair.judge.command(scratch),
@@ -59,12 +69,14 @@ struct DoubleFaults: Proof {
                     point: point,
                     deadline: Deadline(after: .seconds(300))
                 )
+                kills += ending == .killed(signal: SIGKILL) ? 1 : 0
                 objections += try pair.judge.afterFault(scratch, .killBefore, ending)
             }
             let ending = try scratch.run(pair.judge.command(scratch), killingAfter: .seconds(300))
-            return try objections + pair.judge.afterRerun(scratch, ending)
+            objections += try pair.judge.afterRerun(scratch, ending)
+            return (kills == 2, objections)
         } catch {
-            return ["the judge stumbled: \(error)"]
+            return (false, ["the judge stumbled: \(error)"])
         }
     }
 }
