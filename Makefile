@@ -102,12 +102,13 @@ THREAD_SUITES := SafeFiles StoreFormat ChangeRelay StoreBackup ManagedObjects St
 sanitize: sanitize-address sanitize-thread
 
 sanitize-address: export ASAN_OPTIONS := detect_leaks=0
+sanitize-thread: export TSAN_OPTIONS := suppressions=$(CURDIR)/Tests/thread-sanitizer
 
 sanitize-%: install-deps
 	swift build --build-tests $(SWIFT_FLAGS) --sanitize=$* --scratch-path .build/$*
 	suites="$(if $(filter address,$*),$(ADDRESS_SUITES),$(THREAD_SUITES))"; \
 	swift test --skip-build --sanitize=$* --scratch-path .build/$* $$(printf -- '--filter %sTests ' $$suites) \
-	  --skip ArchiveLimitsTests
+	  --skip ArchiveLimitsTests $(if $(filter thread,$*),--skip ProcessIdentityTests)
 
 # How much of the modules that users' data depends on the tests reach, by region, in a build of its own.
 coverage: install-deps
