@@ -9,34 +9,42 @@ struct CrashStates: Proof {
     private static let gate = (states: 3000, pairs: 300)
 
     func run(_ scale: Scale) async throws -> Figure {
-        var figure = Figure(unit: "states", gate: Self.gate.states + Self.gate.pairs)
+        var figure = Figure(unit: "states of a command", gate: Self.gate.states)
+        var cuts = Count(unit: "states of the run that mends it", gate: Self.gate.pairs)
         // A few more than asked for: the last commands may have fewer than what is left for them.
         let states = scale.stopsAtFirst ? 300 : Self.gate.states * 11 / 10
-        let pairs = scale.stopsAtFirst ? 0 : Self.gate.pairs
+        let pairs = scale.stopsAtFirst ? 0 : Self.gate.pairs * 11 / 10
         let all = try ["wal", "delete"].flatMap { try Commands.all(scale.only, journalMode: $0) }
         let judges = all.filter(Commands.isChosen)
-        var remark = (states: 0, pairs: 0, seconds: 0.0)
+        var (inside, fewest, seconds) = (0, Int.max, 0.0)
         for (number, judge) in judges.enumerated() where !scale.deadline.hasPassed {
-            var sweep = CrashSweep(judge)
-            sweep.seed = scale.seed
-            sweep.deadline = scale.deadline
-            sweep.stopsAtFirst = scale.stopsAtFirst
             // Some commands have fewer states than their share; those after them have more.
             let left = max(1, judges.count == all.count ? judges.count - number : all.count)
+            var sweep = CrashSweep(judge)
+            sweep.seed = scale.seed
+            // Whoever tries everything needs all the time there is, so each has a share of it.
+            sweep.deadline =
+                scale.isExhaustive ? Deadline(after: scale.deadline.remaining / left) : scale.deadline
+            sweep.stopsAtFirst = scale.stopsAtFirst
             let summary = try sweep.run(
-                limit: scale.isExhaustive ? .max : max(0, states - remark.states + left - 1) / left,
-                pairs: scale.isExhaustive ? 1_000_000 : max(0, pairs - remark.pairs + left - 1) / left
+                limit: scale.isExhaustive ? .max : max(0, states - figure.tried + left - 1) / left,
+                pairs: scale.isExhaustive ? 1_000_000 : max(0, pairs - cuts.tried + left - 1) / left
             )
-            figure.tried += summary.states + summary.pairs
+            figure.tried += summary.states
+            cuts.tried += summary.pairs
+            inside += summary.pairsInside
+            fewest = min(fewest, summary.pairsInside)
+            seconds += summary.duration / .seconds(1)
             figure.violations += summary.violations.map { "\(judge.name): \($0)" }
+            if pairs > 0 && summary.pairsInside == 0 && sweep.onlyState == nil && !sweep.deadline.hasPassed {
+                figure.violations.append("\(judge.name): nothing was tried in the midst of a run that mends")
+            }
             if scale.stopsAtFirst && !figure.violations.isEmpty { break }
-            remark.states += summary.states
-            remark.pairs += summary.pairs
-            remark.seconds += summary.duration / .seconds(1)
         }
+        figure.others = [cuts]
         figure.remarks = [
-            "\(remark.states) of a command, \(remark.pairs) of the run that mends it;"
-                + " \(Int(Double(figure.tried) / max(1, remark.seconds))) a second"
+            "\(inside) in the midst of the run that mends, for each command at least \(judges.isEmpty ? 0 : fewest);"
+                + " \(Int(Double(figure.tried + cuts.tried) / max(1, seconds))) a second"
         ]
         return figure
     }

@@ -35,7 +35,7 @@ struct Page {
             }
             lines.append("\(figure.isReached ? "✔" : "✘") \(row.title)")
             lines.append(
-                "    \(figure.tried) \(figure.unit), gate \(figure.gate), "
+                "    \(figure.counts.map(\.text).joined(separator: "; ")), "
                     + "\(figure.violations.count) violations, \(row.seconds) s"
             )
             lines += figure.remarks.map { "    \($0)" }

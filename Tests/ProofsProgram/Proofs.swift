@@ -90,7 +90,8 @@ struct Proofs: AsyncParsableCommand {
             }
             figures.append(figure)
             page.add(proof.title, figure, took: ContinuousClock.now - start)
-            Page.say("\(proof.name): \(figure.tried) \(figure.unit), \(figure.violations.count) violations")
+            let counts = figure.counts.map { "\($0.tried) \($0.unit)" }.joined(separator: ", ")
+            Page.say("\(proof.name): \(counts), \(figure.violations.count) violations")
         }
         if let report {
             try JSONEncoder().encode(figures).write(to: URL(fileURLWithPath: report))

@@ -2,32 +2,44 @@ import TestSupport
 
 extension CrashSpace {
     /// Up to this many parts, every choice of them is tried; and so many states of the last moment, at least.
-    private static let exhaustiveCount = 8
+    package static let exhaustiveCount = 8
 
     /// States that differ for whoever reads them, spread evenly over the run; the same for the same seed.
     ///
     /// Where only few parts are pending these are all there are. Elsewhere: all kept, all lost, each operation the only one
-    /// lost and the only one kept, and as many random choices as told.
-    package func states(limit: Int, seed: Int, randomChoices: Int = 24) -> [CrashState] {
+    /// lost and the only one kept, and as many random choices as told. Of the moment after the end come `atEnd` first, and
+    /// more only after all others. A recovery has no state that is what it began with: that one is no power cut of its own.
+    package func states(
+        limit: Int,
+        seed: Int,
+        randomChoices: Int = 24,
+        atEnd: Int = exhaustiveCount,
+        isRecovery: Bool = false
+    ) -> [CrashState] {
         var generator = SeededGenerator(seed: UInt64(bitPattern: Int64(seed)))
         var choices = (0...operations.count)
             .map { prefix in
                 self.choices(at: prefix, randomChoices, &generator).shuffled(using: &generator)
             }
-        var seen: Set<Int> = []
+        var seen: Set<Int> = isRecovery ? [disk(in: CrashState(prefix: 0, lost: [])).fingerprint] : []
         var states: [CrashState] = []
-        // After the end a command has made its promise, so that moment is never left out.
-        for state in choices.removeLast().suffix(Self.exhaustiveCount) where states.count < limit {
+        func take(_ state: CrashState) {
             if seen.insert(disk(in: state).fingerprint).inserted { states.append(state) }
         }
+        // After the end a command has made its promise, so that moment is never left out; where something of it is lost,
+        // that shows more than where nothing is.
+        var last = choices.removeLast()
+        last = last.filter(\.lost.isEmpty) + last.filter { !$0.lost.isEmpty }
+        while states.count < min(limit, atEnd), let state = last.popLast() { take(state) }
         choices.shuffle(using: &generator)
         while states.count < limit, !choices.isEmpty {
             for index in choices.indices where states.count < limit {
                 guard let state = choices[index].popLast() else { continue }
-                if seen.insert(disk(in: state).fingerprint).inserted { states.append(state) }
+                take(state)
             }
             choices.removeAll(where: \.isEmpty)
         }
+        while states.count < limit, let state = last.popLast() { take(state) }
         return states
     }
 

@@ -40,7 +40,7 @@ extension CrashSweep {
         let scratch = try Scratch()
         try judge.prepare(scratch)
         let before = try scratch.disk()
-        let sound = try record(scratch, before, Scratch.Guise()) { try judge.afterRerun(scratch, $0) }
+        let (sound, _) = try record(scratch, before, Scratch.Guise()) { try judge.afterRerun(scratch, $0) }
         let numbers = sound.operations.indices.filter { sound.operations[$0].isSynchronization }
         var found: [LostSynchronization] = []
         for (index, number) in numbers.enumerated() where index % workers == worker && !deadline.hasPassed {

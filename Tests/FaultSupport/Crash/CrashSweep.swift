@@ -23,6 +23,8 @@ package struct CrashSweep: Sendable {
         package var states = 0
         /// States of a recovery from a state.
         package var pairs = 0
+        /// Those of them that are of its midst, not of the moment after its end.
+        package var pairsInside = 0
         package var violations: [Violation] = []
         package var duration: Duration = .zero
     }
@@ -57,6 +59,7 @@ package struct CrashSweep: Sendable {
                 whole.operations = max(whole.operations, part.operations)
                 whole.states += part.states
                 whole.pairs += part.pairs
+                whole.pairsInside += part.pairsInside
                 whole.violations += part.violations
             }
         }
@@ -64,7 +67,8 @@ package struct CrashSweep: Sendable {
         summary.duration = ContinuousClock.now - start
         let rate = Double(summary.states + summary.pairs) / max(0.001, summary.duration / .seconds(1))
         print(
-            "\(judge.name): \(summary.operations) operations, \(summary.states) states, \(summary.pairs) pairs,",
+            "\(judge.name): \(summary.operations) operations, \(summary.states) states,",
+            "\(summary.pairs) pairs (\(summary.pairsInside) inside the recovery),",
             "\(Int(rate)) a second (seed \(seed)), \(summary.violations.count) violations"
         )
         return summary
@@ -74,7 +78,7 @@ package struct CrashSweep: Sendable {
         let scratch = try Scratch()
         try judge.prepare(scratch)
         let before = try scratch.disk()
-        let space = try record(scratch, before, Scratch.Guise()) { ending in
+        let (space, _) = try record(scratch, before, Scratch.Guise()) { ending in
             try judge.afterRerun(scratch, ending)
         }
         var summary = Summary(operations: space.operations.count)
@@ -86,8 +90,10 @@ package struct CrashSweep: Sendable {
             try tryAgain(onlyState, of: space, scratch, &summary)
             return summary
         }
+        // What is left of the time is for the pairs, however many states there are.
+        let end = pairs > 0 ? Deadline(after: deadline.remaining * 3 / 4) : deadline
         for (number, state) in states.enumerated() {
-            guard !deadline.hasPassed, !stopsAtFirst || summary.violations.isEmpty else { break }
+            guard !end.hasPassed, !stopsAtFirst || summary.violations.isEmpty else { break }
             summary.states += 1
             let isThorough = number.isMultiple(of: Self.thoroughness)
             let objections = examine(
@@ -102,43 +108,9 @@ package struct CrashSweep: Sendable {
                 Violation(command: judge.name, state: "\(state)", objections: objections, steps: space.steps(to: state))
             )
         }
-        let wanted = pairs / workers
-        let perState = 6
-        let step = max(1, states.count / max(1, (wanted + perState - 1) / perState))
-        for state in stride(from: step / 2, to: states.count, by: step).map({ states[$0] }) {
-            guard summary.pairs < wanted, !deadline.hasPassed, !stopsAtFirst || summary.violations.isEmpty else {
-                break
-            }
-            try crashAgain(after: state, of: space, scratch, count: perState, &summary)
-        }
+        let wanted = pairs / workers + (worker < pairs % workers ? 1 : 0)
+        try tryPairs(after: states, of: space, scratch, wanted, &summary)
         return summary
-    }
-
-    /// Takes the power away a second time, during the run that is to mend what the first time did.
-    private func crashAgain(
-        after state: CrashState,
-        of space: CrashSpace,
-        _ scratch: Scratch,
-        count: Int,
-        _ summary: inout Summary
-    ) throws {
-        let recovery = try recovery(from: state, of: space, scratch)
-        for second in recovery.states(limit: count, seed: seed, randomChoices: 8) {
-            summary.pairs += 1
-            let disk = recovery.disk(in: second)
-            let objections = examine(disk, scratch, elsewhere: second.isElsewhere, isThorough: false)
-            guard !objections.isEmpty else { continue }
-            let steps = space.steps(to: state) + "\n    the power goes; then\n" + recovery.steps(to: second)
-            summary.violations.append(
-                Violation(command: judge.name, state: "\(state)+\(second)", objections: objections, steps: steps)
-            )
-        }
-    }
-
-    private func recovery(from state: CrashState, of space: CrashSpace, _ scratch: Scratch) throws -> CrashSpace {
-        let disk = space.disk(in: state)
-        let guise = try scratch.materialize(disk, elsewhere: state.isElsewhere)
-        return try record(scratch, disk, guise) { _ in [] }
     }
 
     private func tryAgain(_ text: Substring, of space: CrashSpace, _ scratch: Scratch, _ summary: inout Summary) throws
@@ -148,10 +120,11 @@ package struct CrashSweep: Sendable {
         guard let first = states.first, let state = first, states.count <= 2 else { return }
         var disk = space.disk(in: state)
         var steps = space.steps(to: state)
-        let hadEnded = states.count == 1 && state.prefix == space.operations.count
+        var hadEnded = states.count == 1 && state.prefix == space.operations.count
         if states.count == 2, let second = states[1] {
-            let recovery = try recovery(from: state, of: space, scratch)
+            let (recovery, ending) = try recovery(from: state, of: space, scratch)
             disk = recovery.disk(in: second)
+            hadEnded = ending == .exited(0) && second.prefix == recovery.operations.count
             steps += "\n    the power goes; then\n" + recovery.steps(to: second)
         }
         summary.states = 1
@@ -170,7 +143,7 @@ package struct CrashSweep: Sendable {
         _ before: SimulatedDisk,
         _ guise: Scratch.Guise,
         _ judgement: (Command.Ending) throws -> [String]
-    ) throws -> CrashSpace {
+    ) throws -> (space: CrashSpace, ending: Command.Ending) {
         let ending = try scratch.run(
             judge.command(scratch),
             in: guise,
@@ -192,7 +165,7 @@ package struct CrashSweep: Sendable {
                 ignored = [synchronizations[brokenSynchronization]]
             }
         }
-        return try CrashSpace(before: before, operations: operations, ignoring: ignored)
+        return (try CrashSpace(before: before, operations: operations, ignoring: ignored), ending)
     }
 
     /// Has a state judged, the command run again and judged, and if told so run once more; `elsewhere`, the disk comes
