@@ -4,11 +4,13 @@ import SafeFiles
 /// Says whether each notice of a relay came to its consumer, whatever was done to the command that took them.
 package struct RelayDrainJudge: Judge {
     private static let consumer = "widget"
-    private static let places: Set<Int> = [1, 2, 3]
+    static let places: Set<Int> = [1, 2, 3]
     /// What the command printed, over several runs; it lies where nothing is counted.
     private static let drained = "drained"
 
     package let template: StoreTemplate
+    /// The name of the relay's file.
+    var relay: String { ".\(template.name).relay.sqlite" }
     /// A store with its relay, which holds notices for a consumer.
     private let files: [String: [UInt8]]
 
@@ -59,7 +61,7 @@ package struct RelayDrainJudge: Judge {
     }
 
     /// The places of all notices that were printed whole, in this run and those before it.
-    private func drainedPlaces(_ scratch: Scratch) throws -> Set<Int> {
+    func drainedPlaces(_ scratch: Scratch) throws -> Set<Int> {
         let folder = try Directory.open(path: scratch.privatePath)
         let earlier = try folder.status(of: Self.drained) == nil ? [] : folder.contents(of: Self.drained, limit: 1000)
         var places = Set(earlier.map(Int.init))

