@@ -80,6 +80,12 @@ package struct StoreMerger {
         try epochs(of: connection).contains(epoch)
     }
 
+    /// The same for a merge that is long ago: false only where the store would still remember it.
+    package static func mayHaveSeen(_ epoch: String, in connection: StoreConnection) throws -> Bool {
+        let epochs = try epochs(of: connection)
+        return epochs.contains(epoch) || epochs.count >= mostEpochs
+    }
+
     /// The merges that a store saw, the last one first.
     private static func epochs(of connection: StoreConnection) throws -> [String] {
         guard let metadata = try StoreMetadata(reading: connection) else { return try MergeEpochTable.read(connection) }

@@ -7,10 +7,13 @@ import StoreVerification
 struct MergeCloser {
     private let context: RunContext
     private let merging: JournalRecord.Merging
+    private let leftMark: Bool
 
-    init(_ context: RunContext, _ merging: JournalRecord.Merging) {
+    /// `leftMark` is false for a merge that found nothing to do, and so wrote nothing.
+    init(_ context: RunContext, _ merging: JournalRecord.Merging, leftMark: Bool = true) {
         self.context = context
         self.merging = merging
+        self.leftMark = leftMark
     }
 
     /// Everything after the commit point; `summary` and `records` are nil when another process made the merge.
@@ -113,9 +116,20 @@ struct MergeCloser {
     }
 
     /// The store's identifier, and the digest of what it holds.
+    ///
+    /// Whoever may write to the folder may have put another store in the place since the merge was committed, or taken
+    /// its log away: what does not show the mark of this merge is nothing to vouch for.
     private func identify() throws -> (uuid: String?, digest: String) {
         try reader.withView(of: context.new) { view in
-            (
+            guard try !leftMark || StoreMerger.hasSeen(merging.epoch, in: view.connection) else {
+                throw MigrationError(
+                    .interrupted,
+                    "the store at the new place does not hold what was merged into it",
+                    path: context.new.path,
+                    next: .resume(old: context.old.path)
+                )
+            }
+            return (
                 try StoreMetadata(reading: view.connection)?.uuid,
                 try StoreDigest(of: view.connection, externalData: view.externalData, monitor: context.monitor).value
             )

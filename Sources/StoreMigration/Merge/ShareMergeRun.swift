@@ -44,7 +44,7 @@ struct ShareMergeRun {
             throw error
         }
         do {
-            return try MergeCloser(context, merged.merging)
+            return try MergeCloser(context, merged.merging, leftMark: merged.leftMark)
                 .close(&journal, merged.summary, merged.records, merged.findings)
         } catch {
             throw MigrationError(error).afterPublishing
@@ -54,6 +54,7 @@ struct ShareMergeRun {
     private struct Merged {
         let merging: JournalRecord.Merging
         let summary: MergeSummary
+        let leftMark: Bool
         let records: MergeRecords
         let findings: [Finding]
     }
@@ -87,10 +88,16 @@ struct ShareMergeRun {
             lockTimeout: context.options.effectiveLockTimeout,
             monitor: context.monitor
         )
-        let (summary, _) = try step.carryOut(epoch: context.transaction, keeping: records) {
+        let (summary, result) = try step.carryOut(epoch: context.transaction, keeping: records) {
             try journal.append(.merging(merging))
         }
-        return Merged(merging: merging, summary: summary, records: records, findings: pinned.findings)
+        return Merged(
+            merging: merging,
+            summary: summary,
+            leftMark: result.outcome != .nothingToDo,
+            records: records,
+            findings: pinned.findings
+        )
     }
 
     /// Takes the run back, unless the merge was committed after all; then it counts as interrupted.

@@ -147,6 +147,13 @@ struct FactsGatherer {
 
     /// What stands at the place that an earlier run shared the store to.
     func newPlace(of shared: RunState.SharedRun) throws -> PlanningFacts.EarlierRun.NewPlace {
+        let place = try namedPlace(of: shared)
+        guard place == .ours else { return place }
+        return try lacksMerge(of: shared) || lacksExternalFiles() ? .notOurs : .ours
+    }
+
+    /// The same, as names and identifiers tell it.
+    private func namedPlace(of shared: RunState.SharedRun) throws -> PlanningFacts.EarlierRun.NewPlace {
         let place = new
         guard let folder = try folder(of: place), let status = try folder.status(of: place.name) else {
             return try self.status(of: shared.run.new) == nil || shared.run.new == new

@@ -1,0 +1,37 @@
+import ChangeMerging
+import SafeFiles
+import StoreFormat
+import StoreVerification
+
+/// What a shared store may have lost that neither its name nor its identifier tells.
+extension FactsGatherer {
+    /// True if the last run merged, and the store shows no mark of that: its log went away with what was committed.
+    ///
+    /// A store that is none of Core Data's keeps no mark, and a merge that wrote nothing left none.
+    func lacksMerge(of shared: RunState.SharedRun) throws -> Bool {
+        let epoch = shared.run.transaction
+        guard shared.isMerge, shared.completion.newUUID != nil,
+            let records = try? StateFolder(of: old, stateFolder: options.stateFolder).open(),
+            try records.status(of: MergeRecords.name(of: .changeset, epoch)) != nil
+        else { return false }
+        // What was folded into the main file already needs no look at the log.
+        if let connection = try? StoreConnection(new, access: .immutable),
+            (try? StoreMerger.hasSeen(epoch, in: connection)) == true
+        {
+            return false
+        }
+        return try reader.withView(of: new) { try !StoreMerger.mayHaveSeen(epoch, in: $0.connection) }
+    }
+
+    /// True if the folder of the external files is gone, and the store refers to files that were in it.
+    ///
+    /// That the old place has such files and the new one has no folder for them is seen at a glance. Only then is the store
+    /// asked: its objects may have been deleted, and their files with them.
+    func lacksExternalFiles() throws -> Bool {
+        guard let former = try folder(of: old), let files = try ExternalData.open(of: old, in: former),
+            try !files.entries().isEmpty, let folder = try folder(of: new),
+            try ExternalData.open(of: new, in: folder) == nil
+        else { return false }
+        return try !StoreVerifier().verify(new, level: .coredata, against: nil).passed
+    }
+}
