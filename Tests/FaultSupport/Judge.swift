@@ -36,7 +36,7 @@ extension Judge {
     }
 
     /// Runs the command unharmed, in a place that was prepared for it, as the beginning of something else.
-    func carryOut(in scratch: Scratch) throws {
+    package func carryOut(in scratch: Scratch) throws {
         let ending = try scratch.run(command(scratch), shim: nil, point: nil, deadline: Deadline(after: .seconds(60)))
         let objections = try afterRerun(scratch, ending)
         guard objections.isEmpty else {

@@ -10,6 +10,8 @@ package struct MergeJudge: Judge {
         case lateWritesAndFence
         /// The new store's content goes back.
         case unshare
+        /// The same from an old store that takes no writes, and takes them again when it has that content.
+        case unshareFenced
         /// Two stores that were never shared are merged by themselves.
         case merge
     }
@@ -17,9 +19,12 @@ package struct MergeJudge: Judge {
     package let kind: Kind
     package let template: StoreTemplate
 
-    private static let oldFolder = "old"
-    private static let newFolder = "group"
-    private var share: ShareJudge { ShareJudge(template: template, policy: .capture) }
+    static let oldFolder = "old"
+    static let newFolder = "group"
+    private var share: ShareJudge {
+        ShareJudge(template: template, policy: kind == .unshareFenced ? .fence : .capture)
+    }
+    var isWayBack: Bool { [.unshare, .unshareFenced].contains(kind) }
 
     package init(kind: Kind, template: StoreTemplate) {
         self.kind = kind
@@ -34,7 +39,7 @@ package struct MergeJudge: Judge {
             switch kind {
             case .lateWrites: ["share"] + places + ["--old", "capture", "--level", "coredata"]
             case .lateWritesAndFence: ["share"] + places + ["--level", "coredata"]
-            case .unshare: ["unshare"] + places + ["--level", "coredata"]
+            case .unshare, .unshareFenced: ["unshare"] + places + ["--level", "coredata"]
             case .merge: ["merge"] + places.reversed() + ["--base", "\(scratch.path)/base/\(template.name)", "--scan"]
             }
         return Command.tool(arguments)
@@ -51,16 +56,22 @@ package struct MergeJudge: Judge {
             try share.carryOut(in: scratch)
         }
         // As a program that knows nothing of history: the stores are read to find it.
-        let change = "UPDATE ZHABIT SET ZNAME = 'Stroll', Z_OPT = Z_OPT + 1 WHERE ZNAME = 'Run'"
-        try write(change, "Late", Self.oldFolder, scratch)
-        try write("", "New", Self.newFolder, scratch)
+        if kind != .unshareFenced {
+            let changes = """
+                UPDATE ZHABIT SET ZNAME = 'Stroll', Z_OPT = Z_OPT + 1 WHERE ZNAME = 'Run';
+                UPDATE ZHABIT SET ZNAME = 'Scan', ZPICTURE = x'01aabb', Z_OPT = Z_OPT + 1 WHERE ZNAME = 'Read'
+                """
+            try write(changes, "Late", Self.oldFolder, scratch)
+        }
+        let change = "UPDATE ZHABIT SET ZNAME = 'Study', Z_OPT = Z_OPT + 1 WHERE ZNAME = 'Read'"
+        try write(change, "New", Self.newFolder, scratch)
     }
 
-    private func write(_ change: String, _ name: String, _ folder: String, _ scratch: Scratch) throws {
+    private func write(_ changes: String, _ name: String, _ folder: String, _ scratch: Scratch) throws {
         let store = try PlainStore("\(scratch.path)/\(folder)/\(template.name)")
         try store.execute(
             """
-            BEGIN; \(change);
+            BEGIN; \(changes);
             INSERT INTO ZHABIT (Z_PK, Z_ENT, Z_OPT, ZNAME, ZPICTURE)
                 SELECT Z_MAX + 1, Z_ENT, 1, '\(name)', x'010203' FROM Z_PRIMARYKEY WHERE Z_NAME = 'Habit';
             UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1 WHERE Z_NAME = 'Habit';
@@ -71,91 +82,110 @@ package struct MergeJudge: Judge {
 
     /// Right after the fault: neither place has lost anything, and success was not claimed in vain.
     package func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
-        var objections = try objectionsToStores(scratch)
+        var objections = try objectionsToStores(scratch) + objectionsToFences(scratch)
         objections += try self.objections(to: ending, fault) { try objectionsToEnd(scratch) }
         return objections
     }
 
-    /// After running it again: both places' changes are in one store, once.
+    /// After running it again: both places' changes are in one store, once, and nothing is left that is not named.
     package func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
         // Who unshares again what is not shared any more is told so.
-        guard ending == .exited(0) || kind == .unshare && ending == .exited(4) else {
+        guard ending == .exited(0) || isWayBack && ending == .exited(4) else {
             return ["it ended with \(ending)"]
         }
-        return try objectionsToStores(scratch) + objectionsToEnd(scratch)
+        return try objectionsToStores(scratch) + objectionsToFences(scratch) + objectionsToEnd(scratch)
+            + objectionsToListing(scratch)
     }
 
+    /// Each place holds what it held before, or what both held, and then what lost is parked.
     private func objectionsToStores(_ scratch: Scratch) throws -> [String] {
         var objections: [String] = []
         let old = try objects(in: Self.oldFolder, template.name, scratch)
-        let late = ["Late", "Read", "Stroll"]
-        if old != late, kind != .unshare || old != ["Late", "New", "Read", "Stroll"] {
-            objections.append("the old store holds \(old)")
-        }
+        var isMerged = isWayBack && old == merged
+        if old != oldBefore, !isMerged { objections.append("the old store holds \(old)") }
         for name in try mainFiles(scratch) {
             let new = try objects(in: Self.newFolder, name, scratch)
-            if new != ["New", "Read", "Run"], new != ["Late", "New", "Read", "Stroll"] {
-                objections.append("the new store holds \(new)")
-            }
+            if new == merged { isMerged = true }
+            if new != newBefore, new != merged { objections.append("the new store holds \(new)") }
         }
+        return try objections + (isMerged ? objectionsToParkedRows(scratch, isTidy: false) : [])
+    }
+
+    /// Who refuses writers whenever the command is stopped: never both places, and neither without reason.
+    private func objectionsToFences(_ scratch: Scratch) throws -> [String] {
+        let old = try refusingTables(Self.oldFolder, template.name, scratch)
+        let isThere = try mainFiles(scratch).contains(template.name)
+        let new = try isThere ? refusingTables(Self.newFolder, template.name, scratch) : []
+        var objections: [String] = []
+        switch kind {
+        case .lateWrites, .merge, .unshare:
+            if !old.isEmpty { objections.append("the old store was to stay writable, and refuses \(old)") }
+        case .lateWritesAndFence:
+            // Its writers are refused from the moment on of which it is copied, all of them or none.
+            if !old.isEmpty { objections += template.objectionsToFence(old, of: "old") }
+        case .unshareFenced:
+            // The fence goes in the transaction that brings the content.
+            let isBack = try objects(in: Self.oldFolder, template.name, scratch) == merged
+            if !isBack { objections += template.objectionsToFence(old, of: "old") }
+            if isBack, !old.isEmpty { objections.append("the old store has its content back, and refuses \(old)") }
+        }
+        if !new.isEmpty {
+            objections +=
+                isWayBack
+                ? template.objectionsToFence(new, of: "new", mayBeBarred: true)
+                : ["the new store refuses writes to \(new)"]
+        }
+        if isThere, !old.isEmpty, !new.isEmpty { objections.append("both stores refuse writes") }
         return objections
     }
 
     private func objectionsToEnd(_ scratch: Scratch) throws -> [String] {
-        let merged = ["Late", "New", "Read", "Stroll"]
-        switch kind {
-        case .lateWrites, .lateWritesAndFence, .merge:
-            let new = try objects(in: Self.newFolder, template.name, scratch)
-            var objections = new == merged ? [] : ["the merged store holds \(new)"]
-            let merges = try query(
-                """
-                SELECT count(*) FROM ATRANSACTION t JOIN ATRANSACTIONSTRING s ON s.Z_PK = t.ZAUTHORTS
-                WHERE s.ZNAME = 'store-migrate'
-                """,
-                in: Self.newFolder,
-                template.name,
-                scratch
-            )
-            if merges != ["i1"] { objections.append("history tells of \(merges) merges") }
-            let keys = try query(
-                "SELECT Z_MAX - (SELECT max(Z_PK) FROM ZHABIT) FROM Z_PRIMARYKEY WHERE Z_NAME = 'Habit'",
-                in: Self.newFolder,
-                template.name,
-                scratch
-            )
-            if keys != ["i0"] { objections.append("the greatest key is \(keys) off") }
-            let bases = try scratch.listing().filter { $0.contains(".store-migrate/") && $0.contains("/base-") }
-            if bases.count != 2, kind != .merge { objections.append("\(bases.count) bases are kept") }
-            return objections
-        case .unshare:
-            let old = try objects(in: Self.oldFolder, template.name, scratch)
-            let names = try mainFiles(scratch)
-            return (old == merged ? [] : ["the old store holds \(old)"])
-                + (names.count == 1 && names != [template.name] ? [] : ["the new store is still there: \(names)"])
+        isWayBack ? try objectionsToReturn(scratch) : try objectionsToMerge(scratch)
+    }
+
+    private func objectionsToMerge(_ scratch: Scratch) throws -> [String] {
+        let new = try objects(in: Self.newFolder, template.name, scratch)
+        var objections = new == merged ? [] : ["the merged store holds \(new)"]
+        let merges = try query(
+            """
+            SELECT count(*) FROM ATRANSACTION t JOIN ATRANSACTIONSTRING s ON s.Z_PK = t.ZAUTHORTS
+            WHERE s.ZNAME = 'store-migrate'
+            """,
+            in: Self.newFolder,
+            scratch
+        )
+        if merges != ["i1"] { objections.append("history tells of \(merges) merges") }
+        let keys = try query(
+            "SELECT Z_MAX - (SELECT max(Z_PK) FROM ZHABIT) FROM Z_PRIMARYKEY WHERE Z_NAME = 'Habit'",
+            in: Self.newFolder,
+            scratch
+        )
+        if keys != ["i0"] { objections.append("the greatest key is \(keys) off") }
+        let bases = try scratch.listing().filter { $0.contains(".store-migrate/") && $0.contains("/base-") }
+        if bases.count != 2, kind != .merge { objections.append("\(bases.count) bases are kept") }
+        if kind == .lateWritesAndFence {
+            let refusing = try refusingTables(Self.oldFolder, template.name, scratch)
+            objections += template.objectionsToFence(refusing, of: "old")
         }
+        return try objections + objectionsToParkedRows(scratch, isTidy: true)
     }
 
-    func objects(in folder: String, _ name: String, _ scratch: Scratch) throws -> [String] {
-        try objects(in: scratch.root.openDirectory(folder), name, scratch)
-    }
-
-    func objects(in folder: Directory, _ name: String, _ scratch: Scratch) throws -> [String] {
-        try share.withCopy(of: name, in: folder, scratch) { try $0.rows("SELECT ZNAME FROM ZHABIT ORDER BY ZNAME") }
-            .map { row in
-                String(
-                    decoding: row.dropFirst().split(separator: ",").compactMap { UInt8($0, radix: 16) },
-                    as: UTF8.self
-                )
-            }
-    }
-
-    private func query(_ sql: String, in folder: String, _ name: String, _ scratch: Scratch) throws -> [String] {
-        try share.withCopy(of: name, in: scratch.root.openDirectory(folder), scratch) { try $0.rows(sql) }
-    }
-
-    /// The new store's main file, under whatever name.
-    private func mainFiles(_ scratch: Scratch) throws -> [String] {
-        try scratch.root.openDirectory(Self.newFolder).entries()
-            .filter { $0 == template.name || $0.hasPrefix(template.name + ".withdrawn-") }
+    private func objectionsToReturn(_ scratch: Scratch) throws -> [String] {
+        let old = try objects(in: Self.oldFolder, template.name, scratch)
+        var objections = old == merged ? [] : ["the old store holds \(old)"]
+        // That the old store takes writes again is looked at whenever it holds its content.
+        let names = try mainFiles(scratch)
+        if names.count != 1 || names == [template.name] {
+            objections.append(names.isEmpty ? "the new store is nowhere" : "the new store is still there: \(names)")
+        }
+        for name in names {
+            // Who has it open still is told where the store is now.
+            objections += try template.objectionsToFence(
+                refusingTables(Self.newFolder, name, scratch),
+                of: "withdrawn",
+                mayBeBarred: true
+            )
+        }
+        return try objections + objectionsToAside(scratch) + objectionsToParkedRows(scratch, isTidy: true)
     }
 }

@@ -143,12 +143,8 @@ package struct ShareJudge: Judge {
 
     private func objectionsToFence(_ scratch: Scratch) throws -> [String] {
         let refusing = try refusingTables(scratch)
-        let open = template.fencedTables.filter { !refusing.contains($0) }
-        let wrong = refusing.filter { !template.fencedTables.contains($0) }
         switch policy {
-        case .fence:
-            return open.map { "the old store takes writes to \($0)" }
-                + wrong.map { "who only opens the old store may write to \($0), and is refused" }
+        case .fence: return template.objectionsToFence(refusing, of: "old")
         case .capture: return refusing.isEmpty ? [] : ["the old store was to stay writable"]
         }
     }
@@ -164,11 +160,7 @@ package struct ShareJudge: Judge {
 
     /// The tables of the old store, of those that hold rows, that refuse to have them removed.
     private func refusingTables(_ scratch: Scratch) throws -> [String] {
-        try withCopy(of: template.name, in: scratch.root.openDirectory(Self.oldFolder), scratch) { store in
-            try store.execute("BEGIN")
-            return template.content.rows.filter { !$0.value.isEmpty }.keys.sorted()
-                .filter { (try? store.execute("DELETE FROM \"\($0)\"")) == nil }
-        }
+        try template.refusingTables(of: template.name, in: scratch.root.openDirectory(Self.oldFolder), scratch)
     }
 
     /// A receipt is there whole, or not at all.
@@ -242,21 +234,6 @@ package struct ShareJudge: Judge {
     package func content(of name: String, in folder: Directory, _ scratch: Scratch, withoutFence: Bool) throws
         -> PlainStore.Content
     {
-        try withCopy(of: name, in: folder, scratch) { try $0.content(withoutFence: withoutFence) }
-    }
-
-    /// Opens a copy of a store with its journals, so that judging it changes nothing.
-    package func withCopy<Value>(
-        of name: String,
-        in folder: Directory,
-        _ scratch: Scratch,
-        _ body: (PlainStore) throws -> Value
-    ) throws -> Value {
-        let temporary = try TemporaryDirectory(prefix: "share-judge", in: scratch.privatePath)
-        for suffix in ["", "-wal", "-journal"] where try folder.status(of: name + suffix) != nil {
-            let bytes = try folder.bytes(of: name + suffix)
-            try temporary.directory.replace(name + suffix, with: bytes, mode: 0o600)
-        }
-        return try body(PlainStore(temporary.directory.path + "/" + name))
+        try scratch.withCopy(of: name, in: folder) { try $0.content(withoutFence: withoutFence) }
     }
 }

@@ -44,29 +44,27 @@ extension MergeJudge: NeighbourJudge {
         do { old = try objects(in: "old", template.name, scratch) } catch {
             return ["at the old place stands another store, or what nobody can read: \(error)"]
         }
-        let expected = [["Late", "Read", "Stroll"]] + (kind == .unshare ? [["Late", "New", "Read", "Stroll"]] : [])
-        if expected.contains(old) { return [] }
+        if old == oldBefore || isWayBack && old == merged { return [] }
         // Whatever the neighbour made of the new store comes back with it; what gave way to it lies aside, whole.
         let folder = try scratch.root.openDirectory("old")
         let isKept =
-            try kind == .unshare
+            try isWayBack
             && folder.entries()
                 .contains { name in
                     guard name.hasPrefix(".store-migrate-aside-") else { return false }
-                    return try objects(in: folder.openDirectory(name), template.name, scratch) == expected[0]
+                    return try objects(in: folder.openDirectory(name), template.name, scratch) == oldBefore
                 }
         return isKept ? [] : ["the old store holds \(old)"]
     }
 
     package func objectionsToClaim(_ scratch: Scratch) throws -> [String] {
-        guard kind != .unshare else { return [] }
+        guard !isWayBack else { return [] }
         guard try scratch.root.openDirectory(container).status(of: template.name)?.kind == .regular else {
             return ["no file stands at the new place"]
         }
         let new = try objects(in: container, template.name, scratch)
         // Where the neighbour had removed the shared store, the old one was shared again, with all that it holds.
-        let expected = [["Late", "New", "Read", "Stroll"], ["Late", "Read", "Stroll"]]
-        return expected.contains(new) ? [] : ["the new store holds \(new)"]
+        return [merged, oldBefore].contains(new) ? [] : ["the new store holds \(new)"]
     }
 }
 

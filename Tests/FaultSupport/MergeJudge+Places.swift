@@ -1,0 +1,138 @@
+import Foundation
+import SafeFiles
+
+extension MergeJudge {
+    private static let asidePrefix = ".store-migrate-aside-"
+    private static let withdrawnSuffix = ".withdrawn-"
+    private static let isExternal: UInt8 = 2
+
+    // MARK: What the places are to hold
+
+    /// What the old store holds at first; each object by its name and its picture.
+    var oldBefore: [String] {
+        kind == .unshareFenced ? ["Read -", "Run large"] : ["Late 1,2,3", "Scan 1,aa,bb", "Stroll large"]
+    }
+
+    /// What the new store holds at first.
+    var newBefore: [String] { ["New 1,2,3", "Run large", "Study -"] }
+
+    /// What both hold together: of the name that both gave to one object the shared one won.
+    var merged: [String] {
+        kind == .unshareFenced ? newBefore : ["Late 1,2,3", "New 1,2,3", "Stroll large", "Study 1,aa,bb"]
+    }
+
+    /// The whole row that lost.
+    private static let loser = """
+        {
+            "side": "old", "entity": "Habit", "reason": "bothChanged", "partners": {},
+            "key": [{"integer": {"_0": 2}}], "target": [{"integer": {"_0": 2}}],
+            "values": {"name": {"text": {"_0": "Scan"}}, "picture": {"bytes": {"_0": [170, 187]}}}
+        }
+        """
+
+    // MARK: What they hold
+
+    func objects(in folder: String, _ name: String, _ scratch: Scratch) throws -> [String] {
+        try objects(in: scratch.root.openDirectory(folder), name, scratch)
+    }
+
+    func objects(in folder: Directory, _ name: String, _ scratch: Scratch) throws -> [String] {
+        guard try folder.status(of: name) != nil else { return ["nothing"] }
+        let rows = try scratch.withCopy(of: name, in: folder) { try $0.rows("SELECT ZNAME, ZPICTURE FROM ZHABIT") }
+        return
+            try rows.map { row in
+                let parts = row.split(separator: "|").map { $0.dropFirst() }
+                guard let name = parts.first, let picture = parts.last, parts.count == 2 else { return row }
+                return try Self.text(Self.bytes(name)) + " " + self.picture(picture, in: folder)
+            }
+            .sorted()
+    }
+
+    /// What a picture is: none, its bytes in hexadecimal, or a file's that is as the template has it.
+    private func picture(_ value: Substring, in folder: Directory) throws -> String {
+        let bytes = Self.bytes(value)
+        guard bytes.first == Self.isExternal else { return value.isEmpty ? "-" : String(value) }
+        // The folder is named after the main file, and that may have left its name.
+        let file = Self.text(bytes.dropFirst().filter { $0 != 0 })
+        for support in try folder.entries().sorted() where support.hasSuffix("_SUPPORT") {
+            let url = URL(fileURLWithPath: "\(folder.path)/\(support)/_EXTERNAL_DATA/\(file)")
+            guard let found = try? Data(contentsOf: url) else { continue }
+            return template.externalFiles.values.contains { Data($0) == found } ? "large" : "another large"
+        }
+        return "lost"
+    }
+
+    private static func bytes(_ hexadecimal: Substring) -> [UInt8] {
+        hexadecimal.split(separator: ",").compactMap { UInt8($0, radix: 16) }
+    }
+
+    private static func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    func query(_ sql: String, in folder: String, _ scratch: Scratch) throws -> [String] {
+        try scratch.withCopy(of: template.name, in: scratch.root.openDirectory(folder)) { try $0.rows(sql) }
+    }
+
+    func refusingTables(_ folder: String, _ name: String, _ scratch: Scratch) throws -> [String] {
+        try template.refusingTables(of: name, in: scratch.root.openDirectory(folder), scratch)
+    }
+
+    /// The new store's main file, under whatever name.
+    func mainFiles(_ scratch: Scratch) throws -> [String] {
+        try scratch.root.openDirectory(Self.newFolder).entries()
+            .filter { $0 == template.name || $0.hasPrefix(template.name + Self.withdrawnSuffix) }
+    }
+
+    // MARK: What lies beside them
+
+    /// What lost the conflict is parked with its whole row, once; beside it may lie what an attempt left that was stopped.
+    func objectionsToParkedRows(_ scratch: Scratch, isTidy: Bool) throws -> [String] {
+        guard kind != .unshareFenced else { return [] }
+        let paths = try scratch.listing().filter { $0.contains("/.store-migrate/") && $0.hasSuffix(".parked.jsonl") }
+        let expected = try Self.object(Data(Self.loser.utf8))
+        let files = try paths.map { path in
+            try Data(contentsOf: URL(fileURLWithPath: scratch.path + "/" + path)).split(separator: 10)
+                .map { try? Self.object($0) }
+        }
+        if !files.contains([expected]) { return ["what lost is not parked: \(files)"] }
+        return isTidy && files.count != 1 ? ["what lost is parked in \(files.count) files"] : []
+    }
+
+    private static func object(_ data: Data) throws -> NSDictionary? {
+        try JSONSerialization.jsonObject(with: data) as? NSDictionary
+    }
+
+    /// What gave way at the old place is kept whole, once.
+    func objectionsToAside(_ scratch: Scratch) throws -> [String] {
+        let folder = try scratch.root.openDirectory(Self.oldFolder)
+        let names = try folder.entries().filter { $0.hasPrefix(Self.asidePrefix) }
+        guard names.count == 1, let name = names.first else { return ["aside lie \(names.count) folders"] }
+        let aside = try objects(in: folder.openDirectory(name), template.name, scratch)
+        return aside == oldBefore ? [] : ["aside lies, as a store, \(aside)"]
+    }
+
+    /// Nothing is left in the two folders, nor in that of temporary files, but what a user finds named.
+    func objectionsToListing(_ scratch: Scratch) throws -> [String] {
+        let stem = template.name.split(separator: ".").first.map(String.init) ?? template.name
+        let allowed: Set = [
+            template.name, "\(template.name)-wal", "\(template.name)-shm", ".\(stem)_SUPPORT", ".store-migrate",
+            ".\(template.name).store-migrate.json",
+        ]
+        // The folder that is named after what was withdrawn, and its receipt.
+        let withdrawn =
+            try mainFiles(scratch).flatMap { [$0, ".\($0).store-migrate.json"] }
+            + [".\(template.name)_SUPPORT"]
+        var surplus: [String] = []
+        for folder in [Self.oldFolder, Self.newFolder, "tmp"] {
+            let names = try scratch.root.openDirectory(folder).entries()
+                .filter { name in
+                    switch folder {
+                    case Self.oldFolder: !allowed.contains(name) && !(isWayBack && name.hasPrefix(Self.asidePrefix))
+                    case Self.newFolder: !allowed.contains(name) && !(isWayBack && withdrawn.contains(name))
+                    default: true
+                    }
+                }
+            surplus += names.map { "\(folder)/\($0)" }
+        }
+        return surplus.isEmpty ? [] : ["left behind: \(surplus.sorted().joined(separator: ", "))"]
+    }
+}
