@@ -40,15 +40,17 @@ package struct BackupJudge: Judge {
     /// After running it again: one whole archive and nothing beside it; one that was there already is not overwritten.
     package func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
         guard ending == .exited(0) || ending == .exited(12) else { return ["it ended with \(ending)"] }
-        let names = try scratch.root.openDirectory("archives").entries()
-        let surplus = names.filter { $0 != Self.archive }
-        return try (surplus.isEmpty ? [] : ["left behind: \(surplus)"]) + objectionsToOld(scratch)
+        let surplus =
+            try scratch.surplus(in: "archives") { $0 == Self.archive }
+            + scratch.surplus(in: "old", isAllowed: template.ownNames.contains)
+        return try scratch.objections(toSurplus: surplus) + objectionsToOld(scratch)
             + template.objections(toArchive: "\(scratch.path)/archives/\(Self.archive)", scratch)
     }
 
     private func objectionsToOld(_ scratch: Scratch) throws -> [String] {
         let folder = try scratch.root.openDirectory("old")
         let isWhole = try share.content(of: template.name, in: folder, scratch, withoutFence: false) == template.content
-        return isWhole ? [] : ["the store differs"]
+        return try (isWhole ? [] : ["the store differs"])
+            + template.externalFilesLost(in: folder).map { "an external file is missing or differs: \($0)" }
     }
 }

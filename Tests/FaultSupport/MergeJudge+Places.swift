@@ -110,29 +110,16 @@ extension MergeJudge {
         return aside == oldBefore ? [] : ["aside lies, as a store, \(aside)"]
     }
 
-    /// Nothing is left in the two folders, nor in that of temporary files, but what a user finds named.
+    /// Nothing is left in the two folders but what a user finds named.
     func objectionsToListing(_ scratch: Scratch) throws -> [String] {
-        let stem = template.name.split(separator: ".").first.map(String.init) ?? template.name
-        let allowed: Set = [
-            template.name, "\(template.name)-wal", "\(template.name)-shm", ".\(stem)_SUPPORT", ".store-migrate",
-            ".\(template.name).store-migrate.json",
-        ]
-        // The folder that is named after what was withdrawn, and its receipt.
-        let withdrawn =
-            try mainFiles(scratch).flatMap { [$0, ".\($0).store-migrate.json"] }
-            + [".\(template.name)_SUPPORT"]
-        var surplus: [String] = []
-        for folder in [Self.oldFolder, Self.newFolder, "tmp"] {
-            let names = try scratch.root.openDirectory(folder).entries()
-                .filter { name in
-                    switch folder {
-                    case Self.oldFolder: !allowed.contains(name) && !(isWayBack && name.hasPrefix(Self.asidePrefix))
-                    case Self.newFolder: !allowed.contains(name) && !(isWayBack && withdrawn.contains(name))
-                    default: true
-                    }
-                }
-            surplus += names.map { "\(folder)/\($0)" }
-        }
-        return surplus.isEmpty ? [] : ["left behind: \(surplus.sorted().joined(separator: ", "))"]
+        let allowed = template.ownNames.union([".store-migrate", ".\(template.name).store-migrate.json"])
+        // What was withdrawn, its receipt, and the folder that is named after it.
+        let withdrawn = try mainFiles(scratch).flatMap { [$0, ".\($0).store-migrate.json"] }
+        let new = isWayBack ? allowed.union(withdrawn + [".\(template.name)_SUPPORT"]) : allowed
+        return try scratch.objections(
+            toSurplus: scratch.surplus(in: Self.oldFolder) {
+                allowed.contains($0) || isWayBack && $0.hasPrefix(Self.asidePrefix)
+            } + scratch.surplus(in: Self.newFolder, isAllowed: new.contains)
+        )
     }
 }

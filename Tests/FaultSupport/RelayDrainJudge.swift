@@ -8,6 +8,9 @@ package struct RelayDrainJudge: Judge {
     /// What the command printed, over several runs; it lies where nothing is counted.
     private static let drained = "drained"
 
+    /// The journals of the relay's own store.
+    private static let ownSuffixes = ["-wal", "-shm"]
+
     package let template: StoreTemplate
     /// The name of the relay's file.
     var relay: String { ".\(template.name).relay.sqlite" }
@@ -49,15 +52,29 @@ package struct RelayDrainJudge: Judge {
 
     package func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
         let places = try drainedPlaces(scratch)
-        return objections(to: ending, fault, cleanFailures: [1, 11, 12, 14]) {
-            places == Self.places ? [] : ["it claims success and has delivered \(places.sorted())"]
-        }
+        return try objectionsToStore(scratch)
+            + objections(to: ending, fault, cleanFailures: [1, 11, 12, 14]) {
+                places == Self.places ? [] : ["it claims success and has delivered \(places.sorted())"]
+            }
     }
 
     package func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
         let places = try drainedPlaces(scratch)
-        return (ending == .exited(0) ? [] : ["it ended with \(ending)"])
+        let allowed = template.ownNames.union(files.keys).union(Self.ownSuffixes.map { relay + $0 })
+        let surplus = try scratch.surplus(in: "old", isAllowed: allowed.contains)
+        return try (ending == .exited(0) ? [] : ["it ended with \(ending)"])
+            + objectionsToStore(scratch) + scratch.objections(toSurplus: surplus)
             + (places == Self.places ? [] : ["\(places.sorted()) came, not \(Self.places.sorted())"])
+    }
+
+    private var relay: String { ".\(template.name).relay.sqlite" }
+
+    /// The store whose changes the relay tells of is none of the relay's.
+    private func objectionsToStore(_ scratch: Scratch) throws -> [String] {
+        let folder = try scratch.root.openDirectory("old")
+        let content = try scratch.withCopy(of: template.name, in: folder) { try $0.content(withoutFence: false) }
+        return try (content == template.content ? [] : ["the store differs"])
+            + template.externalFilesLost(in: folder).map { "an external file is missing or differs: \($0)" }
     }
 
     /// The places of all notices that were printed whole, in this run and those before it.

@@ -56,7 +56,9 @@ package struct RestoreJudge: Judge {
         let mayStayBetween = fault.isDeadly || fault.isLasting && ending == .exited(Self.interrupted)
         let isBetween = try isDamaged && mayStayBetween && isVacant(scratch) && objectionsToAside(scratch).isEmpty
         let isUntouched = try isBetween || isUntouched(scratch)
-        var objections = try isUntouched ? [] : objectionsToPlace(scratch)
+        // What is replaced lies aside before it is.
+        var objections = try isUntouched ? [] : objectionsToPlace(scratch) + objectionsToAside(scratch)
+        objections += try objectionsToArchive(scratch)
         objections += self.objections(to: ending, fault) {
             isUntouched ? ["it claims success, and nothing was restored"] : []
         }
@@ -67,14 +69,16 @@ package struct RestoreJudge: Judge {
     package func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
         guard ending == .exited(0) else { return ["it ended with \(ending)"] }
         guard try !isUntouched(scratch) else { return ["nothing was restored"] }
-        let allowed: Set<String> = [
-            template.name, template.name + "-wal", template.name + "-shm", ".Habits_SUPPORT",
-            ".\(template.name)_SUPPORT",
-        ]
-        let surplus = try scratch.root.openDirectory("group").entries()
-            .filter { !allowed.contains($0) && !(displaced != nil && $0.hasPrefix(Self.asidePrefix)) }
-        return try objectionsToPlace(scratch) + objectionsToAside(scratch)
-            + (surplus.isEmpty ? [] : ["left behind: \(surplus)"])
+        let allowed = template.ownNames.union([".\(template.name)_SUPPORT"])
+        let surplus = try scratch.surplus(in: "group") { name in
+            allowed.contains(name) || displaced != nil && name.hasPrefix(Self.asidePrefix)
+        }
+        return try objectionsToPlace(scratch) + objectionsToAside(scratch) + objectionsToArchive(scratch)
+            + scratch.objections(toSurplus: surplus)
+    }
+
+    func objectionsToArchive(_ scratch: Scratch) throws -> [String] {
+        try scratch.root.bytes(of: BackupJudge.archive) == archive ? [] : ["the archive differs"]
     }
 
     private func isVacant(_ scratch: Scratch) throws -> Bool {

@@ -64,7 +64,8 @@ package struct ResumeJudge: Judge {
         let old = try scratch.root.openDirectory("old")
         let content = try share.content(of: share.template.name, in: old, scratch, withoutFence: false)
         let isThere = try scratch.root.openDirectory("group").status(of: share.template.name) != nil
-        return (content == share.template.content ? [] : ["the old store differs"])
+        return try (content == share.template.content ? [] : ["the old store differs"])
+            + share.template.externalFilesLost(in: old).map { "an external file is missing or differs: \($0)" }
             + (isThere ? ["a share that was not published appeared"] : [])
     }
 

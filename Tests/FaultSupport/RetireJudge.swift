@@ -40,7 +40,10 @@ package struct RetireJudge: Judge {
     /// After running it again: an archive is all that is left of the old store.
     package func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
         guard ending == .exited(0) else { return ["it ended with \(ending)"] }
+        let allowed = template.ownNames.union([".\(template.name).store-migrate.json"])
+        let surplus = try scratch.surplus(in: "group", isAllowed: allowed.contains)
         return try objectionsToStores(scratch, isTidy: true) + objectionsToRemains(scratch)
+            + scratch.objections(toSurplus: surplus)
     }
 
     private func objectionsToStores(_ scratch: Scratch, isTidy: Bool = false) throws -> [String] {
@@ -57,6 +60,10 @@ package struct RetireJudge: Judge {
         let files = try Set(names.map { try old.status(of: $0)?.identity })
         if files.count > 1 { objections.append("the old store has \(names.count) names") }
         if archives.count > 1 { objections.append("the old store has \(archives.count) archives") }
+        if archives.count == 0 {
+            objections += try template.externalFilesLost(in: old)
+                .map { "an external file of the old store is missing or differs: \($0)" }
+        }
         if names.isEmpty, archives.count == 0 { objections.append("the old store is nowhere") }
         if names.first.map({ $0 != template.name }) == true, archives.count == 0 {
             objections.append("it left its name before it had an archive")
@@ -65,7 +72,9 @@ package struct RetireJudge: Judge {
         if try share.content(of: template.name, in: new, scratch, withoutFence: false) != template.content {
             objections.append("the shared store differs")
         }
-        return objections
+        return try objections
+            + template.externalFilesLost(in: new)
+            .map { "an external file of the shared store is missing or differs: \($0)" }
     }
 
     private func archiveFolder(_ scratch: Scratch) throws -> Directory {

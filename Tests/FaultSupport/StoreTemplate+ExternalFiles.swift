@@ -20,4 +20,10 @@ extension StoreTemplate {
         }
         .keys.sorted()
     }
+
+    /// The names in a store's folder that belong to a store made from this one: its files, and the shared memory of a log.
+    var ownNames: Set<String> {
+        Set(files.keys.compactMap { $0.split(separator: "/").first.map(String.init) })
+            .union(["\(name)-wal", "\(name)-shm"])
+    }
 }

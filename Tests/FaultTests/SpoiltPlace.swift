@@ -108,7 +108,7 @@ struct SpoiltPlace: CustomTestStringConvertible, Sendable {
         #expect(try judge.afterFault(scratch, .inputOutputError, .exited(134)) != [])
     }
 
-    private static func finished(_ judge: any Judge) throws -> Scratch {
+    static func finished(_ judge: any Judge) throws -> Scratch {
         let scratch = try Scratch()
         try judge.prepare(scratch)
         try judge.carryOut(in: scratch)

@@ -69,10 +69,7 @@ extension MergeJudge: NeighbourJudge {
 }
 
 extension RestoreJudge: NeighbourJudge {
-    package func objectionsOutside(_ scratch: Scratch) throws -> [String] {
-        let bytes = try scratch.root.bytes(of: BackupJudge.archive)
-        return bytes == archive ? [] : ["the archive differs"]
-    }
+    package func objectionsOutside(_ scratch: Scratch) throws -> [String] { try objectionsToArchive(scratch) }
 
     package func isClaim(_ lines: [String]) -> Bool { true }
 
