@@ -16,7 +16,8 @@ struct PinnedOldStore {
         let folder = try context.stateFolder.open()
         let target = try CapturedBase.create(of: context.transaction, in: folder)
         location = StoreLocation(folder: folder.path, name: CapturedBase.name(of: context.transaction))
-        if try context.canLockOldStore() {
+        // Whoever wants the fence does not want the store copied without it: that it cannot be locked is an error then.
+        if try isFenced || context.canLockOldStore() {
             (reading, findings) = try Self.copy(context, to: target, fencing: isFenced, &journal)
         } else {
             findings = []

@@ -153,6 +153,27 @@ struct LateWriteTests {
         #expect(try world.content(of: places.newStore) == ["1 Run -: 1 2", "2 Read -:", "3 late : 3"])
     }
 
+    @Test("A store that is to take no more writes, and that this user cannot lock, is not merged without its fence")
+    func unlockableOldStore() throws {
+        let world = try MergeWorld(journalMode: "rollback")
+        let places = world.places
+        try places.share(MergeWorld.capture)
+        try world.add(3, "late", to: places.oldStore)
+        // SQLite only reads what has a write version that it does not know, whatever the file's mode is.
+        let file = try places.old.directory.openFile(places.name, for: .writing)
+        try withUnsafeBytes(of: UInt8(3)) { try file.write($0, at: 18) }
+        try file.close()
+        let before = try places.container.bytes(places.name)
+
+        let error = #expect(throws: MigrationError.self) { try places.share { $0.level = .coredata } }
+
+        #expect(error?.outcome == .notWritable)
+        #expect(try places.container.bytes(places.name) == before)
+        // Who does not want the fence may have it merged as it lies there.
+        #expect(try places.share(MergeWorld.capture).outcome == .merged)
+        #expect(try world.content(of: places.newStore) == ["1 Run -: 1 2", "2 Read -:", "3 late : 3"])
+    }
+
     @Test(
         "What was merged is known by its content, too, when the old store's files were touched",
         arguments: ["wal", "rollback"]
