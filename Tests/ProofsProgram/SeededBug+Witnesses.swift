@@ -29,7 +29,8 @@ extension SeededBug {
         case .nestNotJournalled: [.proof("single-faults", "share,"), .proof("double-faults", "share,")]
         case .publicationNotJournalled: [.suite("InterruptedRunTests"), .suite("ScenarioTests")]
         case .checksumNotCompared: [.suite("MigrationJournalTests")]
-        case .rowNotParked: [.suite("BothPlacesTests"), .suite("LateWriteTests")]
+        case .rowNotParked:
+            [.proof("single-faults", "lateWrites,"), .suite("BothPlacesTests"), .suite("LateWriteTests")]
         case .epochNotWritten: [.proof("single-faults", "lateWrites,"), .suite("LateWriteTests")]
         case .keyNotChanged: [.proof("single-faults", "merge,"), .suite("LateWriteTests")]
         case .historyNotWritten: [.proof("single-faults", "merge,"), .suite("LateWriteTests")]
