@@ -23,7 +23,7 @@ struct DoubleFaults: Proof {
         var generator = SeededGenerator(seed: UInt64(bitPattern: Int64(scale.seed)))
         var figure = Figure(unit: "pairs of kills", gate: 2000)
         let judges = try Commands.all(scale.only)
-        let share = scale.stopsAtFirst ? 60 : scale.count(2000) / judges.count + 1
+        let share = scale.stopsAtFirst ? 60 : (scale.count(2000) - 1) / judges.count + 1
         for judge in judges where !scale.deadline.hasPassed {
             let kinds = try FaultSweep(judge).count()
             let points = FaultSweep.points(of: kinds).filter { $0.fault == .killBefore }
