@@ -5,7 +5,15 @@ import StoreFormat
 
 extension RetireRun.Fate {
     /// The name that the store takes when it leaves its place, before anything of it is removed.
+    ///
+    /// It ends in an extension, so that the name of the folder of external files, which leaves that out, holds the run's
+    /// number as well and is no other store's.
     func name(of old: StoreLocation, transaction: String) -> String {
+        label(of: old, transaction: transaction) + ".sqlite"
+    }
+
+    /// What became of the store, and in which run.
+    func label(of old: StoreLocation, transaction: String) -> String {
         "\(old.name).\(self == .archived ? "retired" : "withdrawn")-\(transaction)"
     }
 }
@@ -17,7 +25,7 @@ extension RetireRun {
     /// Its name is the run's, so that a retirement that is tried again finds it.
     func archive(_ shared: RunState.SharedRun) throws -> (archive: JournalRecord.Archive, findings: [Finding]) {
         let folder = options.backupFolder.map { StoreLocation(url: $0).path } ?? stateFolder.path
-        let name = Fate.archived.name(of: old, transaction: shared.run.transaction) + BackupForm.standard.fileNameEnd
+        let name = Fate.archived.label(of: old, transaction: shared.run.transaction) + BackupForm.standard.fileNameEnd
         let place = StoreLocation(folder: try Directory.open(path: folder).path, name: name)
         let archive = JournalRecord.Archive(path: place.path, digest: shared.oldState.digest)
         if try Directory.open(path: folder).status(of: name) != nil {
@@ -59,7 +67,7 @@ extension RetireRun {
         return (archive, report.findings)
     }
 
-    private var stateFolder: StateFolder { StateFolder(of: old, stateFolder: options.stateFolder) }
+    var stateFolder: StateFolder { StateFolder(of: old, stateFolder: options.stateFolder) }
 
     /// True when the archive is there and, read whole and unpacked, holds what it is to hold.
     private func holds(_ archive: JournalRecord.Archive) -> Bool {
@@ -72,7 +80,9 @@ extension RetireRun {
     func removeRemains(of shared: RunState.SharedRun, name: String, _ journal: inout MigrationJournal) throws {
         guard let archive = shared.archive, !shared.isRemoved else { return }
         let folder = try Directory.open(path: old.folder)
-        guard let status = try folder.status(of: name) else { return try remove(name, in: folder, &journal) }
+        guard let status = try folder.status(of: name) else {
+            return try remove(name, of: shared.run.transaction, in: folder, &journal)
+        }
         let retired = StoreLocation(folder: old.folder, name: name)
         guard status.identity.mayBe(recorded: shared.run.oldIdentity) else {
             throw kept(retired, "another file has the name that the old store was kept under")
@@ -88,7 +98,7 @@ extension RetireRun {
         guard let lease = try acquireLease(on: name, in: folder) else { throw inUse(status.identity) }
         defer { lease.release() }
         guard try folder.token(of: name) == token, lease.isIntact() else { throw disturbed() }
-        try remove(name, in: folder, &journal)
+        try remove(name, of: shared.run.transaction, in: folder, &journal)
     }
 
     private func kept(_ retired: StoreLocation, _ message: String) -> MigrationError {
@@ -103,7 +113,12 @@ extension RetireRun {
 
     /// Removes the store under its new name with all that goes with it, the main file first: what is left without it is
     /// known by its name, which holds the run's number.
-    func remove(_ name: String, in folder: Directory, _ journal: inout MigrationJournal) throws {
+    func remove(
+        _ name: String,
+        of transaction: String,
+        in folder: Directory,
+        _ journal: inout MigrationJournal
+    ) throws {
         let retired = StoreLocation(folder: old.folder, name: name)
         let files = [
             name, retired.relayName, retired.relayName + "-wal", retired.relayName + "-shm",
@@ -112,6 +127,13 @@ extension RetireRun {
         for name in files where try folder.status(of: name) != nil { try folder.removeFile(name) }
         // On the disk, too: with its main file but without the rest it would be taken for another store.
         try folder.synchronize()
+        // Versions before this one took a name whose folder may be another store's; that is left alone.
+        if retired.supportFolderName.contains(transaction) { try removeSupportFolder(of: retired, in: folder) }
+        try folder.synchronize()
+        try journal.append(.removed)
+    }
+
+    private func removeSupportFolder(of retired: StoreLocation, in folder: Directory) throws {
         if let external = try folder.externalData(of: retired) {
             for name in try external.entries() { try external.removeFile(name) }
             try folder.openDirectory(retired.supportFolderName)
@@ -123,8 +145,6 @@ extension RetireRun {
         {
             try folder.removeDirectory(retired.supportFolderName)
         }
-        try folder.synchronize()
-        try journal.append(.removed)
     }
 
     /// The end of a retirement whose store is in an archive.

@@ -27,7 +27,6 @@ struct RetireRun {
     let logger: Logger
 
     func run() throws -> ShareOutcome {
-        let stateFolder = StateFolder(of: old, stateFolder: options.stateFolder)
         if case .none = try stateFolder.state() { throw notShared() }
         return try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
             if case .interrupted(let run) = journal.state {
@@ -61,8 +60,8 @@ struct RetireRun {
 
     private func retire(_ shared: RunState.SharedRun, _ journal: inout MigrationJournal) throws -> ShareOutcome {
         let folder = try Directory.open(path: old.folder)
-        let name = shared.retiringTo ?? fate.name(of: old, transaction: shared.run.transaction)
         guard let status = try folder.status(of: old.name) else {
+            let name = shared.retiringTo ?? fate.name(of: old, transaction: shared.run.transaction)
             guard try folder.status(of: name)?.identity.mayBe(recorded: shared.run.oldIdentity) == true else {
                 throw MigrationError(
                     .nothingFound,
@@ -71,6 +70,8 @@ struct RetireRun {
                     advice: "There is nothing to retire; the shared store is at \(shared.run.new.path)."
                 )
             }
+            // Nobody's lease is held here: the other stores are opened.
+            try requireOwnSupportFolder(in: folder, for: name)
             try moveSupportFolder(in: folder, to: name)
             let kept = try finish(shared, name: name, folder: folder, &journal)
             guard shared.archive != nil else { return kept }
@@ -85,11 +86,14 @@ struct RetireRun {
                 next: .status(old: old.path, new: shared.run.new.path)
             )
         }
+        let name = fate.name(of: old, transaction: shared.run.transaction)
         // A power cut in the middle of the rename may leave both names; the file takes its way from the beginning then.
-        if try folder.status(of: name)?.identity == status.identity {
+        for name in Set([name, shared.retiringTo ?? name])
+        where try folder.status(of: name)?.identity == status.identity {
             try folder.removeFile(name)
             try folder.synchronize()
         }
+        try requireOwnSupportFolder(in: folder, for: name)
         try requireProvedNewStore(shared)
         var shared = shared
         var findings: [Finding] = []
@@ -123,7 +127,7 @@ struct RetireRun {
         guard fate == .archived else { return kept }
         // Whoever had the name before it changed waits for the lease to end, and is to find the store.
         guard lease.isIntact() else { throw disturbed() }
-        try remove(name, in: folder, &journal)
+        try remove(name, of: shared.run.transaction, in: folder, &journal)
         return archivedOutcome(shared, findings + kept.findings)
     }
 
@@ -145,30 +149,6 @@ struct RetireRun {
             findings: findings,
             message: "the old store is sealed and kept as \(name)"
         )
-    }
-
-    /// Change notices keep to the store's name, as its other files do; nobody can be woken there any more.
-    private func moveRelay(in folder: Directory, to name: String) throws {
-        for sidecar in ["", "-wal", "-shm"] {
-            try move(RelayQueue.name(for: old.name) + sidecar, to: RelayQueue.name(for: name) + sidecar, in: folder)
-        }
-        let wake = RemoteChangeNotification.name(for: old.name)
-        if try folder.status(of: wake) != nil { try folder.removeFile(wake) }
-    }
-
-    /// The support folder takes the name that goes with the new name, so that the kept store opens with its files.
-    private func moveSupportFolder(in folder: Directory, to name: String) throws {
-        try move(
-            old.supportFolderName,
-            to: StoreLocation(folder: old.folder, name: name).supportFolderName,
-            in: folder
-        )
-    }
-
-    /// Moves what goes with the store, where it is there and nothing has its new name.
-    private func move(_ name: String, to target: String, in folder: Directory) throws {
-        guard try folder.status(of: name) != nil, try folder.status(of: target) == nil else { return }
-        try folder.move(name, to: target, in: folder)
     }
 
     // MARK: Requirements

@@ -13,6 +13,8 @@ enum ExternalFilesOfDisplacedStore {
         guard let aside, let kept = try aside.externalData(of: location),
             let folder = try container.externalData(of: location)
         else { return }
+        // Another store may keep its external files here; which of them are whose nobody can tell.
+        guard try SupportFolderOwners.others(than: location).isEmpty else { return }
         let ours = Set(ours)
         for name in try folder.entries() where !ours.contains(name) {
             guard try kept.status(of: name) != nil, try folder.holdsEqualFile(name, to: kept) else { continue }

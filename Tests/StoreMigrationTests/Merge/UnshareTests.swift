@@ -36,7 +36,7 @@ struct UnshareTests {
         let kept = try #require(
             outcome.new.map { StoreLocation(folder: places.container.path, name: $0.path.lastName) }
         )
-        #expect(kept.name == "\(places.name).withdrawn-\(outcome.transaction ?? "")")
+        #expect(kept.name == "\(places.name).withdrawn-\(outcome.transaction ?? "").sqlite")
         #expect(try world.content(of: kept) == expected)
         let aside = try places.old.directory.openDirectory(AsideFolder.name(for: outcome.transaction ?? ""))
         #expect(try places.digest(of: StoreLocation(folder: aside.path, name: places.name)) == before)

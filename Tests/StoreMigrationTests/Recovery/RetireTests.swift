@@ -22,7 +22,7 @@ struct RetireTests {
 
     /// The name that the old store leaves its place under.
     private func retiredStore(_ places: Places, _ archive: StoreLocation) -> StoreLocation {
-        places.old.location(String(archive.name.dropLast(".tar.zst".count)))
+        places.old.location(archive.name.dropLast(".tar.zst".count) + ".sqlite")
     }
 
     private func retirement(

@@ -1,0 +1,71 @@
+import SafeFiles
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+@Suite("What a retirement must leave alone, and how it leaves a store that it could not retire")
+struct RetireTrapsTests {
+    private func shared(
+        mode: String = "wal",
+        policy: ShareOptions.OldStorePolicy = .fence
+    ) throws -> (places: Places, transaction: String) {
+        let places = try Places()
+        try places.old.makeStore("PRAGMA journal_mode=\(mode); CREATE TABLE t (x); INSERT INTO t VALUES (1), (2)")
+        try places.writeExternalFile("blob", 7, count: 1000, in: places.old)
+        let transaction = try places.share { $0.oldStore = policy }.transaction
+        return (places, try #require(transaction))
+    }
+
+    private func retirement(of places: Places) -> StoreRetirement {
+        var options = ShareOptions()
+        options.lockTimeout = .seconds(60)
+        return StoreRetirement(of: places.oldStore.url, options: options)
+    }
+
+    @Test("The external files of a store whose name begins with this one's stay")
+    func filesOfALongerName() throws {
+        let (places, _) = try shared()
+        let other = try places.old.makeStore("CREATE TABLE t (x)", as: "store.sqlite.bak")
+        try places.writeExternalFile("theirs", 8, count: 10, in: places.old, of: other)
+
+        #expect(try retirement(of: places).retire().outcome == .retired)
+
+        #expect(try places.old.directory.externalData(of: other)?.entries() == ["theirs"])
+        #expect(
+            try Set(places.old.directory.entries()) == [".store-migrate", other.name, other.supportFolderName]
+        )
+    }
+
+    @Test("Refused while another store keeps its external files in the same folder; it is named")
+    func filesOfTheSameStem() throws {
+        let (places, _) = try shared()
+        let other = try places.old.makeStore("CREATE TABLE t (x)", as: "store.store")
+        let before = try places.old.everything()
+
+        let error = #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
+
+        #expect(error?.outcome == .needsDecision)
+        #expect(error?.message.contains(other.name) == true)
+        #expect(error?.advice.contains(other.path) == true)
+        #expect(try places.old.everything().mapValues(\.bytes) == before.mapValues(\.bytes))
+        try places.old.directory.removeFile(other.name)
+        #expect(try retirement(of: places).retire().outcome == .retired)
+    }
+
+    @Test("What has the name that the folder of external files is to take is not adopted")
+    func takenName() throws {
+        let (places, transaction) = try shared()
+        let name = RetireRun.Fate.archived.name(of: places.oldStore, transaction: transaction)
+        let target = places.old.location(name)
+        try places.writeExternalFile("theirs", 8, count: 10, in: places.old, of: target)
+        let before = try places.old.everything().filter { !$0.key.contains(".store-migrate") }
+
+        let error = #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
+
+        #expect(error?.outcome == .needsDecision)
+        let after = try places.old.everything().filter { !$0.key.contains(".store-migrate") }
+        #expect(after.mapValues(\.bytes) == before.mapValues(\.bytes))
+    }
+}
