@@ -36,6 +36,7 @@ public struct Recovery: Sendable {
             if case .unsharing(let shared, _) = state { return try goOnUnsharing(shared, only: wanted) }
             let retirement = RetireRun(old: location, options: options, logger: logger ?? .silent)
             if try retirement.isInterrupted(state) { return try goOnRetiring(retirement, only: wanted) }
+            try retirement.liftLeftSeal()
             guard case .interrupted = state else { return nothingInterrupted }
             return try folder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
                 guard case .interrupted(let run) = journal.state else { return nothingInterrupted }

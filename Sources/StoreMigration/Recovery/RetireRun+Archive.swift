@@ -166,7 +166,10 @@ extension RetireRun {
     }
 
     /// Ends what an interrupted retirement left, if anything; true when it did.
+    ///
+    /// A store that was sealed but not renamed is let go: only who asks for a retirement again wants one.
     func finishInterrupted() throws -> Bool {
+        try liftLeftSeal()
         guard try isInterrupted(stateFolder.state()) else { return false }
         _ = try run()
         return true

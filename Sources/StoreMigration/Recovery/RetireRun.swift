@@ -10,9 +10,6 @@ import StoreVerification
 ///
 /// SQLite's locks prove nothing about processes that are idle; a write lease on the file does.
 struct RetireRun {
-    /// What SQLite opens for reading only: a write version it does not know (byte 18 of the header).
-    private static let sealedVersion: UInt8 = 3
-
     /// What becomes of the store.
     enum Fate {
         /// An archive holds it, and it is removed.
@@ -108,9 +105,27 @@ struct RetireRun {
             shared.archive = made.archive
             findings = made.findings
         }
+        let isLogged = try seal.isLogged()
+        do {
+            return try leave(shared, to: name, status.identity, in: folder, findings, &journal)
+        } catch {
+            letWrite(status.identity, isLogged: isLogged, in: folder)
+            throw error
+        }
+    }
+
+    /// Seals the store and takes it out of its place, and what goes with it.
+    private func leave(
+        _ shared: RunState.SharedRun,
+        to name: String,
+        _ identity: FileIdentity,
+        in folder: Directory,
+        _ findings: [Finding],
+        _ journal: inout MigrationJournal
+    ) throws -> ShareOutcome {
         let sealed = try seal(shared, folder: folder)
         try journal.append(.retiring(to: name))
-        guard let lease = try acquireLease(in: folder) else { throw inUse(status.identity) }
+        guard let lease = try acquireLease(in: folder) else { throw inUse(identity) }
         defer { lease.release() }
         // Of no use to a sealed store, and nobody has it open. SQLite removes it when it folds the log in; where the disk
         // refused that once, it does not try again.
@@ -206,8 +221,7 @@ struct RetireRun {
         try connection.execute("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE")
         // What another connection committed since the digest was taken shows in this number.
         guard try connection.value("PRAGMA data_version") == version else { throw writtenLate(shared) }
-        try withUnsafeBytes(of: Self.sealedVersion) { try connection.write(.main, $0, at: 18) }
-        try connection.synchronize(.main)
+        try StoreSeal.set(through: connection)
         connection.rollback()
         try connection.close()
         return try folder.token(of: old.name)

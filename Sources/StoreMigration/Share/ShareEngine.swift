@@ -102,7 +102,7 @@ struct ShareEngine {
         options.lockTimeout = min(options.lockTimeout, .seconds(1))
         let retirement = RetireRun(old: old, options: options, logger: logger)
         do {
-            guard try retirement.isInterrupted(state) else { return }
+            guard try retirement.isInterrupted(state) || retirement.isLeftSealed(state) else { return }
             logger.notice("an interrupted retirement is finished first")
             _ = try retirement.finishInterrupted()
         } catch {

@@ -68,4 +68,47 @@ struct RetireTrapsTests {
         let after = try places.old.everything().filter { !$0.key.contains(".store-migrate") }
         #expect(after.mapValues(\.bytes) == before.mapValues(\.bytes))
     }
+
+    @Test("A store that could not be retired after it was sealed takes writes again", arguments: ["wal", "delete"])
+    func unsealed(mode: String) throws {
+        let (places, transaction) = try shared(mode: mode, policy: .capture)
+        let name = RetireRun.Fate.archived.name(of: places.oldStore, transaction: transaction)
+        // A file that has the new name stops it right before the rename.
+        try places.old.write(name, [1])
+
+        #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
+
+        #expect(try places.records().last == .retiring(to: name))
+        let app = try StoreWriterProcess(places.oldStore.path)
+        #expect(try app.execute("PRAGMA journal_mode") == "value \(mode)")
+        #expect(try app.execute("INSERT INTO t VALUES (3)") == "ok")
+        #expect(app.waitForExit() == 0)
+        let outcome = try StoreUnsharing(places.oldStore.url, from: places.newStore.url).unshare()
+        #expect(outcome.outcome == .unshared)
+        #expect(try places.count("SELECT count(*) FROM t", in: places.oldStore) == 3)
+    }
+
+    @Test(
+        "What a killed retirement left sealed is let go by whoever comes next",
+        arguments: ["unshare", "share", "resume"]
+    )
+    func leftSealed(verb: String) throws {
+        let (places, transaction) = try shared(mode: "delete", policy: .capture)
+        let name = RetireRun.Fate.archived.name(of: places.oldStore, transaction: transaction)
+        var journal = try MigrationJournal(in: places.journalFolder())
+        try journal.append(.retiring(to: name))
+        try places.old.overwrite(places.name, at: 18, [3])
+
+        switch verb {
+        case "unshare":
+            let unsharing = StoreUnsharing(places.oldStore.url, from: places.newStore.url)
+            #expect(try unsharing.unshare().outcome == .unshared)
+        case "share": #expect(try places.share { $0.oldStore = .capture }.outcome == .alreadyShared)
+        default: #expect(try Recovery(of: places.oldStore.url).resume().outcome == .done)
+        }
+
+        let app = try StoreWriterProcess(places.oldStore.path)
+        #expect(try app.execute("INSERT INTO t VALUES (3)") == "ok")
+        #expect(app.waitForExit() == 0)
+    }
 }
