@@ -65,6 +65,15 @@ package enum CapturedBase {
         return try StoreConnection(location, access: .immutable)
     }
 
+    /// Removes the bases in a journal's folder that nothing in its state can ask for any more.
+    static func removeUnneeded(for state: RunState, in folder: Directory) throws {
+        switch state {
+        case .interrupted, .unsharing: return
+        case .shared(let shared): try removeAll(except: [shared.base, shared.beforeMerge?.base], in: folder)
+        case .none, .retired: try removeAll(except: [], in: folder)
+        }
+    }
+
     /// Removes the bases in a journal's folder but those named.
     static func removeAll(except kept: [JournalRecord.BaseFile?], in folder: Directory) throws {
         let names = Set(kept.compactMap { $0?.name })

@@ -158,6 +158,7 @@ struct RetireRun {
         try move(RecordedContent.receiptName(for: old.name), to: RecordedContent.receiptName(for: name), in: folder)
         try folder.synchronize()
         try journal.append(.retired(to: name))
+        try CapturedBase.removeUnneeded(for: journal.state, in: stateFolder.open())
         return outcome(
             shared,
             name: name,

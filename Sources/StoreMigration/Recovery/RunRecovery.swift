@@ -229,6 +229,7 @@ struct RunRecovery {
                 )
             )
         )
+        try CapturedBase.removeUnneeded(for: journal.state, in: stateFolder.open())
     }
 
     /// A copy of the new store, if it holds what was shared and nothing else.

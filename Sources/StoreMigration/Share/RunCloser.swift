@@ -83,6 +83,7 @@ struct RunCloser {
                 )
             )
         )
+        try CapturedBase.removeUnneeded(for: journal.state, in: context.stateFolder.open())
         return RunResult(
             transaction: context.transaction,
             digest: digest,

@@ -111,4 +111,26 @@ struct RetireTrapsTests {
         #expect(try app.execute("INSERT INTO t VALUES (3)") == "ok")
         #expect(app.waitForExit() == 0)
     }
+
+    @Test("No base outlives the share that it belongs to")
+    func bases() throws {
+        let (places, _) = try shared(policy: .capture)
+        #expect(try bases(of: places).count == 1)
+        try places.container.directory.removeFile(places.name)
+        try places.container.directory.removeFile(RecordedContent.receiptName(for: places.name))
+        let outcome = try places.share {
+            $0.oldStore = .capture
+            $0.onBoth = .keepOld
+        }
+        #expect(outcome.outcome == .shared)
+        #expect(try bases(of: places) == [CapturedBase.name(of: outcome.transaction ?? "")])
+
+        #expect(try retirement(of: places).retire().outcome == .retired)
+
+        #expect(try bases(of: places).isEmpty)
+    }
+
+    private func bases(of places: Places) throws -> [String] {
+        try places.journalFolder().entries(where: CapturedBase.isOne)
+    }
 }
