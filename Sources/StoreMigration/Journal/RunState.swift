@@ -52,6 +52,8 @@ package enum RunState: Hashable, Sendable {
         package var oldState: JournalRecord.OldState
         /// The name the old store is about to take, when a retirement was interrupted.
         package var retiringTo: String?
+        /// The name the old store took, while the content of the new place is on its way back; nil where it has its own.
+        package var retiredTo: String?
         /// Where the old store is kept, once it is in an archive and to be removed.
         package var archive: JournalRecord.Archive?
         /// True when the archive is all that is left of the old store.
@@ -104,9 +106,17 @@ package enum RunState: Hashable, Sendable {
             return .interrupted(InterruptedRun(run: run))
         case (.rolledBack, .interrupted(let current)), (.restored, .interrupted(let current)):
             return current.former.map { .shared($0) } ?? .none
+        // Nothing was brought back: what held before holds again.
+        case (.rolledBack, .unsharing(var shared, _)):
+            guard let name = shared.retiredTo else { return .shared(shared) }
+            shared.retiredTo = nil
+            return .retired(shared, to: name)
         case (.rolledBack, _), (.unfenced, _), (.unshared, _):
             return .none
-        case (.unsharing(let transaction), .shared(let shared)), (.unsharing(let transaction), .retired(let shared, _)):
+        case (.unsharing(let transaction), .shared(let shared)):
+            return .unsharing(shared, transaction: transaction)
+        case (.unsharing(let transaction), .retired(var shared, let name)):
+            shared.retiredTo = name
             return .unsharing(shared, transaction: transaction)
         case (.done(let completion), .interrupted(let current)):
             return .shared(

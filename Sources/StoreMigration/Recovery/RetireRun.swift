@@ -1,4 +1,3 @@
-import ChangeRelay
 import FoundationEssentials
 import Logging
 import SafeFiles
@@ -22,9 +21,11 @@ struct RetireRun {
     var fate = Fate.archived
     let options: ShareOptions
     let logger: Logger
+    /// The run to go by where the journal that told of it is gone.
+    var unjournalled: RunState.SharedRun?
 
     func run() throws -> ShareOutcome {
-        if case .none = try stateFolder.state() { throw notShared() }
+        if case .none = try stateFolder.state(), unjournalled == nil { throw notShared() }
         return try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
             if case .interrupted(let run) = journal.state {
                 try RunRecovery(run, options: options, monitor: .silent, logger: logger).recover(&journal)
@@ -40,7 +41,8 @@ struct RetireRun {
             case .shared(let shared):
                 return try retire(shared, &journal)
             default:
-                throw notShared()
+                guard case .none = journal.state, let unjournalled else { throw notShared() }
+                return try retire(unjournalled, &journal)
             }
         }
     }

@@ -6,11 +6,14 @@ import SystemPackage
 final class OccupiedPlace: CopyDestination {
     private let context: RunContext
     private let aside: AsideFolder
+    /// What the store is to hold; nil when anything may give way that the caller's decision lets.
+    private let expected: JournalRecord.OldState?
     private(set) var announcedFiles: [String: FileIdentity] = [:]
     private(set) var placed: PlacedStore?
 
-    init(_ context: RunContext) {
+    init(_ context: RunContext, expecting expected: JournalRecord.OldState? = nil) {
         self.context = context
+        self.expected = expected
         aside = AsideFolder(for: context.transaction, in: context.container)
     }
 
@@ -26,6 +29,7 @@ final class OccupiedPlace: CopyDestination {
         try displaced.lock()
         try displaced.copyAside(to: folder)
         try requireStillExpendable(in: folder)
+        try requireExpected(in: folder)
         try journal.append(
             .replacing(
                 JournalRecord.Replacement(
@@ -89,6 +93,22 @@ final class OccupiedPlace: CopyDestination {
         guard let displaced = try StoreInspector(depth: .counts).inspect(location).inspection,
             displaced.objectCount == 0
         else { throw DestinationAppeared() }
+    }
+
+    /// Throws when the store was written to since it was last looked at; the lock is held now.
+    ///
+    /// The content is compared only where the token moved, for writers wait meanwhile.
+    private func requireExpected(in folder: Directory) throws {
+        guard let expected, try !OldStateRecorder.isUnchanged(expected, at: context.new, in: context.container) else {
+            return
+        }
+        let location = StoreLocation(folder: folder.path, name: context.new.name)
+        guard try folder.status(of: location.name)?.size != 0 else { throw DestinationWritten() }
+        let digest = try StoreReader()
+            .withView(of: location) { view in
+                try StoreDigest(of: view.connection, externalData: view.externalData).value
+            }
+        guard digest == expected.digest else { throw DestinationWritten() }
     }
 
     private func loserDigest(in folder: Directory) throws -> String? {

@@ -17,7 +17,9 @@ struct UnshareRun {
     let logger: Logger
 
     private var stateFolder: StateFolder { StateFolder(of: old, stateFolder: options.stateFolder) }
-    private var wayBack: StateFolder { StateFolder(of: new, stateFolder: nil) }
+    private var wayBack: WayBack {
+        WayBack(old: old, new: new, options: backwards, monitor: monitor, logger: logger)
+    }
     private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, options: options, monitor: monitor) }
 
     func run() throws -> ShareOutcome {
@@ -27,8 +29,8 @@ struct UnshareRun {
         try mergeLateWrites()
         return try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
             let (shared, transaction) = try begin(&journal)
-            let result = try bringBack(shared, transaction)
-            let withdrawal = try withdraw()
+            let result = try bringBack(shared, transaction, &journal)
+            let withdrawal = try withdraw(transaction)
             // As long as the new store stands in its place, this is to be done again.
             if case .done = withdrawal {
                 try CapturedBase.removeAll(except: [], in: stateFolder.open())
@@ -73,7 +75,7 @@ struct UnshareRun {
 
     /// What was shared, and the number of the run that brings it back, journalled before it begins.
     private func begin(_ journal: inout MigrationJournal) throws -> (RunState.SharedRun, String) {
-        let shared: RunState.SharedRun
+        var shared: RunState.SharedRun
         switch journal.state {
         case .unsharing(let run, let transaction):
             try requireSamePlace(run)
@@ -82,22 +84,30 @@ struct UnshareRun {
         default: throw notShared()
         }
         try requireSamePlace(shared)
-        guard try gatherer.newPlace(of: shared) == .ours else { throw notAtItsPlace() }
-        if case .shared = journal.state, try !gatherer.isUnchanged(shared.oldState) {
-            throw MigrationError(.busy, "the old store keeps being written to", path: old.path)
-        }
+        guard try gatherer.newPlace(of: shared) == .ours else { throw wayBack.notAtItsPlace }
+        if case .shared = journal.state { try renew(&shared, &journal) }
+        try requireOwnSupportFolder()
         let transaction = RunContext.drawTransaction()
         try journal.append(.unsharing(transaction: transaction))
+        if case .unsharing(let begun, _) = journal.state { return (begun, transaction) }
         return (shared, transaction)
     }
 
-    private func notAtItsPlace() -> MigrationError {
-        MigrationError(
-            .needsDecision,
-            "the store that was shared is not at its place",
-            path: new.path,
-            next: .status(old: old.path, new: new.path)
-        )
+    /// Looks at the old store once more, so that the token alone tells under its lock that nobody wrote to it.
+    private func renew(_ shared: inout RunState.SharedRun, _ journal: inout MigrationJournal) throws {
+        let reading = try gatherer.folder(of: old).map { try OldStateRecorder.read(old, in: $0) }
+        guard try gatherer.isUnchanged(shared.oldState) else {
+            throw MigrationError(.busy, "the old store keeps being written to", path: old.path)
+        }
+        guard let reading, reading.token != shared.oldState.token else { return }
+        shared.oldState = reading.state(digest: shared.oldState.digest)
+        try journal.append(.renewed(shared.oldState))
+    }
+
+    /// Asked before anything is brought back, so that the new store can be withdrawn afterwards.
+    private func requireOwnSupportFolder() throws {
+        guard let folder = try gatherer.folder(of: new) else { return }
+        try withdrawal(unjournalled: nil).requireOwnSupportFolder(in: folder)
     }
 
     private func requireSamePlace(_ shared: RunState.SharedRun) throws {
@@ -123,45 +133,36 @@ struct UnshareRun {
     // MARK: The way back
 
     /// Copies the new store over the old one; nil when an earlier attempt did.
-    private func bringBack(_ shared: RunState.SharedRun, _ transaction: String) throws -> RunResult? {
-        try wayBack.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
-            if case .interrupted(let run) = journal.state {
-                try RunRecovery(run, options: backwards, monitor: monitor, logger: logger).recover(&journal)
-            }
-            switch journal.state {
-            case .shared(let run), .retired(let run, _):
-                if run.run.transaction == transaction { return nil }
-            default: break
-            }
-            let condition = try StoreInspector(
-                depth: .counts,
-                lockTimeout: options.effectiveLockTimeout,
-                allowsNetworkFileSystem: options.allowsNetworkFileSystem,
-                monitor: monitor
+    private func bringBack(
+        _ shared: RunState.SharedRun,
+        _ transaction: String,
+        _ journal: inout MigrationJournal
+    ) throws -> RunResult? {
+        do {
+            return try wayBack.bringBack(shared, transaction)
+        } catch is DestinationWritten {
+            try journal.append(.rolledBack)
+            throw MigrationError(
+                .busy,
+                "the old store was written to before the new one's content could replace it",
+                path: old.path,
+                advice: "Nothing was replaced. Run the command again: it merges what was written first.",
+                next: .unshare(old: old.path, new: new.path)
             )
-            .inspect(new)
-            if case .unreadable(let store) = condition { throw store }
-            guard let inspection = condition.inspection else {
-                throw MigrationError(.nothingFound, "the new store is gone", path: new.path)
-            }
-            // The run that copies it holds to this UUID under the store's lock.
-            guard inspection.uuid == shared.completion.newUUID else { throw notAtItsPlace() }
-            var context = try RunContext(
-                transaction: transaction,
-                old: new,
-                new: old,
-                options: backwards,
-                monitor: monitor,
-                logger: logger
+        } catch is DestinationAppeared where shared.retiredTo != nil {
+            try journal.append(.rolledBack)
+            throw MigrationError(
+                .needsDecision,
+                "a store with objects stands where the old store was before it was retired",
+                path: old.path,
+                advice:
+                    "Nothing was replaced. Merge it into the new store or move it away, then run the command again.",
+                next: .merge(into: new.path, from: old.path)
             )
-            context.descriptions = [.app: inspection.mirroredDescription(at: old)]
-            let run = CopyRun(context, inspection: inspection)
-            return try gatherer.status(of: old) == nil
-                ? run.run(to: VacantPlace(context), &journal) : run.run(to: OccupiedPlace(context), &journal)
         }
     }
 
-    /// The old store's content is what gives way, whatever it holds; a copy of it is kept aside.
+    /// The old store's content is what gives way, if it is what was shared; a copy of it is kept aside.
     private var backwards: ShareOptions {
         var options = options
         options.oldStore = .fence
@@ -181,13 +182,17 @@ struct UnshareRun {
     }
 
     /// Renames the new store, when nobody can have it open.
-    private func withdraw() throws -> Withdrawal {
+    private func withdraw(_ transaction: String) throws -> Withdrawal {
         do {
-            let outcome = try RetireRun(old: new, fate: .withdrawn, options: backwards, logger: logger).run()
+            let outcome = try withdrawal(unjournalled: wayBack.unjournalled(transaction)).run()
             return .done(path: outcome.old?.path ?? new.path)
         } catch let error as MigrationError where error.outcome == .busy {
             return .refused(error)
         }
+    }
+
+    private func withdrawal(unjournalled: RunState.SharedRun?) -> RetireRun {
+        RetireRun(old: new, fate: .withdrawn, options: backwards, logger: logger, unjournalled: unjournalled)
     }
 
     private func outcome(_ result: RunResult?, _ transaction: String, _ withdrawal: Withdrawal) -> ShareOutcome {

@@ -49,6 +49,111 @@ struct UnshareTrapsTests {
             }
     }
 
+    @Test("A write while the new store is copied ends the run, and the next one merges it first", arguments: modes)
+    func writtenMeanwhile(mode: String) throws {
+        let places = try captured(mode: mode)
+        Self.write("INSERT INTO t VALUES (2, 'new')", to: places.newStore)
+        let late = Once()
+
+        let error = #expect(throws: MigrationError.self) {
+            try unsharing(places) { progress in
+                guard progress.phase == .publishing, progress.done == 0, late.isFirst() else { return }
+                Self.write("INSERT INTO t VALUES (3, 'late')", to: places.oldStore)
+            }
+            .unshare()
+        }
+
+        #expect(error?.outcome == .busy)
+        #expect(error?.next == .unshare(old: places.oldStore.path, new: places.newStore.path))
+        #expect(try rows(of: places.oldStore) == ["early", "late"])
+        #expect(try !places.isFenced(places.newStore))
+        #expect(try places.migrator().status().run == .shared)
+        #expect(try unsharing(places).unshare().outcome == .unshared)
+        #expect(try rows(of: places.oldStore) == ["early", "late", "new"])
+    }
+
+    @Test("A write after an interruption ends the run that goes on, and the next one merges it first", arguments: modes)
+    func writtenBeforeGoingOn(mode: String) throws {
+        let places = try captured(mode: mode)
+        try StateFolder(of: places.oldStore, stateFolder: nil)
+            .withJournal(deadline: Deadline(after: .seconds(60))) {
+                try $0.append(.unsharing(transaction: RunContext.drawTransaction()))
+            }
+        Self.write("INSERT INTO t VALUES (3, 'late')", to: places.oldStore)
+
+        let error = #expect(throws: MigrationError.self) { try unsharing(places).unshare() }
+
+        #expect(error?.outcome == .busy)
+        #expect(try rows(of: places.oldStore) == ["early", "late"])
+        #expect(try unsharing(places).unshare().outcome == .unshared)
+        #expect(try rows(of: places.oldStore) == ["early", "late"])
+    }
+
+    @Test("A store that came to the place of a retired one does not give way")
+    func resurrected() throws {
+        let places = try captured()
+        try StoreRetirement(of: places.oldStore.url).retire()
+        try places.old.makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, x); INSERT INTO t VALUES (1, 'another')")
+
+        let error = #expect(throws: MigrationError.self) { try unsharing(places).unshare() }
+
+        #expect(error?.outcome == .needsDecision)
+        #expect(try rows(of: places.oldStore) == ["another"])
+        #expect(try places.migrator().status().run == .retired)
+        try places.old.directory.removeFile(places.name)
+        #expect(try unsharing(places).unshare().outcome == .unshared)
+        #expect(try rows(of: places.oldStore) == ["early"])
+    }
+
+    @Test("What was written meanwhile and taken back is no late write")
+    func sameContent() throws {
+        let places = try captured()
+        let app = try StoreWriterProcess(places.oldStore.path)
+        #expect(try app.execute("INSERT INTO t VALUES (2, 'logged')") == "ok")
+        let state = places.oldStore
+
+        let outcome = try unsharing(places) { progress in
+            guard progress.phase == .publishing, progress.done == 0 else { return }
+            Self.write("CREATE TABLE gone (x)", to: state)
+            Self.write("DROP TABLE gone", to: state)
+        }
+        .unshare()
+
+        #expect(outcome.outcome == .unshared)
+        #expect(app.waitForExit() == 0)
+        #expect(try rows(of: places.oldStore) == ["early", "logged"])
+    }
+
+    @Test("Brought back before, it is not brought back again though the journal beside the new store is gone")
+    func journalGone() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try places.share { $0.level = .coredata }
+        let reader = try StoreWriterProcess(places.newStore.path)
+        #expect(try reader.execute("SELECT count(*) FROM ZHABIT") == "value 2")
+        #expect(
+            try unsharing(places, lockTimeout: .seconds(1)).unshare().findings.contains { $0.code == .notWithdrawn }
+        )
+        try world.add(3, "after", to: places.oldStore)
+        let journal = try places.container.directory.openDirectory(StateFolder.name)
+        try AsideFolder.removeContents(of: journal)
+        try places.container.directory.removeDirectory(StateFolder.name)
+        let expected = ["1 Run -: 1 2", "2 Read -:", "3 after : 3"]
+
+        // Still open, it stays where it is once more.
+        #expect(
+            try unsharing(places, lockTimeout: .seconds(1)).unshare().findings.contains { $0.code == .notWithdrawn }
+        )
+        #expect(try world.content(of: places.oldStore) == expected)
+        #expect(reader.waitForExit() == 0)
+
+        #expect(try unsharing(places).unshare().outcome == .unshared)
+        #expect(try world.content(of: places.oldStore) == expected)
+        #expect(try places.container.directory.status(of: places.name) == nil)
+        #expect(try places.share { $0.level = .coredata }.outcome == .shared)
+        #expect(try world.content(of: places.newStore) == expected)
+    }
+
     @Test("Each store that was withdrawn keeps its own external files")
     func externalFiles() throws {
         let places = try captured()
@@ -66,5 +171,19 @@ struct UnshareTrapsTests {
         #expect(try container.externalData(of: first)?.entries() == ["one"])
         #expect(try container.externalData(of: second).map { try Set($0.entries()) } == ["one", "two"])
         #expect(try container.status(of: places.newStore.supportFolderName) == nil)
+    }
+
+    @Test("Refused, with nothing changed, while another store shares the new one's folder of external files")
+    func sharedSupportFolder() throws {
+        let places = try captured()
+        try places.writeExternalFile("blob", 1, count: 10, in: places.container)
+        let other = try places.container.makeStore("CREATE TABLE t (x)", as: "store.store")
+        let before = try World(places)
+
+        let error = #expect(throws: MigrationError.self) { try unsharing(places).unshare() }
+
+        #expect(error?.outcome == .needsDecision)
+        #expect(error?.message.contains(other.name) == true)
+        #expect(try World(places) == before)
     }
 }

@@ -1,0 +1,127 @@
+import Logging
+import SafeFiles
+import StoreFormat
+import StoreStrategies
+import StoreVerification
+
+/// The share in the other direction, with its journal beside the new store; its old place is the new one.
+struct WayBack {
+    let old: StoreLocation
+    let new: StoreLocation
+    let options: ShareOptions
+    let monitor: WorkMonitor
+    let logger: Logger
+
+    private var stateFolder: StateFolder { StateFolder(of: new, stateFolder: nil) }
+    private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, options: options, monitor: monitor) }
+
+    /// Copies the new store over the old one; nil when an earlier attempt did.
+    ///
+    /// Throws `DestinationWritten` where the old store holds something else than was shared, and `DestinationAppeared`
+    /// where it was retired and a store with objects has its place now; nothing was replaced then.
+    func bringBack(_ shared: RunState.SharedRun, _ transaction: String) throws -> RunResult? {
+        try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+            if case .interrupted(let run) = journal.state {
+                try RunRecovery(run, options: options, monitor: monitor, logger: logger).recover(&journal)
+            }
+            switch journal.state {
+            case .shared(let run), .retired(let run, _):
+                if run.run.transaction == transaction { return nil }
+            default: break
+            }
+            // The journal lies where every member of the group may remove it. What is written to the old place since
+            // must not be replaced once more.
+            if try unjournalled(transaction) != nil { return nil }
+            let condition = try inspector.inspect(new)
+            if case .unreadable(let store) = condition { throw store }
+            guard let inspection = condition.inspection else {
+                throw MigrationError(.nothingFound, "the new store is gone", path: new.path)
+            }
+            // The run that copies it holds to this UUID under the store's lock.
+            guard inspection.uuid == shared.completion.newUUID else { throw notAtItsPlace }
+            return try copy(inspection, back: shared, transaction, &journal)
+        }
+    }
+
+    /// What the journal would say of a way back that was taken; nil where it was not, as far as the new store tells.
+    ///
+    /// The new store's fence holds the run's number, and is committed only after the content is in its place. A store that
+    /// was withdrawn has that number in its name as well.
+    func unjournalled(_ transaction: String) throws -> RunState.SharedRun? {
+        guard case .none = try stateFolder.state(), let folder = try gatherer.folder(of: new),
+            let placed = try gatherer.status(of: old)?.identity
+        else { return nil }
+        let withdrawn = StoreLocation(
+            folder: new.folder,
+            name: RetireRun.Fate.withdrawn.name(of: new, transaction: transaction)
+        )
+        for place in [new, withdrawn] {
+            guard try folder.status(of: place.name) != nil else { continue }
+            let reading = try OldStateRecorder.read(place, in: folder)
+            guard let inspection = try inspector.inspect(place).inspection,
+                inspection.fence?.transaction == transaction
+            else { return nil }
+            let state = try reading.state(digest: gatherer.digest(of: place))
+            return RunState.SharedRun(
+                run: JournalRecord.RunIdentity(
+                    transaction: transaction,
+                    old: new,
+                    oldIdentity: inspection.identity,
+                    new: old,
+                    policy: .fence
+                ),
+                completion: JournalRecord.Completion(
+                    new: placed,
+                    newUUID: inspection.uuid,
+                    objects: nil,
+                    oldState: state,
+                    isFenced: true
+                ),
+                oldState: state
+            )
+        }
+        return nil
+    }
+
+    private func copy(
+        _ inspection: StoreInspection,
+        back shared: RunState.SharedRun,
+        _ transaction: String,
+        _ journal: inout MigrationJournal
+    ) throws -> RunResult {
+        var options = options
+        // What has come to the place of a retired store since was never shared.
+        if shared.retiredTo != nil { options.onBoth = .fail }
+        var context = try RunContext(
+            transaction: transaction,
+            old: new,
+            new: old,
+            options: options,
+            monitor: monitor,
+            logger: logger
+        )
+        context.descriptions = [.app: inspection.mirroredDescription(at: old)]
+        let run = CopyRun(context, inspection: inspection)
+        guard try gatherer.status(of: old) != nil else { return try run.run(to: VacantPlace(context), &journal) }
+        let expected = shared.retiredTo == nil ? shared.oldState : nil
+        return try run.run(to: OccupiedPlace(context, expecting: expected), &journal)
+    }
+
+    private var inspector: StoreInspector {
+        StoreInspector(
+            depth: .counts,
+            lockTimeout: options.effectiveLockTimeout,
+            allowsNetworkFileSystem: options.allowsNetworkFileSystem,
+            monitor: monitor
+        )
+    }
+
+    var notAtItsPlace: MigrationError {
+        MigrationError(
+            .needsDecision,
+            "the store that was shared is not at its place",
+            path: new.path,
+            next: .status(old: old.path, new: new.path)
+        )
+    }
+}
