@@ -1,4 +1,6 @@
 /// Where a store is: a folder and the name of its main file, and the names that follow from it.
+///
+/// Two places are the same when their bytes are: the kernel tells names apart that look alike.
 public struct StoreLocation: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The folder's absolute path, without a trailing slash unless it is the root.
     public let folder: String
@@ -32,5 +34,16 @@ public struct StoreLocation: Hashable, Sendable, Codable, CustomStringConvertibl
     private var nameWithoutExtension: String {
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
         return String(name[..<dot])
+    }
+}
+
+extension StoreLocation {
+    public static func == (left: Self, right: Self) -> Bool {
+        left.folder.hasSameBytes(as: right.folder) && left.name.hasSameBytes(as: right.name)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        folder.hashBytes(into: &hasher)
+        name.hashBytes(into: &hasher)
     }
 }

@@ -1,6 +1,6 @@
 package import StoreFormat
 
-/// A value as a store holds it, in a form that can be written down.
+/// A value as a store holds it, in a form that can be written down; texts are equal when their bytes are.
 public enum StoredValue: Hashable, Sendable, Codable {
     case null
     case integer(Int64)
@@ -27,4 +27,10 @@ public enum StoredValue: Hashable, Sendable, Codable {
         case .bytes(let bytes): .blob(bytes)
         }
     }
+}
+
+extension StoredValue {
+    public static func == (left: Self, right: Self) -> Bool { left.sqlValue == right.sqlValue }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(sqlValue) }
 }

@@ -1,4 +1,6 @@
 /// One value as SQLite stores it, with its storage class.
+///
+/// Texts are equal when their bytes are, as in SQLite's own comparison.
 package enum SQLValue: Hashable, Sendable {
     case null
     case integer(Int64)
@@ -27,6 +29,37 @@ package enum SQLValue: Hashable, Sendable {
         case .integer(let value): Double(value)
         case .real(let value): value
         default: nil
+        }
+    }
+}
+
+extension SQLValue {
+    package static func == (left: Self, right: Self) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.integer(let one), .integer(let other)): one == other
+        case (.real(let one), .real(let other)): one == other
+        case (.text(let one), .text(let other)): one.hasSameBytes(as: other)
+        case (.blob(let one), .blob(let other)): one == other
+        default: false
+        }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .integer(let number):
+            hasher.combine(1)
+            hasher.combine(number)
+        case .real(let number):
+            hasher.combine(2)
+            hasher.combine(number)
+        case .text(let text):
+            hasher.combine(3)
+            text.hashBytes(into: &hasher)
+        case .blob(let bytes):
+            hasher.combine(4)
+            hasher.combine(bytes)
         }
     }
 }

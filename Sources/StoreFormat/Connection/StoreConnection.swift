@@ -26,7 +26,7 @@ package final class StoreConnection {
     private let budget = StepBudget()
     private let queue: DatabaseQueue
     private let handle: OpaquePointer
-    private var statements: [String: SQLStatement] = [:]
+    private var statements: [ExactText: SQLStatement] = [:]
     /// The one that was asked for last: the same comes many times in a row, and its text need not be looked up then.
     private var lastStatement: (sql: String, statement: SQLStatement)?
     private var depth = 0
@@ -236,15 +236,16 @@ package final class StoreConnection {
     }
 
     private func keptStatement(_ sql: String) throws(StoreError) -> SQLStatement {
-        if let (text, statement) = lastStatement, text == sql, !statement.isAtWork { return statement }
-        if let statement = statements[sql], !statement.isAtWork {
+        if let (text, statement) = lastStatement, text.hasSameBytes(as: sql), !statement.isAtWork { return statement }
+        let key = ExactText(sql)
+        if let statement = statements[key], !statement.isAtWork {
             lastStatement = (sql, statement)
             return statement
         }
         let statement = try SQLStatement(sql, connection: try openHandle(), path: location.path, isKept: true)
         lastStatement = nil
         if statements.count >= 128 { statements = statements.filter(\.value.isAtWork) }
-        if statements[sql] == nil { statements[sql] = statement }
+        if statements[key] == nil { statements[key] = statement }
         return statement
     }
 

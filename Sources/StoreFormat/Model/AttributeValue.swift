@@ -4,6 +4,7 @@ public import FoundationEssentials
 ///
 /// Two values are equal when they are of one kind and equal in it: an integer never equals a real. A value that was
 /// decoded or converted is of the kind that its attribute's type calls for, so such values compare as they should.
+/// Texts are equal when their bytes are: to compose one in another way is to change it.
 public enum AttributeValue: Hashable, Sendable {
     /// No value: `nil` in an app.
     case null
@@ -35,6 +36,49 @@ public enum AttributeValue: Hashable, Sendable {
     }
 
     public var isNull: Bool { self == .null }
+}
+
+extension AttributeValue {
+    public static func == (left: Self, right: Self) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.boolean(let one), .boolean(let other)): one == other
+        case (.integer(let one), .integer(let other)): one == other
+        case (.real(let one), .real(let other)): one == other
+        case (.decimal(let one), .decimal(let other)): one == other
+        case (.string(let one), .string(let other)): one.hasSameBytes(as: other)
+        case (.date(let one), .date(let other)): one == other
+        case (.data(let one), .data(let other)): one == other
+        case (.uuid(let one), .uuid(let other)): one == other
+        case (.uri(let one), .uri(let other)): one.hasSameBytes(as: other)
+        case (.externalData(let one), .externalData(let other)): one == other
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        func combine(_ kind: Int, _ value: some Hashable) {
+            hasher.combine(kind)
+            hasher.combine(value)
+        }
+        switch self {
+        case .null: hasher.combine(0)
+        case .boolean(let value): combine(1, value)
+        case .integer(let value): combine(2, value)
+        case .real(let value): combine(3, value)
+        case .decimal(let value): combine(4, value)
+        case .string(let text):
+            hasher.combine(5)
+            text.hashBytes(into: &hasher)
+        case .date(let value): combine(6, value)
+        case .data(let value): combine(7, value)
+        case .uuid(let value): combine(8, value)
+        case .uri(let text):
+            hasher.combine(9)
+            text.hashBytes(into: &hasher)
+        case .externalData(let value): combine(10, value)
+        }
+    }
 }
 
 extension AttributeValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,

@@ -25,7 +25,7 @@ struct PlacesCheck {
             let newFolder = try? Directory.open(path: new.folder)
         else { return }
         let isSameFile =
-            try oldFolder.status().identity == newFolder.status().identity && old.name == new.name
+            try oldFolder.status().identity == newFolder.status().identity && old.name.hasSameBytes(as: new.name)
         let identity = try? oldFolder.status(of: old.name)?.identity
         if isSameFile || identity != nil && identity == (try? newFolder.status(of: new.name)?.identity) {
             throw refusal("the old and the new place are the same store")

@@ -1,0 +1,10 @@
+/// A text as a key: it is another one when its bytes are others, however alike the two look.
+struct ExactText: Hashable, Sendable {
+    private let text: String
+
+    init(_ text: String) { self.text = text }
+
+    static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
+
+    func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
+}

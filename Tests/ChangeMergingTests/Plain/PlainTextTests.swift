@@ -1,0 +1,69 @@
+import ChangeMerging
+import StoreFormat
+import TestSupport
+import Testing
+
+/// SQLite tells texts apart by their bytes, and Swift takes those for equal that only look alike.
+@Suite("Texts that look alike are not the same in a merge")
+struct PlainTextTests {
+    private static let composed = "\u{E9}"
+    private static let decomposed = "e\u{301}"
+
+    private static func bytes(_ sql: String, of triple: PlainTriple) throws -> [String] {
+        try triple.rows("SELECT hex(name) FROM (\(sql)) ORDER BY 1")
+    }
+
+    @Test("Two rows whose keys look alike are both carried", arguments: ["", " WITHOUT ROWID"])
+    func keys(options: String) throws {
+        let triple = try PlainTriple("CREATE TABLE t (name TEXT PRIMARY KEY, n INTEGER)\(options)")
+        try triple.execute("INSERT INTO t VALUES ('\(Self.composed)', 1), ('\(Self.decomposed)', 2)", in: "old")
+
+        try triple.merge()
+
+        #expect(try Self.bytes("SELECT * FROM t", of: triple) == ["65CC81", "C3A9"])
+        #expect(try triple.rows("SELECT n FROM t ORDER BY n") == ["1", "2"])
+        #expect(triple.parked.isEmpty)
+    }
+
+    @Test("A row whose key looks like that of another is deleted, and the other stays")
+    func deletedKey() throws {
+        let triple = try PlainTriple(
+            "CREATE TABLE t (name TEXT PRIMARY KEY, n INTEGER);"
+                + "INSERT INTO t VALUES ('\(Self.composed)', 1), ('\(Self.decomposed)', 2)"
+        )
+        try triple.execute("DELETE FROM t WHERE n = 1; UPDATE t SET n = 3 WHERE n = 2", in: "old")
+
+        try triple.merge()
+
+        #expect(try Self.bytes("SELECT * FROM t", of: triple) == ["65CC81"])
+        #expect(try triple.rows("SELECT n FROM t") == ["3"])
+    }
+
+    @Test("A text that was only composed in another way is an edit, and an edit of both sides is a conflict")
+    func edits() throws {
+        let triple = try PlainTriple(
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT, other TEXT);"
+                + "INSERT INTO t VALUES (1, '\(Self.composed)', '\(Self.composed)')"
+        )
+        try triple.execute("UPDATE t SET name = '\(Self.decomposed)', other = 'old'", in: "old")
+        try triple.execute("UPDATE t SET other = '\(Self.decomposed)'", in: "shared")
+
+        let (summary, _) = try triple.merge()
+
+        #expect(try Self.bytes("SELECT name FROM t", of: triple) == ["65CC81"])
+        #expect(try Self.bytes("SELECT other AS name FROM t", of: triple) == ["65CC81"])
+        #expect(summary.conflicts.map(\.property) == ["other"])
+        #expect(triple.parked.map(\.values["other"]) == [.text("old")])
+    }
+
+    @Test("Rows without key that look alike are counted apart")
+    func withoutKey() throws {
+        let triple = try PlainTriple("CREATE TABLE t (name TEXT)")
+        try triple.execute("INSERT INTO t VALUES ('\(Self.composed)')", in: "old")
+        try triple.execute("INSERT INTO t VALUES ('\(Self.decomposed)')", in: "shared")
+
+        try triple.merge()
+
+        #expect(try Self.bytes("SELECT * FROM t", of: triple) == ["65CC81", "C3A9"])
+    }
+}

@@ -1,0 +1,63 @@
+import FoundationEssentials
+import StoreFormat
+import TestSupport
+import Testing
+
+/// What is told apart by a store, or by the kernel, is told apart by us.
+@Suite("Texts are the same when their bytes are")
+struct ExactTextTests {
+    private static let composed = "\u{E9}"
+    private static let decomposed = "e\u{301}"
+
+    @Test("A value of a store")
+    func values() {
+        #expect(SQLValue.text(Self.composed) != .text(Self.decomposed))
+        #expect(Set([SQLValue.text(Self.composed), .text(Self.decomposed), .text(Self.composed)]).count == 2)
+        #expect(SQLValue.text(Self.composed) == .text(Self.composed))
+        #expect(SQLValue.text("1") != .blob([49]) && SQLValue.integer(1) != .real(1))
+        #expect(SQLValue.real(0) == .real(-0.0))
+        #expect(Set([SQLValue.real(0), .real(-0.0)]).count == 1)
+        #expect(SQLValue.real(.nan) != .real(.nan))
+        #expect(Set([SQLValue.null, .null, .integer(0), .real(0), .text(""), .blob([])]).count == 5)
+    }
+
+    @Test("The value of an attribute")
+    func attributes() {
+        #expect(AttributeValue.string(Self.composed) != .string(Self.decomposed))
+        #expect(AttributeValue.uri(Self.composed) != .uri(Self.decomposed))
+        #expect(Set([AttributeValue.string(Self.composed), .string(Self.decomposed)]).count == 2)
+        #expect(AttributeValue.string("a") == .string("a") && AttributeValue.string("a") != .uri("a"))
+        #expect(AttributeValue.date(Date(timeIntervalSinceReferenceDate: 1)) != .real(1))
+        let same: [AttributeValue] = [.null, .boolean(true), .integer(1), .real(1), .decimal(1), .data(Data([1]))]
+        #expect(Set(same + same).count == same.count)
+    }
+
+    @Test("The place of a store")
+    func places() {
+        let (one, other) = (
+            StoreLocation(folder: "/\(Self.composed)", name: "a"),
+            StoreLocation(folder: "/\(Self.decomposed)", name: "a")
+        )
+        #expect(one != other)
+        #expect(Set([one, other, one]).count == 2)
+        #expect(StoreLocation(folder: "/ab", name: "c") != StoreLocation(folder: "/a", name: "bc"))
+    }
+
+    @Test("A statement that is kept for the next time")
+    func statements() throws {
+        let folder = try ScratchFolder()
+        try folder.makeStore(
+            "CREATE TABLE \"\(Self.composed)\" (x); INSERT INTO \"\(Self.composed)\" VALUES (1);"
+                + "CREATE TABLE \"\(Self.decomposed)\" (x); INSERT INTO \"\(Self.decomposed)\" VALUES (2)"
+        )
+        let connection = try folder.open()
+        var found: [Int64] = []
+        for table in [Self.composed, Self.decomposed, Self.composed] {
+            try connection.forEachRow("SELECT x FROM \"\(table)\" WHERE x > ?", [.integer(0)], keepingStatement: true) {
+                found.append($0.integer(0))
+            }
+        }
+        #expect(found == [1, 2, 1])
+        try connection.close()
+    }
+}
