@@ -25,7 +25,7 @@ package struct ParkedRowReader {
             guard !pending.allSatisfy({ $0 == 32 || $0 == 9 || $0 == 13 }) else { return }
             let row: ParkedRow
             do {
-                row = try JSONDecoder().decode(ParkedRow.self, from: Data(pending))
+                row = try RecordCoding.decoder().decode(ParkedRow.self, from: Data(pending))
             } catch {
                 throw unfit("line \(line) is no parked row")
             }

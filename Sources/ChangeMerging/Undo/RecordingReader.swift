@@ -36,7 +36,7 @@ final class RecordingReader {
             }
             head.withUnsafeBytes { checksum.add($0) }
             body.withUnsafeBytes { checksum.add($0) }
-            if part == .header { header = try JSONDecoder().decode(RecordingHeader.self, from: Data(body)) }
+            if part == .header { header = try RecordCoding.decoder().decode(RecordingHeader.self, from: Data(body)) }
             let place = Place(part: part, offset: offset + Int64(RecordingFormat.headSize), count: count)
             if part != .header { places.append(place) }
             offset += Int64(RecordingFormat.headSize + count)
@@ -54,7 +54,7 @@ final class RecordingReader {
             var whole: [UInt8] = []
             for piece in pieces.reversed() { whole += try bytes(of: piece) }
             pieces = []
-            try body(try JSONDecoder().decode(UnkeyedRow.self, from: Data(whole)))
+            try body(try RecordCoding.decoder().decode(UnkeyedRow.self, from: Data(whole)))
         }
         for place in places.reversed() {
             if place.part == .row {

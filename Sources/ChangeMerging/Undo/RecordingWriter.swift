@@ -28,9 +28,7 @@ final class RecordingWriter {
     }
 
     func write(_ part: RecordingFormat.Part, _ value: some Encodable) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        try encoder.encode(value).withUnsafeBytes { try write(part, $0) }
+        try RecordCoding.encoder().encode(value).withUnsafeBytes { try write(part, $0) }
     }
 
     /// Ends the record.

@@ -48,9 +48,7 @@ package final class MergeRecords {
 
     /// Adds an object as a line.
     func append(_ value: some Encodable, to part: Part) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let line = try [UInt8](encoder.encode(value)) + [0x0A]
+        let line = try [UInt8](RecordCoding.encoder().encode(value)) + [0x0A]
         try line.withUnsafeBytes { try append($0, to: part) }
     }
 
