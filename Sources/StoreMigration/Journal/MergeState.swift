@@ -17,8 +17,9 @@ package struct MergeState: Hashable, Sendable {
             switch record {
             case .merging(let merging): begun = merging
             case .merged(let epoch) where begun?.epoch == epoch: settle()
-            case .done: settle()
-            case .rolledBack: begun = nil
+            // These end a run; a merge that belongs to none has an end of its own.
+            case .done where begun?.oldState != nil: settle()
+            case .rolledBack where begun?.oldState != nil: begun = nil
             case .unmerged(let epoch):
                 if begun?.epoch == epoch { begun = nil }
                 standing.removeAll { $0.epoch == epoch }

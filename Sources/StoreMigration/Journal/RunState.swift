@@ -176,7 +176,8 @@ extension RunState.InterruptedRun {
         case .fenced: isFenced = true
         case .proved(let digest): provedDigest = digest
         case .base(let file): base = file
-        case .merging(let merging): self.merging = merging
+        // A merge of another store into this one has a state of its own, and is no step of this run.
+        case .merging(let merging) where merging.oldState != nil: self.merging = merging
         default: break
         }
     }

@@ -59,19 +59,34 @@ public struct StoreMerging: Sendable {
 
     /// Merges, and proves the store that took the changes.
     ///
-    /// A merge that was interrupted is settled first: it is in the store whole, or not at all.
+    /// A share of the store that was interrupted is recovered first. Then a merge that was interrupted is settled: it is in
+    /// the store whole, or not at all.
     public func merge() throws(MigrationError) -> StoreMergeOutcome {
         do {
             try requirePlaces()
             try requireWritable()
             let folder = StateFolder(of: into, stateFolder: options.stateFolder)
             return try folder.withJournal(deadline: Deadline(after: options.lockTimeout)) { journal in
+                try recover(&journal)
                 try MergeSettlement(of: into, reader: reader).settle(&journal, in: folder.open())
                 return try merge(&journal, in: folder.open())
             }
         } catch {
             throw MigrationError(error)
         }
+    }
+
+    /// Brings a run over the store that takes the changes to its end, whose records a merge must not be written among.
+    private func recover(_ journal: inout MigrationJournal) throws {
+        guard case .interrupted(let run) = journal.state else { return }
+        logger.notice("an interrupted run is recovered first")
+        var share = ShareOptions()
+        share.lockTimeout = options.lockTimeout
+        share.stateFolder = options.stateFolder
+        share.allowsNetworkFileSystem = options.allowsNetworkFileSystem
+        try RunRecovery(run, options: share, monitor: monitor, logger: logger).recover(&journal)
+        // A share that has come to its end has put the store out of use.
+        try requireWritable()
     }
 
     private var reader: StoreReader {
