@@ -1,10 +1,13 @@
 package import SafeFiles
 package import StoreFormat
+import StoreWriting
 
 /// Looks at stores that are to be merged, and plans how, by their kind.
 package struct StoreMerger {
     /// The metadata key under which the shared store keeps the merge that it saw last.
     package static let epochKey = "StoreMigrateMergeEpoch"
+    /// The metadata key under which it keeps the merge that was taken back last, until the journal knows.
+    package static let undoneKey = "StoreMigrateUndoneMerge"
 
     private let base: MergePlace?
     private let old: MergePlace
@@ -104,11 +107,32 @@ package struct StoreMerger {
         return rest.isEmpty ? nil : .string(rest.joined(separator: " "))
     }
 
-    /// Removes a merge from what a store that is none of Core Data's keeps of it; call it once somebody else knows.
+    /// What a store keeps until the journal knows: merges, in a store that is none of Core Data's, and those taken back.
+    package static func marks(in connection: StoreConnection) throws -> (seen: [String], undone: [String]) {
+        guard let metadata = try StoreMetadata(reading: connection) else {
+            return (try MergeEpochTable.read(connection), try MergeEpochTable.readUndone(connection))
+        }
+        guard case .string(let epoch)? = metadata.values[undoneKey] else { return ([], []) }
+        return ([], [epoch])
+    }
+
+    /// True when this merge was taken back from a store, and nobody told it to forget that.
+    package static func hasTakenBack(_ epoch: String, in connection: StoreConnection) throws -> Bool {
+        try marks(in: connection).undone.contains(epoch)
+    }
+
+    /// Removes what a store keeps of a merge or its undoing; call it once somebody else knows.
     ///
-    /// A store of Core Data's keeps what it saw in its metadata, which stays.
-    package static func forgetEpoch(_ epoch: String, in connection: StoreConnection, deadline: Deadline) throws {
-        guard try MergeEpochTable.read(connection).contains(epoch) else { return }
-        try connection.inTransaction(until: deadline) { try MergeEpochTable.remove(epoch, from: connection) }
+    /// A store of Core Data's keeps the merges it saw in its metadata, which stay.
+    package static func forgetMarks(of epoch: String, in connection: StoreConnection, deadline: Deadline) throws {
+        let marks = try marks(in: connection)
+        guard marks.seen.contains(epoch) || marks.undone.contains(epoch) else { return }
+        try connection.inTransaction(until: deadline) {
+            if try StoreMetadata(reading: connection) == nil {
+                try MergeEpochTable.remove(epoch, from: connection)
+            } else {
+                try MetadataWriter.update([undoneKey: nil], in: connection)
+            }
+        }
     }
 }

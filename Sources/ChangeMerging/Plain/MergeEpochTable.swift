@@ -3,15 +3,30 @@ import StoreFormat
 /// The table in which a store that is none of Core Data's keeps the merges it saw, until somebody else remembers them.
 enum MergeEpochTable {
     static let name = StoreSchema.mergeEpochTable
+    /// What stands before a merge that was taken back.
+    private static let undone = "undone "
 
     /// The merges, the last one first.
     static func read(_ connection: StoreConnection) throws -> [String] {
+        try rows(connection).filter { !$0.hasPrefix(undone) }
+    }
+
+    /// The merges that were taken back, until somebody else remembers that.
+    static func readUndone(_ connection: StoreConnection) throws -> [String] {
+        try rows(connection).filter { $0.hasPrefix(undone) }.map { String($0.dropFirst(undone.count)) }
+    }
+
+    private static func rows(_ connection: StoreConnection) throws -> [String] {
         guard try isThere(connection) else { return [] }
-        var epochs: [String] = []
+        var rows: [String] = []
         try connection.forEachRow("SELECT epoch FROM \(SQLName.quoted(name)) ORDER BY rowid DESC") { row in
-            if let epoch = row.text(0) { epochs.append(epoch) }
+            if let text = row.text(0) { rows.append(text) }
         }
-        return epochs
+        return rows
+    }
+
+    static func writeUndone(_ epoch: String, to connection: StoreConnection) throws {
+        try write(undone + epoch, to: connection)
     }
 
     static func write(_ epoch: String, to connection: StoreConnection) throws {
@@ -21,12 +36,15 @@ enum MergeEpochTable {
         try connection.run("INSERT INTO \(SQLName.quoted(name)) (epoch) VALUES (?)", [.text(epoch)])
     }
 
-    /// Takes one merge out, or all of them, and the table with the last, in a transaction of the caller's.
+    /// Takes one merge out, taken back or not, or all of them, and the table with the last, in a transaction of the caller's.
     static func remove(_ epoch: String?, from connection: StoreConnection) throws {
         guard try isThere(connection) else { return }
         if let epoch {
-            try connection.run("DELETE FROM \(SQLName.quoted(name)) WHERE epoch = ?", [.text(epoch)])
-            guard try read(connection).isEmpty else { return }
+            try connection.run(
+                "DELETE FROM \(SQLName.quoted(name)) WHERE epoch IN (?, ?)",
+                [.text(epoch), .text(undone + epoch)]
+            )
+            guard try rows(connection).isEmpty else { return }
         }
         try connection.execute("DROP TABLE \(SQLName.quoted(name))")
     }

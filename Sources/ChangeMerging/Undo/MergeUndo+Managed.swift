@@ -71,6 +71,7 @@ extension MergeUndo {
             }
             let rest = try StoreMerger.remembered(without: epoch, in: connection)
             try MetadataWriter.update([StoreMerger.epochKey: rest], in: connection)
+            if let epoch { try MetadataWriter.update([StoreMerger.undoneKey: .string(epoch)], in: connection) }
         }
         return (result, counts)
     }

@@ -49,6 +49,7 @@ extension MergeUndo {
                 )
             }
             try MergeEpochTable.remove(epoch, from: connection)
+            if let epoch { try MergeEpochTable.writeUndone(epoch, to: connection) }
             return Result(inserted: inserted, updated: updated, deleted: deleted, historyTransaction: nil)
         }
     }

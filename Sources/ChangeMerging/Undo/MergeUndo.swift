@@ -24,6 +24,8 @@ package struct MergeUndo {
     package init(reading file: DurableFile) throws { reader = try RecordingReader(file) }
 
     /// Undoes the merge `epoch`, or whatever the store saw last, in one transaction; the store is to be open for `liveWriting`, without a transaction.
+    ///
+    /// The store keeps that `epoch` was taken back until it is told to forget it: it cannot be taken back twice.
     package func undo(
         in place: MergePlace,
         author: String = "store-migrate",

@@ -59,7 +59,12 @@ struct MergeCloser {
                 )
             )
         )
-        try forgetEpoch()
+        findings += MergeSettlement(
+            of: context.new,
+            reader: reader,
+            lockTimeout: context.options.effectiveLockTimeout
+        )
+        .forget(merging.epoch)
         // The former base serves again when the merge is taken back.
         try CapturedBase.removeAll(except: [merging.base, run.former?.base], in: folder)
         if let failure { throw failure }
@@ -73,17 +78,6 @@ struct MergeCloser {
             descriptions: context.descriptions,
             merge: summary.map { ShareOutcome.Merge(summary: $0, parkedRows: records?.path(of: .parked)) }
         )
-    }
-
-    /// The journal knows of the merge now; a store that is none of Core Data's need not keep a table for it.
-    private func forgetEpoch() throws {
-        let connection = try StoreConnection(
-            context.new,
-            access: .liveWriting,
-            lockTimeout: context.options.effectiveLockTimeout
-        )
-        try StoreMerger.forgetEpoch(merging.epoch, in: connection, deadline: context.lockDeadline())
-        try connection.close()
     }
 
     private func oldUUID() throws -> String? {

@@ -22,7 +22,8 @@ struct MergeStep {
 
     /// Merges in one transaction that leaves `epoch` in the store, and keeps what it did to single objects in `records`.
     ///
-    /// `onBegin` is called once, before the first attempt to write, and `confirm` before the commit: to throw undoes the merge.
+    /// `onBegin` is called once, before the first attempt to write, and `confirm` before the commit: to throw undoes the merge,
+    /// and no other is planned, for it would be planned from the same sources.
     /// Throws ``MigrationError`` where the merge is refused.
     func carryOut(
         epoch: String,
@@ -33,7 +34,8 @@ struct MergeStep {
         let folder = try Directory.open(path: into.folder)
         let connection = try StoreConnection(into, access: .liveWriting, lockTimeout: lockTimeout)
         var hasBegun = false
-        for attempt in 1...Self.mostPlans {
+        var attempt = 1
+        while true {
             try monitor.checkCancellation()
             let shared = MergePlace(connection, externalData: try folder.externalData(of: into))
             let planned = try plan(shared)
@@ -43,23 +45,34 @@ struct MergeStep {
             if !hasBegun { try onBegin() }
             hasBegun = true
             RunMoment.merging.pass()
+            var isRefused = false
+            func confirmed() throws {
+                do {
+                    try confirm()
+                } catch {
+                    isRefused = true
+                    throw error
+                }
+            }
             do {
                 let result = try planned.carryOut(
                     MergeRun(
                         epoch: epoch,
                         deadline: Deadline(after: lockTimeout),
                         park: { if !SeededBug.rowNotParked.isMade { try records.append($0, to: .parked) } },
-                        record: { _ in try RecordedMerge(shared, in: records, confirm: confirm) }
+                        record: { _ in try RecordedMerge(shared, in: records, confirm: confirmed) }
                     )
                 )
                 RunMoment.merged.pass()
                 try connection.close()
                 return (planned.summary, result)
-            } catch let error as StoreError where error.code == .changedMeanwhile && attempt < Self.mostPlans {
-                continue
+            } catch let error as StoreError where error.code == .changedMeanwhile && !isRefused {
+                guard attempt < Self.mostPlans else {
+                    throw StoreError(.busy, path: into.path, "the store keeps changing while the merge is planned")
+                }
+                attempt += 1
             }
         }
-        throw StoreError(.busy, path: into.path, "the store keeps changing while the merge is planned")
     }
 
     /// The list goes on from merge to merge: whoever has an old address finds it in the last one.

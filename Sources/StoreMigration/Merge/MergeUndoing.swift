@@ -18,7 +18,7 @@ public struct MergeUndoing: Sendable {
         self.logger = logger ?? .silent
     }
 
-    /// Undoes the merge in one transaction.
+    /// Undoes the merge in one transaction; a call that was interrupted after it is gone on with by the next one.
     ///
     /// Where the merge was part of a share, the old store counts as written to since, and can be merged again.
     @discardableResult
@@ -34,7 +34,7 @@ public struct MergeUndoing: Sendable {
                         next: .resume(old: run.run.old.path)
                     )
                 }
-                try MergeSettlement(of: store, reader: reader).settle(&journal, in: folder.open())
+                try settlement.settle(&journal, in: folder.open())
                 guard let merging = MergeState(journal.records).standing.last(where: { $0.into == store }) else {
                     throw nothingMerged()
                 }
@@ -50,13 +50,49 @@ public struct MergeUndoing: Sendable {
         _ journal: inout MigrationJournal,
         in folder: Directory
     ) throws -> UnmergeOutcome {
+        let result = try takeBack(merging, in: folder)
+        do {
+            // A share that began with this merge is none any more, and its old store is in use again.
+            if case .shared(let shared) = journal.state, shared.isMerge, shared.beforeMerge == nil,
+                shared.run.transaction == merging.epoch
+            {
+                try liftFence(of: shared.run)
+            }
+            try journal.append(.unmerged(epoch: merging.epoch))
+        } catch {
+            let error = MigrationError(error)
+            throw MigrationError(
+                .interrupted,
+                "the merge was taken back, and then: \(error.message)",
+                path: error.path.isEmpty ? store.path : error.path,
+                advice: "Run the unmerge command again: it does what is left to do.",
+                next: .unmerge(into: store.path),
+                underlyingError: error
+            )
+        }
+        return UnmergeOutcome(
+            epoch: merging.epoch,
+            inserted: result?.inserted ?? 0,
+            updated: result?.updated ?? 0,
+            deleted: result?.deleted ?? 0,
+            findings: settlement.forget(merging.epoch)
+                + MergeAnnouncement(store, epoch: merging.epoch, number: 2).post()
+        )
+    }
+
+    /// Undoes the merge in the store; nil where an earlier run did, and did not come to its end.
+    private func takeBack(_ merging: JournalRecord.Merging, in folder: Directory) throws -> MergeUndo.Result? {
+        let connection = try StoreConnection(store, access: .liveWriting, lockTimeout: options.lockTimeout)
+        if try StoreMerger.hasTakenBack(merging.epoch, in: connection) {
+            try connection.close()
+            return nil
+        }
         let name = MergeRecords.name(of: .changeset, merging.epoch)
         guard try folder.status(of: name) != nil else {
             throw MigrationError(.nothingFound, "the record of the merge is gone", path: folder.path + "/" + name)
         }
         let undo = try MergeUndo(reading: folder.openFile(name, for: .reading))
         let container = try Directory.open(path: store.folder)
-        let connection = try StoreConnection(store, access: .liveWriting, lockTimeout: options.lockTimeout)
         let result: MergeUndo.Result
         do {
             result = try undo.undo(
@@ -74,21 +110,13 @@ public struct MergeUndoing: Sendable {
                 underlyingError: error
             )
         }
-        try connection.close()
-        // A share that began with this merge is none any more, and its old store is in use again.
-        if case .shared(let shared) = journal.state, shared.isMerge, shared.beforeMerge == nil,
-            shared.run.transaction == merging.epoch
-        {
-            try liftFence(of: shared.run)
-        }
-        try journal.append(.unmerged(epoch: merging.epoch))
-        return UnmergeOutcome(
-            epoch: merging.epoch,
-            inserted: result.inserted,
-            updated: result.updated,
-            deleted: result.deleted,
-            findings: MergeAnnouncement(store, epoch: merging.epoch, number: 2).post()
-        )
+        // What was done is committed; a connection that is not closed well ends with this call.
+        try? connection.close()
+        return result
+    }
+
+    private var settlement: MergeSettlement {
+        MergeSettlement(of: store, reader: reader, lockTimeout: options.lockTimeout)
     }
 
     private func liftFence(of run: JournalRecord.RunIdentity) throws {

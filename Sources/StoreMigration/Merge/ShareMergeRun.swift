@@ -24,6 +24,18 @@ struct ShareMergeRun {
     /// Merges the store; on an error before the commit point everything is taken back.
     func run(_ journal: inout MigrationJournal) throws -> RunResult {
         guard try context.container.status(of: context.new.name) != nil else { throw DestinationAppeared() }
+        try MergeSettlement(
+            of: context.new,
+            reader: FactsGatherer(
+                old: context.old,
+                new: context.new,
+                options: context.options,
+                monitor: context.monitor
+            )
+            .reader,
+            lockTimeout: context.options.effectiveLockTimeout
+        )
+        .forgetMarks(of: journal.records)
         try journal.append(
             .begin(
                 JournalRecord.RunIdentity(

@@ -68,7 +68,7 @@ public struct StoreMerging: Sendable {
             let folder = StateFolder(of: into, stateFolder: options.stateFolder)
             return try folder.withJournal(deadline: Deadline(after: options.lockTimeout)) { journal in
                 try recover(&journal)
-                try MergeSettlement(of: into, reader: reader).settle(&journal, in: folder.open())
+                try settlement.settle(&journal, in: folder.open())
                 return try merge(&journal, in: folder.open())
             }
         } catch {
@@ -145,8 +145,9 @@ public struct StoreMerging: Sendable {
                 merged = made
                 return made
             } catch {
-                try MergeSettlement(of: into, reader: reader).settle(&journal, in: folder)
-                throw error
+                try settlement.settle(&journal, in: folder)
+                let stands = MergeState(journal.records).standing.contains { $0.epoch == epoch }
+                throw stands ? afterMerging(error) : error
             }
         }
         guard result.outcome == .merged else {
@@ -154,9 +155,18 @@ public struct StoreMerging: Sendable {
             try journal.append(.unmerged(epoch: epoch))
             return outcome(summary, message: "there was nothing to merge")
         }
-        try journal.append(.merged(epoch: epoch))
-        try forgetEpoch(epoch)
-        let findings = MergeAnnouncement(into, epoch: epoch).post()
+        do {
+            try journal.append(.merged(epoch: epoch))
+            return try proved(summary, epoch, records)
+        } catch {
+            throw afterMerging(error)
+        }
+    }
+
+    /// The outcome of a merge that is in the store.
+    private func proved(_ summary: MergeSummary, _ epoch: String, _ records: MergeRecords) throws -> StoreMergeOutcome {
+        var findings = settlement.forget(epoch)
+        findings += MergeAnnouncement(into, epoch: epoch).post()
         monitor.report(.proving, 0, of: 0)
         let report = try StoreVerifier(lockTimeout: options.lockTimeout, monitor: monitor)
             .verify(into, level: options.level, against: nil)
@@ -174,11 +184,23 @@ public struct StoreMerging: Sendable {
         )
     }
 
-    /// The journal knows of the merge now; a store that is none of Core Data's need not keep a table for it.
-    private func forgetEpoch(_ epoch: String) throws {
-        let connection = try StoreConnection(into, access: .liveWriting, lockTimeout: options.lockTimeout)
-        try StoreMerger.forgetEpoch(epoch, in: connection, deadline: Deadline(after: options.lockTimeout))
-        try connection.close()
+    private var settlement: MergeSettlement {
+        MergeSettlement(of: into, reader: reader, lockTimeout: options.lockTimeout)
+    }
+
+    /// The same error, told as one that left a merged store behind.
+    private func afterMerging(_ error: any Error) -> MigrationError {
+        let error = MigrationError(error)
+        guard error.outcome != .verificationFailed else { return error }
+        return MigrationError(
+            .interrupted,
+            "the stores were merged, and then: \(error.message)",
+            path: error.path.isEmpty ? into.path : error.path,
+            advice: "The merge is in the store, unproved. Verify the store; or take the merge back.",
+            next: .verify(store: into.path),
+            findings: error.findings,
+            underlyingError: error
+        )
     }
 
     // MARK: Merged before

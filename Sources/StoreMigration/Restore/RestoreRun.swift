@@ -30,7 +30,8 @@ struct RestoreRun {
                 try RunRecovery(run, options: options.asShare, monitor: monitor, logger: logger).recover(&journal)
             }
             if try gatherer.status(of: place) != nil {
-                try MergeSettlement(of: place, reader: gatherer.reader).settle(&journal, in: stateFolder.open())
+                try MergeSettlement(of: place, reader: gatherer.reader, lockTimeout: options.lockTimeout)
+                    .settle(&journal, in: stateFolder.open())
             }
             switch journal.state {
             case .none, .retired, .interrupted: return try restore(&journal)

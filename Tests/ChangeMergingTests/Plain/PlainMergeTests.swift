@@ -289,7 +289,7 @@ struct PlainMergeTests {
         #expect(try triple.merge().result.outcome == .alreadyDone)
         #expect(try triple.digest() == triple.digest("old"))
         #expect(try StoreSchema(reading: connection).table(named: StoreSchema.mergeEpochTable) == nil)
-        try StoreMerger.forgetEpoch("1", in: connection, deadline: Deadline(after: .seconds(60)))
+        try StoreMerger.forgetMarks(of: "1", in: connection, deadline: Deadline(after: .seconds(60)))
         #expect(try StoreMerger.epoch(of: connection) == nil)
         #expect(try triple.merge(epoch: "2").result.outcome == .nothingToDo)
     }

@@ -1,0 +1,117 @@
+import ChangeMerging
+import SafeFiles
+import StoreFormat
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+@Suite("What goes wrong around a merge's commit is told as what it is")
+struct MergeEndTests {
+    private let folder: ScratchFolder
+    private var from: StoreLocation { folder.location("from") }
+    private var into: StoreLocation { folder.location("into") }
+
+    init() throws {
+        folder = try ScratchFolder()
+        let sql = "CREATE TABLE t (id INTEGER PRIMARY KEY, x TEXT);"
+        try folder.makeStore(sql + "INSERT INTO t VALUES (1, 'from')", as: "from")
+        try folder.makeStore(sql + "INSERT INTO t VALUES (2, 'into')", as: "into")
+    }
+
+    private var options: MergeOptions {
+        var options = MergeOptions()
+        options.level = .sqlite
+        options.lockTimeout = .milliseconds(200)
+        return options
+    }
+
+    private func merging() -> StoreMerging { StoreMerging(from.url, into: into.url, options: options) }
+
+    private func hasMark() throws -> Bool {
+        try StoreReader()
+            .withView(of: into) { view in
+                let sql = "SELECT 1 FROM sqlite_schema WHERE name = '\(StoreSchema.mergeEpochTable)'"
+                return try view.connection.value(sql) != nil
+            }
+    }
+
+    private func rows() throws -> Int64? {
+        try StoreReader().withView(of: into) { try $0.connection.value("SELECT count(*) FROM t")?.integer }
+    }
+
+    @Test("Who stops the proof of a merged store is told that it is merged")
+    func cancelledProof() throws {
+        let isProving = Mutex(false)
+        let merging = StoreMerging(
+            from.url,
+            into: into.url,
+            options: options,
+            onProgress: { progress in if progress.phase == .proving { isProving.withLock { $0 = true } } },
+            isCancelled: { isProving.withLock { $0 } }
+        )
+
+        let error = #expect(throws: MigrationError.self) { try merging.merge() }
+
+        #expect(error?.outcome == .interrupted)
+        #expect(error?.next == .verify(store: into.path))
+        #expect(try rows() == 2)
+        #expect(try self.merging().merge().outcome == .done)
+        #expect(try rows() == 2)
+    }
+
+    @Test("A mark that cannot be removed is a finding, and goes with the next run")
+    func lockedMark() throws {
+        let place = folder
+        // Only the thread of this test sets it: others who merge in this process leave no mark in this store.
+        nonisolated(unsafe) var writer: StoreConnection?
+        RunMoment.observe { moment in
+            guard moment == .merged, writer == nil, let connection = try? place.open("into"),
+                let epoch = try? StoreMerger.epoch(of: connection), !epoch.isEmpty,
+                (try? connection.beginWriting(deadline: Deadline(after: .seconds(60)))) != nil
+            else { return }
+            writer = connection
+        }
+        let outcome = try merging().merge()
+
+        #expect(outcome.outcome == .merged)
+        #expect(outcome.findings.contains { $0.code.rawValue == "mergeMarkLeft" })
+        let held = try #require(writer)
+        held.rollback()
+        try held.close()
+        #expect(try hasMark())
+        #expect(try merging().merge().outcome == .done)
+        #expect(try !hasMark())
+        #expect(try rows() == 2)
+    }
+
+    @Test("A source that is written to while it is merged is not planned again as it was")
+    func changedSource() throws {
+        let (old, journal) = (try folder.open("from"), try ScratchFolder())
+        try old.beginReading()
+        let step = MergeStep(
+            base: nil,
+            old: MergePlace(old),
+            into: into,
+            settings: MergeSettings(),
+            lockTimeout: .seconds(1),
+            monitor: .silent
+        )
+        var attempts = 0
+        let error = #expect(throws: StoreError.self) {
+            try step.carryOut(
+                epoch: "1",
+                keeping: MergeRecords(of: "1", in: journal.directory),
+                onBegin: {},
+                confirm: {
+                    attempts += 1
+                    throw StoreError(.changedMeanwhile, path: "from", "the store was written to while it was merged")
+                }
+            )
+        }
+        #expect(error?.code == .changedMeanwhile)
+        #expect(attempts == 1)
+        #expect(try rows() == 1)
+    }
+}
