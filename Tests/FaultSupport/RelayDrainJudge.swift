@@ -67,8 +67,6 @@ package struct RelayDrainJudge: Judge {
             + (places == Self.places ? [] : ["\(places.sorted()) came, not \(Self.places.sorted())"])
     }
 
-    private var relay: String { ".\(template.name).relay.sqlite" }
-
     /// The store whose changes the relay tells of is none of the relay's.
     private func objectionsToStore(_ scratch: Scratch) throws -> [String] {
         let folder = try scratch.root.openDirectory("old")

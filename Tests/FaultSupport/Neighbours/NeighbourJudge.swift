@@ -124,7 +124,7 @@ extension RelayDrainJudge: NeighbourJudge {
         switch try folder.status(of: relay)?.kind {
         case nil: break
         case .regular:
-            let tables = try ShareJudge(template: template).withCopy(of: relay, in: folder, scratch) { try $0.tables() }
+            let tables = try scratch.withCopy(of: relay, in: folder) { try $0.tables() }
             if !Set(tables).isSuperset(of: ["notice", "consumer"]) { objections.append("the relay is another file") }
         default: objections.append("no file stands in the relay's place")
         }
