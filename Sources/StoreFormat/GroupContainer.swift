@@ -88,7 +88,8 @@ public struct GroupContainer: Hashable, Sendable {
             (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0)
                 || [45, 46, 47, 95].contains($0)
         }
-        return plain
-            ? text : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        guard !plain else { return text }
+        // Not by character: a quote and the mark that combines with it are one, and a shell sees the quote.
+        return "'" + text.unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
     }
 }

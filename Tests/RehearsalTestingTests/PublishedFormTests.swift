@@ -25,6 +25,12 @@ struct PublishedFormTests {
         #expect(text == ScenarioTemplate.text(storeName: "Model.sqlite"))
     }
 
+    @Test("A scenario for a store whose name has a quote with a combining mark reads back")
+    func quotedName() throws {
+        let name = "it'\u{301}s.sqlite"
+        #expect(throws: Never.self) { try Scenario(yaml: ScenarioTemplate.text(storeName: name), name: "quoted") }
+    }
+
     @Test("What does not hold is an issue at the test's line")
     func issues() throws {
         let scenario = try Scenario(

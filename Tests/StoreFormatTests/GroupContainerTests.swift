@@ -44,6 +44,18 @@ struct GroupContainerTests {
         #expect(try scratch.directory.entries() == [])
     }
 
+    @Test("The command that makes it reads back as its path, also where a quote carries a combining mark")
+    func quoted() throws {
+        let scratch = try ScratchFolder()
+        let root = try scratch.directory.createDirectory("it'\u{301}s", mode: 0o755)
+        #expect {
+            try GroupContainer("group.app", root: URL(filePath: root.path))
+        } throws: { error in
+            let message = (error as? StoreError)?.message.unicodeScalars.map(String.init).joined(separator: "|") ?? ""
+            return message.contains("i|t|'|\\|'|'|\u{301}|s|/|g|r|o|u|p|.|a|p|p|'")
+        }
+    }
+
     @Test("A container that is there gives the place of a store")
     func present() throws {
         let scratch = try ScratchFolder()

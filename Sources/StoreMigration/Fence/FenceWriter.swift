@@ -32,7 +32,7 @@ package struct FenceWriter {
                 try connection.execute(
                     """
                     CREATE TRIGGER \(SQLName.quoted(name)) BEFORE \(event.uppercased()) ON \(SQLName.quoted(target.table)) \
-                    BEGIN SELECT RAISE(\(target.isShadow ? "ROLLBACK" : "ABORT"), \(literal(message))); END
+                    BEGIN SELECT RAISE(\(target.isShadow ? "ROLLBACK" : "ABORT"), \(SQLName.literal(message))); END
                     """
                 )
             }
@@ -91,10 +91,6 @@ package struct FenceWriter {
         case "rtree", "rtree_i32", "geopoly": ["_rowid", "_node"]
         default: []
         }
-    }
-
-    private func literal(_ text: String) -> String {
-        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
     }
 }
 

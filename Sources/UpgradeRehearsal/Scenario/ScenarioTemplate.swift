@@ -47,8 +47,10 @@ public enum ScenarioTemplate {
         """
     }
 
-    /// A text as YAML has it in single quotes.
-    private static func quoted(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
+    /// A text as YAML has it in single quotes, scalar by scalar: a reader of YAML knows no combined characters.
+    private static func quoted(_ text: String) -> String {
+        "'" + text.unicodeScalars.map { $0 == "'" ? "''" : String($0) }.joined() + "'"
+    }
 
     /// Writes it to a file that is not there yet; the folder must exist.
     public static func write(to url: URL, storeName: String) throws {

@@ -9,8 +9,9 @@ enum ShellWord {
             && word.unicodeScalars.allSatisfy {
                 $0.properties.isAlphabetic || "0123456789/._-+:@%=,".unicodeScalars.contains($0)
             }
-        return isPlain
-            ? word : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        guard !isPlain else { return word }
+        // Not by character: a quote and the mark that combines with it are one, and a shell sees the quote.
+        return "'" + word.unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
     }
 
     /// The inside of `$'…'`, which bash, zsh and POSIX 2024 read.

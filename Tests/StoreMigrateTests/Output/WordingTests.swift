@@ -41,7 +41,7 @@ struct WordingTests {
         "A word is quoted so that a shell reads it back",
         arguments: [
             "plain/Habits.sqlite", "", "two words", "it's", "$HOME `x`", "*?[a]", "~", "a\nb\u{1B}'\\", "ü 習", "-n",
-            "\u{85}",
+            "\u{85}", "it'\u{301}s; echo broken out #",
         ]
     )
     func quoted(_ word: String) async throws {

@@ -63,6 +63,19 @@ struct FenceTests {
         #expect(dangerous == "value 0")
     }
 
+    @Test("A new place whose name has a quote with a combining mark is text in the fence, never SQL")
+    func quoteInName() throws {
+        let places = try Places(name: "it'\u{301}s.sqlite")
+        try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)", as: places.name)
+
+        #expect(try places.share().outcome == .shared)
+
+        let answer = try StoreWriterProcess(places.oldStore.path).execute("INSERT INTO t VALUES (2)")
+        #expect(answer.contains("store moved to \(places.newStore.path) (store-migrate "))
+        #expect(try places.isFenced(places.oldStore))
+        #expect(try places.share().outcome == .alreadyShared)
+    }
+
     private func attempts(_ table: FencedTable, on store: StoreLocation, _ when: String) throws -> [Attempt] {
         try table.writes.flatMap { write in
             try [false, true].map { try Attempt(store, write, inTransaction: $0, when) }
