@@ -1,3 +1,4 @@
+import Logging
 import SafeFiles
 import StoreFormat
 import StoreVerification
@@ -17,6 +18,8 @@ struct ProtectRun {
         guard let identity = try context.container.status(of: context.new.name)?.identity else {
             throw DestinationAppeared()
         }
+        // Before anything is recorded: a store that cannot be opened leaves no run behind.
+        let connection = try context.openOldStore()
         try journal.append(
             .begin(
                 JournalRecord.RunIdentity(
@@ -30,7 +33,6 @@ struct ProtectRun {
             )
         )
         var findings: [Finding] = []
-        let connection = try context.openOldStore()
         do {
             if context.options.oldStore == .fence {
                 try connection.beginWriting(deadline: context.lockDeadline(), monitor: context.monitor)
@@ -75,7 +77,7 @@ struct ProtectRun {
                 findings: findings
             )
         } catch {
-            try takeBack(connection, &journal)
+            try takeBack(connection, &journal, cause: error)
             throw error
         }
     }
@@ -119,13 +121,21 @@ struct ProtectRun {
         )
     }
 
-    /// Takes the run back; a fence stays where an earlier run shared the store, for that run stands again.
-    private func takeBack(_ connection: StoreConnection, _ journal: inout MigrationJournal) throws {
+    /// Takes the run back as recovery would: its fence is lifted unless an earlier run, which stands again, had set one.
+    private func takeBack(
+        _ connection: StoreConnection,
+        _ journal: inout MigrationJournal,
+        cause: any Error
+    ) throws {
         connection.rollback()
         try? connection.close()
-        guard case .interrupted(let current) = journal.state, current.former == nil, current.isFenced else {
-            return try journal.append(.rolledBack)
+        guard case .interrupted(let run) = journal.state else { return }
+        do {
+            // Whoever cancelled the run has not cancelled this.
+            try RunRecovery(run, options: context.options, monitor: .silent, logger: context.logger).recover(&journal)
+        } catch {
+            context.logger.error("taking back failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
+            throw MigrationError(cause).afterPublishing
         }
-        try FenceLifting(context).lift(&journal)
     }
 }
