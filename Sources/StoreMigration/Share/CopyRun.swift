@@ -86,7 +86,7 @@ struct CopyRun {
             progress.lock = lock
             try lock.beginWriting(deadline: context.lockDeadline(), monitor: context.monitor)
             start = ContinuousClock.now
-            try requireInspectedStore(lock)
+            try context.requireInspectedStore(inspection, lock, copy.source)
             try copy.complete(under: lock)
             progress.oldStore = try LockedMoment(under: lock, at: context.old, in: context.oldFolder)
         }
@@ -122,12 +122,6 @@ struct CopyRun {
         }
         context.monitor.report(.publishing, 1, of: 1)
         RunMoment.published.pass()
-    }
-
-    /// Whoever may write to the folder may have put another store in the place meanwhile.
-    private func requireInspectedStore(_ lock: StoreConnection) throws {
-        guard try StoreMetadata(reading: lock)?.uuid != inspection.uuid else { return }
-        throw MigrationError(.busy, "another store took this one's place meanwhile", path: context.old.path)
     }
 
     /// Refuses writers from here on, and lets go of the old store.

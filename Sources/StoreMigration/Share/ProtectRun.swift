@@ -36,6 +36,7 @@ struct ProtectRun {
         do {
             if context.options.oldStore == .fence {
                 try connection.beginWriting(deadline: context.lockDeadline(), monitor: context.monitor)
+                try context.requireInspectedStore(inspection, connection)
                 try FenceWriter(connection).lift()
                 findings = try FenceWriter(connection)
                     .set(

@@ -77,6 +77,24 @@ struct RunContext {
         }
     }
 
+    /// Throws unless every connection has the file open that was inspected, and that file is still in its place.
+    ///
+    /// Whoever may write to the folder may have put another one there, a backup of the same store perhaps: what is locked
+    /// and fenced would not be what was copied. Call it under the lock.
+    func requireInspectedStore(_ inspection: StoreInspection, _ connections: StoreConnection...) throws {
+        let isInPlace = try oldFolder.status(of: old.name)?.identity == inspection.identity
+        guard
+            try !isInPlace || connections.contains(where: \.hasMoved)
+                || connections.contains(where: { try StoreMetadata(reading: $0)?.uuid != inspection.uuid })
+        else { return }
+        throw MigrationError(
+            .busy,
+            "another store took this one's place meanwhile",
+            path: old.path,
+            advice: "Let nothing replace the file while it is shared, then run the command again."
+        )
+    }
+
     /// True when this user can take the old store's write lock, or somebody else has it.
     func canLockOldStore() throws -> Bool {
         do {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import SafeFiles
 import StoreFormat
 import TestSupport
@@ -121,6 +122,37 @@ struct MeanwhileTests {
         )
         #expect(try places.share().outcome == .alreadyShared)
         try places.expectTidy()
+    }
+
+    @Test(
+        "A plain store that is put over the old one while it is copied is neither fenced nor taken for what was shared",
+        arguments: journalModes,
+        ShareOptions.OldStorePolicy.allCases
+    )
+    func replacedWhileCopied(mode: String, policy: ShareOptions.OldStorePolicy) throws {
+        let places = try Places()
+        try places.old.makeStore("PRAGMA journal_mode=\(mode);" + Self.table)
+        try places.old.makeStore("PRAGMA journal_mode=\(mode); CREATE TABLE t (x)", as: "backup.sqlite")
+        let once = Once()
+
+        let error = #expect(throws: MigrationError.self) {
+            try places.share(
+                { $0.oldStore = policy },
+                onProgress: { progress in
+                    guard progress.phase == .publishing, progress.done == 0, once.isFirst() else { return }
+                    let folder = places.old.directory
+                    for name in [places.name + "-wal", places.name + "-shm"] { try? folder.removeFile(name) }
+                    #expect(rename(folder.path + "/backup.sqlite", places.oldStore.path) == 0)
+                }
+            )
+        }
+
+        #expect(error?.outcome == .busy)
+        #expect(error?.path == places.oldStore.path)
+        #expect(try places.container.directory.entries().isEmpty)
+        #expect(try !places.isFenced(places.oldStore))
+        #expect(try places.count("SELECT count(*) FROM t", in: places.oldStore) == 0)
+        #expect(try places.migrator().status().run != .interrupted)
     }
 
     @Test("What is not a file among the external files stops the share before anything is made")
