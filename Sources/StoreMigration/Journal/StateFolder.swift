@@ -108,7 +108,10 @@ package struct StateFolder: Sendable {
             guard let (outer, inner, lock) = try locked(in: parent, deadline) else { continue }
             defer { lock.release() }
             // Whoever held the lock before may have removed the folder; its lock file is then nobody's any more.
-            guard try isCurrent(inner, in: parent) else { continue }
+            guard try isCurrent(inner, in: parent) else {
+                if deadline.hasPassed { throw isBusy }
+                continue
+            }
             defer { removeIfUnused(inner, outer: outer, parent: isOuterOurs ? parent : nil) }
             var journal = try MigrationJournal(in: inner)
             // A record counts only if the way to it is on the disk as well.
@@ -138,7 +141,11 @@ package struct StateFolder: Sendable {
             guard isGone, !deadline.hasPassed else { throw error }
             return nil
         }
-        throw MigrationError(
+        throw isBusy
+    }
+
+    private var isBusy: MigrationError {
+        MigrationError(
             .busy,
             "another run over this store has not ended",
             path: path,

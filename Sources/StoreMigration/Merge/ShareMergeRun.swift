@@ -23,7 +23,9 @@ struct ShareMergeRun {
 
     /// Merges the store; on an error before the commit point everything is taken back.
     func run(_ journal: inout MigrationJournal) throws -> RunResult {
-        guard try context.container.status(of: context.new.name) != nil else { throw DestinationAppeared() }
+        guard try context.container.status(of: context.new.name) != nil else {
+            throw DestinationAppeared(path: context.new.path)
+        }
         try MergeSettlement(
             of: context.new,
             reader: FactsGatherer(

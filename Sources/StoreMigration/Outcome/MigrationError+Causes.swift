@@ -12,6 +12,13 @@ extension MigrationError {
             self = error
         case let error as UnreadableStore:
             self.init(error)
+        case let error as DestinationAppeared:
+            self.init(
+                .busy,
+                "the destination keeps changing",
+                path: error.path,
+                advice: "Let no other program make or remove a store there, then run the command again."
+            )
         case let error as BackupError:
             self.init(
                 error.code.outcome,

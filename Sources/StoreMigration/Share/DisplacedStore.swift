@@ -28,7 +28,9 @@ final class DisplacedStore {
         guard connection.withHandle({ sqlite3_db_readonly($0, "main") }) == 0 else {
             throw StoreError(.notWritable, path: context.new.path, "this user may not write to the store there")
         }
-        guard let status = try context.container.status(of: context.new.name) else { throw DestinationAppeared() }
+        guard let status = try context.container.status(of: context.new.name) else {
+            throw DestinationAppeared(path: context.new.path)
+        }
         identity = status.identity
         try requirePageSize()
     }

@@ -92,7 +92,7 @@ final class OccupiedPlace: CopyDestination {
         let location = StoreLocation(folder: folder.path, name: context.new.name)
         guard let displaced = try StoreInspector(depth: .counts).inspect(location).inspection,
             displaced.objectCount == 0
-        else { throw DestinationAppeared() }
+        else { throw DestinationAppeared(path: context.new.path) }
     }
 
     /// Throws when the store was written to since it was last looked at; the lock is held now.

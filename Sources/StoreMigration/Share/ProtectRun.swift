@@ -16,7 +16,7 @@ struct ProtectRun {
     /// Fences the old store; `requiresEqualContent` says that the plan rests on both places holding the same.
     func run(_ journal: inout MigrationJournal, requiresEqualContent: Bool) throws -> RunResult {
         guard let identity = try context.container.status(of: context.new.name)?.identity else {
-            throw DestinationAppeared()
+            throw DestinationAppeared(path: context.new.path)
         }
         // Before anything is recorded: a store that cannot be opened leaves no run behind.
         let connection = try context.openOldStore()

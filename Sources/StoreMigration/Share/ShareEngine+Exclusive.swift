@@ -12,7 +12,7 @@ extension ShareEngine {
         _ journal: inout MigrationJournal
     ) throws -> ShareOutcome? {
         if case .interrupted = journal.state { return nil }
-        for attempt in 1...Self.mostAttempts {
+        for _ in 1...Self.mostAttempts {
             if let shared = try unchangedSince(journal.state) {
                 guard pipeline.isEmpty else { return nil }
                 let plan = SharePlan(already: shared, at: new)
@@ -27,11 +27,11 @@ extension ShareEngine {
             }
             do {
                 return try carryOut(describing(plan, described), facts, described, file, &journal)
-            } catch is DestinationAppeared where attempt < Self.mostAttempts {
+            } catch is DestinationAppeared {
                 logger.notice("the destination appeared while the copy was made; planning again")
             }
         }
-        throw MigrationError(.busy, "the destination keeps changing", path: new.path)
+        throw MigrationError(DestinationAppeared(path: new.path))
     }
 
     private func carryOut(

@@ -2,8 +2,10 @@ import SafeFiles
 import StoreFormat
 import SystemPackage
 
-/// Something took the destination's name while the copy was made.
-struct DestinationAppeared: Error {}
+/// Something took the destination's name, or went from there, while the copy was made.
+struct DestinationAppeared: Error {
+    let path: String
+}
 
 /// A destination without a main file: the copy moves there, and the commit point is the rename of its main file.
 ///
@@ -51,7 +53,7 @@ final class VacantPlace: CopyDestination {
         do {
             try copy.publishMain(into: context.container, as: context.new.name)
         } catch let error as FileError where error.errno == .fileExists {
-            throw DestinationAppeared()
+            throw DestinationAppeared(path: context.new.path)
         }
         // From here on nothing is taken back, whatever fails.
         placed = PlacedStore(identity: identity)
@@ -93,7 +95,9 @@ final class VacantPlace: CopyDestination {
     /// Moves a log or journal that no main file claims out of the way; it would be replayed into the new store.
     private func moveSidecarsAside(_ journal: inout MigrationJournal) throws {
         if SeededBug.sidecarLeftInPlace.isMade { return }
-        guard try context.container.status(of: context.new.name) == nil else { throw DestinationAppeared() }
+        guard try context.container.status(of: context.new.name) == nil else {
+            throw DestinationAppeared(path: context.new.path)
+        }
         let sidecars = [context.new.writeAheadLogName, context.new.sharedMemoryName, context.new.journalName]
         for name in sidecars where try context.container.status(of: name) != nil {
             try aside.take(name, from: context.container) { try journal.append(.aside($0)) }

@@ -155,6 +155,29 @@ struct MeanwhileTests {
         #expect(try places.migrator().status().run != .interrupted)
     }
 
+    @Test("A destination that comes and goes at every try ends the run as busy")
+    func restlessDestination() throws {
+        let places = try Places()
+        try places.old.makeStore(Self.table)
+
+        let error = #expect(throws: MigrationError.self) {
+            try places.migrator(onProgress: { progress in
+                guard progress.phase == .publishing, progress.done == 0 else { return }
+                try? places.container.write(places.name, [])
+            })
+            .shareStoreIfNecessary(isCancelled: {
+                if (try? places.records().last) == .rolledBack {
+                    try? places.container.directory.removeFile(places.name)
+                }
+                return false
+            })
+        }
+
+        #expect(error?.outcome == .busy)
+        #expect(error?.path == places.newStore.path)
+        #expect(try !places.isFenced(places.oldStore))
+    }
+
     @Test("What is not a file among the external files stops the share before anything is made")
     func folderAmongExternalFiles() throws {
         let places = try Places(fixture: "clean")
