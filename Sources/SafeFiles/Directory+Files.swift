@@ -81,6 +81,10 @@ extension Directory {
         {
             try removeFile(temporaryName)
         }
+        // A stranger's file would take the content, and refuse the mode; whoever may write here can put one in the way.
+        if let left = try status(of: temporaryName), left.owner != ProcessIdentity.effectiveUser {
+            try removeFile(temporaryName)
+        }
         guard let lock = try FileLock.acquire(temporaryName, in: self, deadline: Deadline(after: .seconds(10))) else {
             throw FileError(operation: "replace", path: pathForMessage(name), errno: .resourceTemporarilyUnavailable)
         }

@@ -22,6 +22,10 @@ package final class StagedReplacement {
     /// Puts the new content in place, durably.
     package func commit() throws(FileError) {
         do throws(FileError) {
+            // Another user may have removed it: what has its name now is not what is to be read.
+            guard try folder.status(of: temporaryName)?.identity == lock.file.status().identity else {
+                throw FileError(operation: "replace", path: folder.pathForMessage(name), errno: .staleNFSFileHandle)
+            }
             try folder.perform("replace", name) { number throws(Errno) in
                 try folder.operations.rename(temporaryName, in: number, to: name, in: number, replacing: true)
             }

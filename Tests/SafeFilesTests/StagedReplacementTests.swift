@@ -46,6 +46,33 @@ struct StagedReplacementTests {
         #expect(try folder.entries() == ["note"])
     }
 
+    @Test("A file of a stranger's under the name of the new content goes, and stops nobody")
+    func foreignLeftover() throws {
+        guard geteuid() == 0 else { return }
+        try folder.setMode(0o777)
+        let left = try folder.createFile("note.new", mode: 0o666)
+        try left.close()
+        let path = folder.path
+        try SeparateThread(asOrdinaryUser: true) {
+            let folder = try Directory.open(path: path)
+            try folder.stageReplacement(of: "note", with: Array("new".utf8), mode: 0o644).commit()
+        }
+        .value()
+        #expect(try text("note") == "new")
+        #expect(try folder.status(of: "note")?.owner == 65_534)
+        #expect(try folder.entries() == ["note"])
+    }
+
+    @Test("New content that was taken away is not replaced by what has its name now")
+    func takenAway() throws {
+        try folder.replace("note", with: Array("old".utf8), mode: 0o600)
+        let replacement = try folder.stageReplacement(of: "note", with: Array("new".utf8), mode: 0o600)
+        try folder.removeFile("note.new")
+        try folder.createFile("note.new", mode: 0o600).close()
+        #expect(throws: FileError.self) { try replacement.commit() }
+        #expect(try text("note") == "old")
+    }
+
     @Test("A full disk is told before anything is replaced, and a rename that fails leaves the old content")
     func failures() throws {
         try folder.replace("note", with: Array("old".utf8), mode: 0o600)

@@ -75,7 +75,35 @@ package struct StateFolder: Sendable {
         guard let parent = try parentFolder(), try parent.status(of: root.name) != nil else { return nil }
         let folder = try parent.openDirectory(root.name)
         guard try folder.status(of: storeName) != nil else { return nil }
-        return try folder.openDirectory(storeName)
+        let own = try folder.openDirectory(storeName)
+        try requirePrivate(own)
+        return own
+    }
+
+    /// Throws when somebody else may have written the journal: whoever may write to the folder around it can make one
+    /// first, and its records say what is moved and removed.
+    private func requirePrivate(_ folder: Directory) throws {
+        let journal = try folder.status(of: MigrationJournal.name)
+        let named = [(path, try folder.status()), (path + "/" + MigrationJournal.name, journal)]
+        for case (let path, let status?) in named {
+            let isTrusted = try status.owner == 0 || status.owner == ProcessIdentity.effectiveUser || isOldOwner(status)
+            guard !isTrusted || status.mode & 0o022 != 0 else { continue }
+            throw MigrationError(
+                .needsDecision,
+                "the journal of the runs over this store is not this user's alone",
+                path: path,
+                advice: "Nothing it says is believed. Remove it if it is no run's of yours; else give it back to the"
+                    + " store's owner and take the others' right to write (chmod go-w). Then run the command again."
+            )
+        }
+    }
+
+    /// True when this is root, which works for whoever owns the old store or, where that is gone, its folder.
+    private func isOldOwner(_ status: FileStatus) throws -> Bool {
+        guard ProcessIdentity.effectiveUser == 0, let folder = try? Directory.open(path: old.folder) else {
+            return false
+        }
+        return try (folder.status(of: old.name) ?? folder.status()).owner == status.owner
     }
 
     /// The folder, which a run that holds the journal knows to be there.
@@ -133,6 +161,7 @@ package struct StateFolder: Sendable {
         do {
             let outer = try open(root.name, in: parent)
             let inner = try open(storeName, in: outer)
+            try requirePrivate(inner)
             if let lock = try FileLock.acquire(Self.lockName, in: inner, deadline: deadline) {
                 return (outer, inner, lock)
             }

@@ -1,4 +1,5 @@
 import SafeFiles
+import SystemPackage
 
 /// The folder in the container that takes what stood in the way at the destination; made when first needed, and kept.
 final class AsideFolder {
@@ -23,17 +24,28 @@ final class AsideFolder {
     /// The folder, created and durable, and told to `onCreate` when this call created it.
     func open(onCreate: (FileIdentity) throws -> Void) throws -> Directory {
         if let folder { return folder }
-        guard try container.status(of: name) == nil else {
-            let opened = try container.openDirectory(name)
-            folder = opened
-            return opened
-        }
-        let opened = try container.createDirectory(name, mode: Self.mode)
+        let opened = try create()
         // Whatever fails from here on, it is taken back.
         folder = opened
         try container.synchronize()
         try onCreate(opened.status().identity)
         return opened
+    }
+
+    /// The name is known to whoever saw the run's other names: what has it already is a stranger's.
+    private func create() throws -> Directory {
+        do {
+            return try container.createDirectory(name, mode: Self.mode)
+        } catch {
+            guard error.errno == .fileExists else { throw error }
+            throw MigrationError(
+                .needsDecision,
+                "a folder that this run did not make has the name of its own",
+                path: container.path + "/" + name,
+                advice: "Remove it, then run the command again.",
+                underlyingError: error
+            )
+        }
     }
 
     /// The folder, when this run has opened it.

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import SafeFiles
 import StoreFormat
 import Synchronization
@@ -30,5 +31,73 @@ struct StateFolderTests {
         }
         #expect(problems.withLock { $0 } == [])
         #expect(try scratch.directory.entries().isEmpty)
+    }
+
+    @Test("A journal that a stranger made, or that others may write, is not read", arguments: Stranger.all)
+    func foreign(_ stranger: Stranger) throws {
+        guard geteuid() == 0 else { return }
+        let places = try Places()
+        try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+        let outer = try places.old.directory.createDirectory(StateFolder.name, mode: 0o755)
+        let inner = try outer.createDirectory(places.name, mode: stranger.folderMode)
+        if stranger.ownsFolder { try inner.setOwner(user: 65_534, group: nil) }
+        let journal = try inner.createFile(MigrationJournal.name, mode: stranger.journalMode)
+        if stranger.ownsJournal { try journal.setOwner(user: 65_534, group: nil) }
+        try journal.close()
+        let before = try World(places)
+
+        let errors = [
+            #expect(throws: MigrationError.self) { try places.share() },
+            #expect(throws: MigrationError.self) { _ = try places.migrator().status() },
+        ]
+
+        for error in errors {
+            #expect(error?.outcome == .needsDecision)
+            #expect(error?.path.hasPrefix(outer.path + "/" + places.name) == true)
+            #expect(error?.advice.contains("Remove") == true)
+        }
+        #expect(try World(places) == before)
+    }
+
+    @Test("A journal of the store's owner is root's to read")
+    func ofOwner() throws {
+        guard geteuid() == 0 else { return }
+        let places = try Places()
+        try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+        try #require(try places.share().outcome == .shared)
+        for file in [places.oldStore.path, places.old.path + "/.store-migrate/" + places.name] {
+            #expect(chown(file, 65_534, 65_534) == 0)
+        }
+        #expect(chown(places.old.path + "/.store-migrate/" + places.name + "/journal", 65_534, 65_534) == 0)
+        #expect(try places.migrator().status().run == .shared)
+    }
+
+    @Test("A folder that has a run's name for what it moves aside is not taken for the run's own")
+    func foreignAside() throws {
+        let scratch = try ScratchFolder()
+        let transaction = RunContext.drawTransaction()
+        _ = try scratch.directory.createDirectory(AsideFolder.name(for: transaction), mode: 0o777)
+        var isTold = false
+        let error = #expect(throws: MigrationError.self) {
+            _ = try AsideFolder(for: transaction, in: scratch.directory).open { _ in isTold = true }
+        }
+        #expect(error?.outcome == .needsDecision)
+        #expect(error?.path == scratch.path + "/" + AsideFolder.name(for: transaction))
+        #expect(!isTold)
+    }
+
+    struct Stranger: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        var ownsFolder = false
+        var ownsJournal = false
+        var folderMode: UInt32 = 0o700
+        var journalMode: UInt32 = 0o600
+
+        static let all = [
+            Self(testDescription: "a stranger's folder", ownsFolder: true),
+            Self(testDescription: "a stranger's journal", ownsJournal: true),
+            Self(testDescription: "a folder for a group to write", folderMode: 0o770),
+            Self(testDescription: "a journal for all to write", journalMode: 0o666),
+        ]
     }
 }
