@@ -1,3 +1,4 @@
+import Glibc
 import SafeFiles
 import StoreFormat
 import StoreWriting
@@ -207,6 +208,24 @@ struct RowWriterTests {
         try store.writer.update(outside, ["photo": .null])
         try store.writer.update(inline, ["photo": .null])
         #expect(store.writer.abandonedFiles == [name])
+    }
+
+    @Test("External files and their folders have the store's group, and the folders go on handing theirs down")
+    func externalDataRights() throws {
+        guard geteuid() == 0 else { return }
+        let store = try Store()
+        let folder = store.folder.directory
+        try folder.setMode(0o2770)
+        #expect(chown(folder.path + "/Store.sqlite", 0, 61_234) == 0)
+        try store.insert("Person", ["photo": .blob([UInt8](repeating: 7, count: ExternalDataWriter.threshold + 1))])
+        let support = try folder.openDirectory(".Store_SUPPORT")
+        let external = try support.openDirectory("_EXTERNAL_DATA")
+        let name = try #require(try external.entries().first)
+        for status in try [support.status(), external.status()] {
+            #expect(status.group == 61_234)
+            #expect(status.mode & 0o2000 != 0)
+        }
+        #expect(try external.status(of: name)?.group == 61_234)
     }
 
     struct WrongValue: CustomTestStringConvertible, Sendable {

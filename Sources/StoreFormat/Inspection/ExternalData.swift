@@ -11,6 +11,30 @@ package enum ExternalData {
         return try open(StoreLocation.externalDataFolderName, in: support)
     }
 
+    /// Opens the folder of a store's external files, durably creating what is missing of it with these rights.
+    package static func ensure(
+        of location: StoreLocation,
+        in folder: Directory,
+        mode: UInt32,
+        group: UInt32?
+    ) throws(FileError) -> Directory {
+        let support = try ensure(location.supportFolderName, in: folder, mode, group)
+        return try ensure(StoreLocation.externalDataFolderName, in: support, mode, group)
+    }
+
+    private static func ensure(
+        _ name: String,
+        in folder: Directory,
+        _ mode: UInt32,
+        _ group: UInt32?
+    ) throws(FileError) -> Directory {
+        if try folder.status(of: name) != nil { return try folder.openDirectory(name) }
+        let made = try folder.createDirectory(name, mode: mode)
+        if let group { try made.setGroupIfAllowed(group) }
+        try folder.synchronize()
+        return made
+    }
+
     private static func open(_ name: String, in folder: Directory) throws -> Directory? {
         do throws(FileError) {
             return try folder.openDirectory(name)

@@ -90,7 +90,7 @@ final class StagedExternalFiles {
         moveAside: (String, Directory) throws -> Void
     ) throws {
         guard let source, let staged, !identities.isEmpty else { return }
-        let mode = try rights?.mode.map(StoreTreatment.folderMode) ?? source.status().mode & 0o777
+        let mode = try rights?.mode.map(StoreTreatment.folderMode) ?? container.inheriting(source.status().mode & 0o777)
         let group = rights?.group ?? group
         let wasThere = try container.externalData(of: location) != nil
         let target = try container.ensureExternalData(of: location, mode: mode, group: group)
@@ -154,16 +154,7 @@ extension Directory {
 
     /// Opens the external data folder of `location`, durably creating it with these rights when it is not there.
     func ensureExternalData(of location: StoreLocation, mode: UInt32, group: UInt32? = nil) throws -> Directory {
-        try ensureDirectory(location.supportFolderName, mode: mode, group: group)
-            .ensureDirectory(StoreLocation.externalDataFolderName, mode: mode, group: group)
-    }
-
-    private func ensureDirectory(_ name: String, mode: UInt32, group: UInt32?) throws -> Directory {
-        if try status(of: name) != nil { return try openDirectory(name) }
-        let folder = try createDirectory(name, mode: mode)
-        if let group { try folder.setGroupIfAllowed(group) }
-        try synchronize()
-        return folder
+        try ExternalData.ensure(of: location, in: self, mode: mode, group: group)
     }
 
     /// True when the regular file `name` holds the same bytes here and in `other`.

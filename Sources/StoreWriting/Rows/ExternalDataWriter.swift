@@ -49,7 +49,9 @@ package final class ExternalDataWriter {
     /// Writes a file into the folder of external data, whether or not a row refers to it.
     package func write(_ value: [UInt8], as name: String) throws {
         let folder = try openFolder()
-        let file = try folder.createFile(name, mode: try storeMode())
+        let (mode, group) = try storeRights()
+        let file = try folder.createFile(name, mode: mode)
+        if let group, try file.status().group != group { try file.setGroupIfAllowed(group) }
         try value.withUnsafeBytes { try file.write($0, at: 0) }
         try file.synchronize()
         try file.close()
@@ -68,24 +70,23 @@ package final class ExternalDataWriter {
         if try folder.status(of: name) != nil { try folder.removeFile(name) }
     }
 
-    /// Opens the folder of external data, making it when it is not there.
+    /// Opens the folder of external data, durably making it when it is not there.
     package func openFolder() throws -> Directory {
         if let folder { return folder }
-        let support = try child(location.supportFolderName, of: directory)
-        let opened = try child(StoreLocation.externalDataFolderName, of: support)
+        let (mode, group) = try storeRights()
+        let opened = try ExternalData.ensure(
+            of: location,
+            in: directory,
+            // Whoever may read the store may search its folders.
+            mode: directory.inheriting(mode | (mode & 0o444) >> 2),
+            group: group
+        )
         folder = opened
         return opened
     }
 
-    private func child(_ name: String, of parent: Directory) throws -> Directory {
-        guard try parent.status(of: name) == nil else { return try parent.openDirectory(name) }
-        let mode = try storeMode()
-        // Whoever may read the store may search its folders.
-        return try parent.createDirectory(name, mode: mode | (mode & 0o444) >> 2)
-    }
-
     /// Who may read and write the store may do so with its files.
-    private func storeMode() throws -> UInt32 {
-        try directory.status(of: location.name).map { $0.mode & 0o666 | 0o600 } ?? 0o644
+    private func storeRights() throws -> (mode: UInt32, group: UInt32?) {
+        try directory.status(of: location.name).map { ($0.mode & 0o666 | 0o600, $0.group) } ?? (0o644, nil)
     }
 }
