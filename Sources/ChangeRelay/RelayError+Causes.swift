@@ -29,7 +29,7 @@ extension RelayError {
                 message: "another process held the relay for too long",
                 advice: "Try again, or give it more time."
             )
-        case .damaged, .notADatabase: self = .notARelay(path)
+        case .damaged, .notADatabase, .emptyFile: self = .notARelay(path)
         case .noSpace: self = .noSpace(error.path)
         case .unreadable where Self.isDiskFull(beside: path), .inputOutput where Self.isDiskFull(beside: path):
             self = .noSpace(path)

@@ -21,7 +21,7 @@ package final class FileLease: Sendable {
         }
         let isOpenHere = try OpenFiles.isOpenInThisProcess(status.identity, operations: directory.operations)
         guard !isOpenHere else { return nil }
-        let file = try directory.openFile(name, for: .reading)
+        guard let file = try open(name, in: directory) else { return nil }
         let isGranted = try file.withDescriptor("lease") { descriptor throws(Errno) in
             do throws(Errno) {
                 try Descriptor.repeating { () throws(Errno) in
@@ -33,6 +33,18 @@ package final class FileLease: Sendable {
             }
         }
         return isGranted ? FileLease(file) : nil
+    }
+
+    /// Opens the file; nil if another process holds a lease on it, which counts as having it open.
+    ///
+    /// The kernel asks that process to give its lease back, as it does for every opener.
+    private static func open(_ name: String, in directory: Directory) throws(FileError) -> DurableFile? {
+        do throws(FileError) {
+            return try directory.openFile(name, for: .reading)
+        } catch {
+            guard error.errno == .resourceTemporarilyUnavailable else { throw error }
+            return nil
+        }
     }
 
     /// Takes a write lease as soon as nobody else has the file open; nil if the deadline passed first.

@@ -16,6 +16,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         public static let unreadable = Code(rawValue: "unreadable")
         /// It is not an SQLite database.
         public static let notADatabase = Code(rawValue: "notADatabase")
+        /// It is a file of zero bytes, or will be once the change is undone that its writer did not finish.
+        public static let emptyFile = Code(rawValue: "emptyFile")
         /// Pages are damaged, or the file is shorter than its header says.
         public static let damaged = Code(rawValue: "damaged")
         /// A row is larger than may be read at once.

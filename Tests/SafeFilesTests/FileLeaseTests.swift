@@ -87,6 +87,15 @@ struct FileLeaseTests {
         #expect(errno == .permissionDenied)
     }
 
+    @Test("A file on which another process holds a lease is not leased")
+    func leasedElsewhere() throws {
+        let system = RecordingFileSystem()
+        let watched = try Directory.open(path: folder.path, operations: system)
+        // What the kernel answers whoever opens such a file without waiting, until the holder gave its lease back.
+        system.fail(opening: "file", with: .resourceTemporarilyUnavailable)
+        #expect(try FileLease.acquire(on: "file", in: watched) == nil)
+    }
+
     @Test("An absent file cannot be leased")
     func absent() throws {
         let error = #expect(throws: FileError.self) { try FileLease.acquire(on: "absent", in: folder) }

@@ -8,6 +8,7 @@ package final class RecordingFileSystem: FileSystemOperations {
         var calls: [String] = []
         var openDescriptors: Set<Int32> = []
         var failures: [Int: Errno]
+        var failuresOfOpening: [String: Errno] = [:]
     }
 
     private let state: Mutex<State>
@@ -46,6 +47,11 @@ package final class RecordingFileSystem: FileSystemOperations {
         }
     }
 
+    /// Fails every opening of a name.
+    package func fail(opening name: String, with error: Errno) {
+        state.withLock { $0.failuresOfOpening[name] = error }
+    }
+
     private func record<Value>(_ call: String, _ body: () throws(Errno) -> Value) throws(Errno) -> Value {
         let failure = state.withLock { state in
             defer { state.calls.append(call) }
@@ -68,7 +74,10 @@ extension RecordingFileSystem {
     }
 
     package func open(_ name: String, in directory: Int32, _ mode: OpeningMode) throws(Errno) -> Int32 {
-        try opening("open \(name) \(mode)") { () throws(Errno) in try system.open(name, in: directory, mode) }
+        try opening("open \(name) \(mode)") { () throws(Errno) in
+            if let failure = state.withLock({ $0.failuresOfOpening[name] }) { throw failure }
+            return try system.open(name, in: directory, mode)
+        }
     }
 
     package func close(_ descriptor: Int32) throws(Errno) {

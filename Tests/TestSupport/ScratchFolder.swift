@@ -59,6 +59,23 @@ package struct ScratchFolder {
         }
     }
 
+    /// Leaves a main file and a journal as a writer does that is killed while it fills an empty file; the file keeps its
+    /// inode where it is there.
+    package func writeHalfFilledStore(_ name: String) throws {
+        let other = try ScratchFolder()
+        try other.write(name, [])
+        let writer = try other.open(name)
+        try writer.execute("PRAGMA cache_size=1; BEGIN; CREATE TABLE half (x)")
+        for _ in 1...40 { try writer.execute("INSERT INTO half VALUES (randomblob(4000))") }
+        let main = try other.bytes(name)
+        let journal = try other.bytes(name + "-journal")
+        writer.rollback()
+        try writer.close()
+        if try directory.status(of: name) == nil { try write(name, []) }
+        try overwrite(name, at: 0, main)
+        try write(name + "-journal", journal)
+    }
+
     /// Every file below the folder with its bytes and the kernel's word on it, less the time of reading.
     package func everything() throws -> [String: FileState] {
         try Self.files(below: directory, prefix: "")

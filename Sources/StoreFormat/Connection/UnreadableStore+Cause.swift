@@ -44,7 +44,7 @@ extension UnreadableStore {
         switch error.code {
         case .busy: reason = .locked
         case .unreadable: reason = .permission
-        case .notADatabase: reason = .notADatabase
+        case .notADatabase, .emptyFile: reason = .notADatabase
         case .damaged, .valueTooLarge: reason = .damaged
         case .inputOutput: reason = .inputOutput
         case .changedMeanwhile: reason = .changing

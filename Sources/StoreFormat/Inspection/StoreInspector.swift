@@ -61,6 +61,7 @@ public struct StoreInspector: Sendable {
             return .unreadable(error)
         } catch let error as StoreError {
             if error.code == .notFound { return .absent }
+            if error.code == .emptyFile { return .emptyFile }
             if let unreadable = UnreadableStore(error) { return .unreadable(unreadable) }
             // SQLite refuses what the store itself defines: an unknown format, a schema that contradicts itself.
             guard error.code == .failed, error.path == location.path else { throw error }

@@ -63,7 +63,7 @@ package struct StoreReader: Sendable {
             let vetted = try VettedFile(location, in: folder)
             let token = try Self.token(of: location, in: folder)
             guard vetted.status.size > 0 else {
-                throw StoreError(.notADatabase, path: location.path, "the file is empty")
+                throw Self.emptyFile(location)
             }
             if token.hasUnfinishedWork {
                 triesOfCopying += 1
@@ -140,6 +140,9 @@ package struct StoreReader: Sendable {
             defer { try? connection.close() }
             return try body(try view(connection, vetted, token, .privateCopy))
         } catch let error as StoreError where error.path == own.path {
+            // SQLite undid in the copy what a writer had begun in a file of zero bytes.
+            let isEmpty = error.code == .notADatabase && (try? temporary.directory.status(of: own.name))?.size == 0
+            if isEmpty { throw Self.emptyFile(location) }
             throw StoreError(error.code, path: location.path, error.message)
         } catch let error as UnreadableStore where error.path == own.path {
             let isTruncated = error.reason == .damaged && isTruncated(own)
@@ -196,6 +199,10 @@ package struct StoreReader: Sendable {
 
     private static func code(of error: FileError) -> StoreError.Code {
         error.errno.isOutOfSpace ? .noSpace : .failed
+    }
+
+    private static func emptyFile(_ location: StoreLocation) -> StoreError {
+        StoreError(.emptyFile, path: location.path, "the file is empty")
     }
 
     private static func temporaryDirectory() throws -> TemporaryDirectory {

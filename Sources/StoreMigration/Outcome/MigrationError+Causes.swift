@@ -138,7 +138,7 @@ extension StoreError.Code {
         switch self {
         case .busy: .busy
         case .notFound: .nothingFound
-        case .unreadable, .notADatabase, .damaged, .valueTooLarge: .foundButUnreadable
+        case .unreadable, .notADatabase, .emptyFile, .damaged, .valueTooLarge: .foundButUnreadable
         case .notWritable: .notWritable
         case .noSpace: .noSpace
         case .incompatible: .incompatible
@@ -152,7 +152,7 @@ extension StoreError.Code {
     fileprivate var advice: String? {
         switch self {
         case .unreadable: "Run as a user who may read it."
-        case .notADatabase: "Name the main file of an SQLite store."
+        case .notADatabase, .emptyFile: "Name the main file of an SQLite store."
         case .damaged: UnreadableStore.Reason.damaged.advice
         case .changedMeanwhile: UnreadableStore.Reason.changing.advice
         default: nil

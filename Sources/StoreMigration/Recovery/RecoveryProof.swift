@@ -68,7 +68,7 @@ struct RecoveryProof {
                 )
         } catch let error as MigrationError where error.outcome == .verificationFailed {
             throw failure(error.message, error.findings)
-        } catch let error as StoreError where error.code == .damaged || error.code == .notADatabase {
+        } catch let error as StoreError where [.damaged, .notADatabase, .emptyFile].contains(error.code) {
             throw failure(error.message)
         }
     }

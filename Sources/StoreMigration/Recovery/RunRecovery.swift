@@ -41,7 +41,12 @@ struct RunRecovery {
         if let replacement = run.replacement, run.published == nil, let main,
             main.identity.mayBe(recorded: replacement.main), main.size > 0
         {
-            digest = try gatherer.rowDigest(of: run.run.new)
+            do {
+                digest = try gatherer.rowDigest(of: run.run.new)
+            } catch let error as StoreError where error.code == .emptyFile {
+                // The file was empty, and the writer that filled it was killed: it is empty again.
+                digest = nil
+            }
         }
         var epoch: String?
         if let merging = run.merging, let main, main.size > 0 {

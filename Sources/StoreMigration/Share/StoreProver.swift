@@ -170,14 +170,14 @@ extension StoreConnection {
 
 extension Finding {
     /// The same finding about the place that a staged file is on its way to.
-    fileprivate func moved(from location: StoreLocation, _ externalData: Directory?, to place: StoreLocation) -> Finding
-    {
+    func moved(from location: StoreLocation, _ externalData: Directory?, to place: StoreLocation) -> Finding {
         guard let path else { return self }
         let target = "\(place.folder)/\(place.supportFolderName)/\(StoreLocation.externalDataFolderName)"
         var finding = self
         for (from, to) in [(externalData?.path, target), (location.folder, place.folder)] {
-            guard let from, path.hasPrefix(from + "/") else { continue }
-            finding.path = to + path.dropFirst(from.utf8.count)
+            // A path is bytes: characters count otherwise, and are equal that are not the same name.
+            guard let from, path.utf8.starts(with: (from + "/").utf8) else { continue }
+            finding.path = to + String(decoding: path.utf8.dropFirst(from.utf8.count), as: UTF8.self)
             break
         }
         return finding

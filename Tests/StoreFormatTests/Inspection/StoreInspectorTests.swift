@@ -22,6 +22,16 @@ struct StoreInspectorTests {
         try #require(try inspect(depth).inspection)
     }
 
+    @Test("A file that was empty when its writer died in a transaction is the empty file it will be again")
+    func emptyBeforeTransaction() throws {
+        try scratch.writeHalfFilledStore("store.sqlite")
+        let before = try scratch.everything()
+        #expect("\(try inspect())" == "emptyFile")
+        let error = #expect(throws: StoreError.self) { try StoreReader().withView(of: store) { _ in } }
+        #expect(error?.code.rawValue == "emptyFile")
+        #expect(try scratch.everything() == before)
+    }
+
     @Test("Nothing, an empty file and an orphan sidecar are told apart", arguments: EmptyCase.all)
     func withoutStore(_ row: EmptyCase) throws {
         for (name, size) in row.files { try scratch.write(name, [UInt8](repeating: 1, count: size)) }

@@ -27,6 +27,38 @@ struct InterruptedRunTests {
         try expectShared(world)
     }
 
+    @Test("Killed while it filled an empty file, it is taken back, and every verb goes on")
+    func halfFilled() throws {
+        let places = try Places()
+        try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1), (2)")
+        try places.container.write(places.name, [])
+        let digest = try places.digest(of: places.oldStore)
+        try #require(try places.share().outcome == .shared)
+        let records = try places.records()
+        let replacing = try #require(
+            records.firstIndex { record in if case .replacing = record { true } else { false } }
+        )
+        // Back to before the fence and the commit, with the destination as the killed writer left it.
+        try FenceWriter.lift(from: places.oldStore, lockTimeout: .seconds(60))
+        let folder = try places.journalFolder()
+        try folder.removeFile(MigrationJournal.name)
+        var journal = try MigrationJournal(in: folder)
+        for record in records[...replacing] { try journal.append(record) }
+        let file = try places.container.directory.openFile(places.name, for: .writing)
+        try file.truncate(to: 0)
+        try file.close()
+        try places.container.writeHalfFilledStore(places.name)
+
+        let status = try places.migrator().status()
+        #expect(status.run == .interrupted)
+        #expect(status.recovery?.contains("takes the run back") == true)
+        #expect(try Recovery(of: places.oldStore.url).resume().outcome == .rolledBack)
+
+        #expect(try places.digest(of: places.oldStore) == digest)
+        #expect(try places.share().outcome == .shared)
+        #expect(try places.digest(of: places.newStore) == digest)
+    }
+
     @Test(
         "abort takes it back before the commit point, and changes nothing after it",
         arguments: Interruption.publishing,
