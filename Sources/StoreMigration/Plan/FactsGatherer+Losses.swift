@@ -7,7 +7,8 @@ import StoreVerification
 extension FactsGatherer {
     /// True if the last run merged, and the store shows no mark of that: its log went away with what was committed.
     ///
-    /// A store that is none of Core Data's keeps no mark, and a merge that wrote nothing left none.
+    /// A store that is none of Core Data's keeps no mark, and a merge that wrote nothing left none. Where the merge is being
+    /// taken back, the store says that.
     func lacksMerge(of shared: RunState.SharedRun) throws -> Bool {
         let epoch = shared.run.transaction
         guard shared.isMerge, shared.completion.newUUID != nil,
@@ -20,7 +21,10 @@ extension FactsGatherer {
         {
             return false
         }
-        return try reader.withView(of: new) { try !StoreMerger.mayHaveSeen(epoch, in: $0.connection) }
+        return try reader.withView(of: new) { view in
+            try !StoreMerger.mayHaveSeen(epoch, in: view.connection)
+                && !StoreMerger.hasTakenBack(epoch, in: view.connection)
+        }
     }
 
     /// True if the folder of the external files is gone, and the store refers to files that were in it.
