@@ -27,7 +27,7 @@ package final class Scratch: Sendable {
     package var privatePath: String { temporary.directory.path }
     /// What the files that are there now stand for.
     let guise = Mutex(Guise())
-    private let reportPath: String
+    static let reportName = "report"
     private let outputPath: String
 
     /// The variable that names the folder in which places are made, so that they are on a file system of one's choice.
@@ -53,7 +53,6 @@ package final class Scratch: Sendable {
         self.temporary = temporary
         self.root = root
         path = root.path
-        reportPath = temporary.directory.path + "/report"
         outputPath = temporary.directory.path + "/output"
     }
 
@@ -90,16 +89,22 @@ package final class Scratch: Sendable {
         return Command.ending(of: try command.start(output: outputPath), killingAfter: deadline, whenStopped: act)
     }
 
-    private func prepared(_ command: Command, shim: String?, environment: [String: String]) throws -> Command {
+    /// A command as it runs below the root; the shim, if a library is given, reports to a file of its own.
+    func prepared(
+        _ command: Command,
+        shim: String?,
+        environment: [String: String],
+        report name: String = Scratch.reportName
+    ) throws -> Command {
         var command = command
         command.environment["TMPDIR"] = command.environment["TMPDIR"] ?? path + "/tmp"
         if let shim {
-            if try temporary.directory.status(of: "report") != nil { try temporary.directory.removeFile("report") }
-            let report = try temporary.directory.createFile("report", mode: 0o600)
+            if try temporary.directory.status(of: name) != nil { try temporary.directory.removeFile(name) }
+            let report = try temporary.directory.createFile(name, mode: 0o600)
             try report.truncate(to: Int64(MemoryLayout<FaultShimReport>.size))
             command.environment["LD_PRELOAD"] = shim
             command.environment["FAULT_SHIM_ROOT"] = path
-            command.environment["FAULT_SHIM_REPORT"] = reportPath
+            command.environment["FAULT_SHIM_REPORT"] = privatePath + "/" + name
             command.environment.merge(environment) { _, new in new }
         }
         return command
@@ -116,7 +121,7 @@ package final class Scratch: Sendable {
 
     /// What the shim told of the last run that had it.
     package func report() throws -> Report {
-        let bytes = try temporary.directory.contents(of: "report", limit: MemoryLayout<FaultShimReport>.size)
+        let bytes = try temporary.directory.contents(of: Self.reportName, limit: MemoryLayout<FaultShimReport>.size)
         func text(at offset: Int?, _ size: Int) -> String {
             String(decoding: bytes.dropFirst(offset ?? 0).prefix(size).prefix { $0 != 0 }, as: UTF8.self)
         }

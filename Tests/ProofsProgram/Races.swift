@@ -11,41 +11,45 @@ struct Races: Proof {
 
     func run(_ scale: Scale) async throws -> Figure {
         var figure = Figure(unit: "races", gate: 500)
+        var endings: [String: Int] = [:]
         let templates = try ["wal", "delete"].map { try HabitTemplate.make(journalMode: $0) }
         let others = try ["wal", "delete"].map { try HabitTemplate.makeOther(journalMode: $0) }
         for number in 0..<(scale.stopsAtFirst ? 24 : scale.count(500)) where !scale.deadline.hasPassed {
             let mode = number % 2
-            let found =
+            let (outcomes, found) =
                 try number % 4 < 2
                 ? raceOverOneStore(templates[mode]) : raceToOnePlace([templates[mode], others[mode]])
             figure.tried += 1
             figure.violations += found.map { "race \(number): \($0)" }
+            for outcome in outcomes { endings[outcome, default: 0] += 1 }
             if scale.stopsAtFirst && !figure.violations.isEmpty { break }
         }
+        let counts = endings.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+        figure.remarks = ["they ended with: " + counts.joined(separator: ", ")]
         return figure
     }
 
-    private func raceOverOneStore(_ template: StoreTemplate) throws -> [String] {
+    private func raceOverOneStore(_ template: StoreTemplate) throws -> (outcomes: [String], objections: [String]) {
         let scratch = try Scratch()
         let judge = ShareJudge(template: template)
         try judge.prepare(scratch)
-        let racers = try race(Array(repeating: judge.command(scratch), count: Self.racers), scratch)
-        var objections = try judge.afterRerun(scratch, .exited(0))
+        let (racers, tooEarly) = try race(Array(repeating: judge.command(scratch), count: Self.racers), scratch)
+        var objections = try tooEarly + judge.afterRerun(scratch, .exited(0))
+        objections += racers.compactMap { $0.objection(among: [Racer.winning, Racer.waiting]) }
         let outcomes = racers.map(\.outcome)
         if outcomes.count(where: { $0 == "shared" }) != 1 { objections.append("they ended with \(outcomes)") }
-        if !Set(outcomes).isSubset(of: ["shared", "alreadyShared", "busy"]) { objections.append("\(outcomes)") }
-        return objections
+        return (outcomes, objections)
     }
 
     /// Several stores of which each wants the same place.
-    private func raceToOnePlace(_ templates: [StoreTemplate]) throws -> [String] {
+    private func raceToOnePlace(_ templates: [StoreTemplate]) throws -> (outcomes: [String], objections: [String]) {
         let scratch = try Scratch()
         _ = try scratch.root.createDirectory("group", mode: 0o770)
         let stores = (0..<Self.racers).map { templates[$0 % templates.count] }
         for (number, template) in stores.enumerated() {
             try template.write(into: scratch.root.createDirectory("old\(number)", mode: 0o700))
         }
-        let racers = try race(
+        let (racers, tooEarly) = try race(
             stores.enumerated()
                 .map { number, template in
                     .tool([
@@ -56,14 +60,14 @@ struct Races: Proof {
             scratch
         )
         let winners = racers.indices.filter { racers[$0].ending == .exited(0) }
+        let outcomes = racers.map(\.outcome)
+        var objections = tooEarly
+        objections += racers.compactMap { $0.objection(among: [Racer.winning, Racer.waiting, Racer.asking]) }
         // The loser of equal content finds that its content is shared already.
         guard let winner = winners.first(where: { racers[$0].outcome == "shared" }),
             winners.allSatisfy({ $0 % templates.count == winner % templates.count })
-        else { return ["they ended with \(racers.map(\.outcome))"] }
-        var objections: [String] = []
-        if racers.count(where: { $0.outcome == "shared" }) != 1 {
-            objections.append("they ended with \(racers.map(\.outcome))")
-        }
+        else { return (outcomes, objections + ["they ended with \(outcomes)"]) }
+        if outcomes.count(where: { $0 == "shared" }) != 1 { objections.append("they ended with \(outcomes)") }
         let judge = ShareJudge(template: stores[winner])
         let group = try scratch.root.openDirectory("group")
         let new = try judge.content(of: stores[winner].name, in: group, scratch, withoutFence: false)
@@ -74,34 +78,43 @@ struct Races: Proof {
             let content = try judge.content(of: template.name, in: folder, scratch, withoutFence: !hasLost)
             if content != template.content { objections.append("a private store differs or is fenced in vain") }
         }
-        return objections
+        return (outcomes, objections)
     }
 
     private struct Racer {
         let ending: Command.Ending
         let outcome: String
+
+        /// The winner publishes, and whoever finds that its own content is there has nothing to do.
+        static let winning: [String: Int32] = ["shared": 0, "alreadyShared": 0]
+        /// Whoever finds the winner at work, and gives up, says so.
+        static let waiting: [String: Int32] = ["busy": 11]
+        /// Whoever finds the content of another store at the place leaves both as they are, and asks.
+        static let asking: [String: Int32] = ["bothHoldObjects": 4]
+
+        /// Nil for a racer that ended as it may; what it says must be what its exit status says.
+        func objection(among allowed: [[String: Int32]]) -> String? {
+            let status = allowed.lazy.compactMap { $0[outcome] }.first
+            return status.map { ending == .exited($0) } == true ? nil : "one ended with \(ending), saying \(outcome)"
+        }
     }
 
-    private func race(_ commands: [Command], _ scratch: Scratch) throws -> [Racer] {
-        var processes: [(process: pid_t, output: String)] = []
-        for (number, command) in commands.enumerated() {
+    private func race(_ commands: [Command], _ scratch: Scratch) throws -> (racers: [Racer], objections: [String]) {
+        let commands = commands.map { command in
             var command = command
             command.arguments.append("--json")
-            command.environment["TMPDIR"] = scratch.path + "/tmp"
-            let output = "\(scratch.privatePath)/racer-\(number)"
-            processes.append((try command.start(output: output), output))
+            return command
         }
-        let deadline = Deadline(after: .seconds(300))
-        return try processes.map { process, output in
-            let ending = Command.ending(of: process, killingAfter: deadline)
-            let lines = try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n")
-            let outcome = lines.lazy.reversed()
+        let ended = try scratch.race(commands, deadline: Deadline(after: .seconds(300)))
+        let racers = ended.map { racer in
+            let outcome = racer.output.split(separator: "\n").lazy.reversed()
                 .compactMap { line in
                     let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
                     return object?["outcome"] as? String
                 }
                 .first
-            return Racer(ending: ending, outcome: outcome ?? "\(ending)")
+            return Racer(ending: racer.ending, outcome: outcome ?? "nothing")
         }
+        return (racers, ended.allSatisfy(\.hasStarted) ? [] : ["one ended before the others began"])
     }
 }
