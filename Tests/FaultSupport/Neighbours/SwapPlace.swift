@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 package import SafeFiles
 import Synchronization
+import SystemPackage
 
 /// A folder in which somebody exchanges names with symbolic links that lead out of it, and what lies outside.
 package final class SwapPlace: Sendable {
@@ -23,11 +24,14 @@ package final class SwapPlace: Sendable {
     private let outside: Directory
     private let inner: Directory
     private let untouched: [FileStatus?]
-    private let swaps = Atomic<Int>(0)
+    /// The names that somebody exchanges.
+    private let names: [String]
+    private let leastSwaps = Atomic<Int>(0)
     private let isOver = Atomic<Bool>(false)
     private let end = DispatchSemaphore(value: 0)
 
-    package init() throws {
+    package init(exchanging names: [String]) throws {
+        self.names = names
         temporary = try TemporaryDirectory(prefix: "swap-place")
         inside = try temporary.directory.createDirectory("inside", mode: 0o700)
         outside = try temporary.directory.createDirectory("outside", mode: 0o755)
@@ -37,22 +41,17 @@ package final class SwapPlace: Sendable {
         restore()
     }
 
-    /// How often a name was exchanged.
-    package var swapCount: Int { swaps.load(ordering: .relaxed) }
+    /// How often that name was exchanged that was exchanged least.
+    package var swapCount: Int { leastSwaps.load(ordering: .relaxed) }
 
     /// Exchanges the names, on a thread of its own, for as long as the body takes.
     package func whileSwapping(_ body: () throws -> Void) rethrows {
         let number = open(inside.path, O_DIRECTORY | O_CLOEXEC)
         Thread { [self] in
-            let swap = { (name: String, other: String, flags: UInt32) in
-                if clinux_renameat2(number, name, number, other, flags) == 0 {
-                    self.swaps.add(1, ordering: .relaxed)
-                }
-            }
+            var counts = [Int](repeating: 0, count: names.count)
             while !isOver.load(ordering: .relaxed) {
-                for name in [Self.file, Self.folder] { swap(name, name + Self.link, Self.exchange) }
-                swap(Self.vacant + Self.link, Self.vacant, UInt32(CLINUX_RENAME_NOREPLACE))
-                swap(Self.vacant, Self.vacant + Self.link, UInt32(CLINUX_RENAME_NOREPLACE))
+                for (index, name) in names.enumerated() { counts[index] += Self.swap(name, in: number) }
+                leastSwaps.store(counts.min() ?? 0, ordering: .relaxed)
             }
             end.signal()
         }
@@ -63,6 +62,43 @@ package final class SwapPlace: Sendable {
             close(number)
         }
         try body()
+    }
+
+    /// Makes a name the link, or what it was before the link, and says how often that came about.
+    private static func swap(_ name: String, in directory: Int32) -> Int {
+        func rename(_ name: String, _ other: String, _ flags: UInt32) -> Int {
+            clinux_renameat2(directory, name, directory, other, flags) == 0 ? 1 : 0
+        }
+        let link = name + link
+        guard name == vacant else { return rename(name, link, exchange) }
+        let isFree = UInt32(CLINUX_RENAME_NOREPLACE)
+        return rename(link, name, isFree) + rename(name, link, isFree)
+    }
+
+    /// True if the file outside is locked by somebody.
+    package func isVictimLocked() throws -> Bool {
+        try withVictim(O_RDONLY) { victim in
+            guard let victim else { return false }
+            if flock(victim, LOCK_EX | LOCK_NB) == 0 { return false }
+            guard errno == EWOULDBLOCK else { throw Errno(rawValue: errno) }
+            return true
+        }
+    }
+
+    /// True if somebody has a lease on the file outside: then whoever would write to it has to wait.
+    package func isVictimLeased() throws -> Bool {
+        try withVictim(O_WRONLY | O_NONBLOCK) { $0 == nil }
+    }
+
+    /// Opens the file outside; nil if that would have to wait.
+    private func withVictim<Value>(_ flags: Int32, _ body: (Int32?) throws -> Value) throws -> Value {
+        let victim = open(outside.path + "/" + Self.victim, flags | O_CLOEXEC)
+        guard victim >= 0 else {
+            guard errno == EWOULDBLOCK else { throw Errno(rawValue: errno) }
+            return try body(nil)
+        }
+        defer { close(victim) }
+        return try body(victim)
     }
 
     /// True if something is one of the files and folders outside.
@@ -89,7 +125,23 @@ package final class SwapPlace: Sendable {
                 close(open(path + name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600))
             }
         }
-        symlink(outside.path + "/new", path + Self.vacant + Self.link)
+        restoreVacant(path)
+    }
+
+    /// One of the two names is a link, and the other one free: with both taken, nothing would be exchanged any more.
+    private func restoreVacant(_ path: String) {
+        let (name, link) = (Self.vacant, Self.vacant + Self.link)
+        let kinds = [name, link].map { (try? inside.status(of: $0))?.kind }
+        if let kind = kinds[0], kind != .symbolicLink {
+            unlink(path + name)
+            rmdir(path + name)
+        }
+        // Either may be wrong, for the link may have moved between the two looks: then the next time mends it.
+        switch kinds.count(where: { $0 == .symbolicLink }) {
+        case 0: symlink(outside.path + "/new", path + link)
+        case 2: unlink(path + name)
+        default: break
+        }
     }
 
     /// Everything outside, with its times and those of the folders.
