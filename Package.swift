@@ -86,7 +86,7 @@ let fuzzers: [Target] =
             dependencies: [
                 "CFuzzing", "StoreVerification", "ManagedObjects", "ChangeRelay", "StoreBackup", "StoreFixtures",
                 "StoreWriting", "StoreFormat", "StrategyProcess", "StoreStrategies", "SafeFiles", "TestSupport",
-                .crypto,
+                "UpgradeRehearsal", .crypto,
             ],
             path: "Tests/FuzzersProgram",
             exclude: ["fuzz", "kept-for-good"],

@@ -34,7 +34,7 @@ enum FuzzTargets {
     static let all: [any FuzzTarget.Type] = [
         DatabaseTarget.self, WriteAheadLogTarget.self, MetadataTarget.self, ModelCacheTarget.self, ArchiveTarget.self,
         ManifestTarget.self, WireTarget.self, PredicateTarget.self, RecipeTarget.self, RelayTarget.self,
-        JournalTarget.self, ModelFileTarget.self,
+        JournalTarget.self, ModelFileTarget.self, ScenarioTarget.self,
     ]
 
     static func named(_ name: String) -> (any FuzzTarget.Type)? { all.first { $0.name == name } }

@@ -6,6 +6,7 @@ import StoreFixtures
 import StoreFormat
 import StoreStrategies
 import StrategyProcess
+import UpgradeRehearsal
 
 /// An error that the product means to throw: it says what is wrong with the input.
 protocol FuzzedRefusal: Error {}
@@ -16,6 +17,7 @@ extension FileError: FuzzedRefusal {}
 extension PredicateSyntaxError: FuzzedRefusal {}
 extension RecipeError: FuzzedRefusal {}
 extension RelayError: FuzzedRefusal {}
+extension ScenarioError: FuzzedRefusal {}
 extension StoreError: FuzzedRefusal {}
 extension StrategyError: FuzzedRefusal {}
 extension UndecodableData: FuzzedRefusal {}

@@ -30,6 +30,7 @@ enum Fuzzing {
             scratch.directory.removeContents()
             let source = SeedSource(fixtures: fixtures, corpus: corpus, scratch: scratch.directory)
             let seeds = Set(try target.seeds(from: source)).filter { (1...target.mostBytes).contains($0.count) }
+            try requireAccepted(seeds, by: target)
             try? root.openDirectory(target.name).removeContents()
             if try root.status(of: target.name) != nil { try root.removeDirectory(target.name) }
             let place = try root.createDirectory(target.name, mode: 0o755)
@@ -39,6 +40,23 @@ enum Fuzzing {
             let dictionary = target.words.map { "\"\(Self.escaped($0))\"\n" }.joined()
             try root.replace(target.name + ".dict", with: Array(dictionary.utf8), mode: 0o644)
         }
+    }
+
+    /// Throws where a target has nothing to begin with that the product takes: it would try refusals alone.
+    private static func requireAccepted(_ seeds: Set<[UInt8]>, by type: any FuzzTarget.Type) throws {
+        guard !seeds.isEmpty else { throw UselessSeeds(target: type.name, problem: "there are none") }
+        let scratch = try TemporaryDirectory(prefix: "fuzz-" + type.name)
+        let target = try type.init(in: scratch.directory)
+        var refusal: (any Error)?
+        for seed in seeds.sorted(by: { $0.count < $1.count }) {
+            do {
+                return try target.run(seed)
+            } catch {
+                refusal = error
+            }
+        }
+        let last = refusal.map { "\($0)" } ?? ""
+        throw UselessSeeds(target: type.name, problem: "none of \(seeds.count) is accepted, the last for: \(last)")
     }
 
     private static func escaped(_ word: String) -> String {

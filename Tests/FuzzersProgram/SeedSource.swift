@@ -23,6 +23,19 @@ struct SeedSource {
             }
     }
 
+    /// The bytes of all scenarios.
+    func scenarios() throws -> [[UInt8]] {
+        let folder = try Directory.open(path: fixtures + "/Scenarios")
+        return try folder.entries()
+            .filter { try folder.status(of: $0)?.kind == .directory }
+            .flatMap { name in
+                let group = try folder.openDirectory(name)
+                return try group.entries()
+                    .filter { $0.hasSuffix(".yaml") && $0 != "recipe.yaml" }
+                    .map { try group.contents(of: $0, limit: 1 << 20) }
+            }
+    }
+
     /// Every file of every small store, with its name: main files, logs and journals.
     func storeFiles() throws -> [(name: String, bytes: [UInt8])] {
         var files: [(String, [UInt8])] = []
