@@ -1,5 +1,6 @@
 import Foundation
 import SafeFiles
+import StoreFormat
 
 extension MergeJudge {
     private static let asidePrefix = ".store-migrate-aside-"
@@ -114,8 +115,12 @@ extension MergeJudge {
     func objectionsToListing(_ scratch: Scratch) throws -> [String] {
         let allowed = template.ownNames.union([".store-migrate", ".\(template.name).store-migrate.json"])
         // What was withdrawn, its receipt, and the folder that is named after it.
-        let withdrawn = try mainFiles(scratch).flatMap { [$0, ".\($0).store-migrate.json"] }
-        let new = isWayBack ? allowed.union(withdrawn + [".\(template.name)_SUPPORT"]) : allowed
+        let withdrawn = try mainFiles(scratch)
+            .flatMap { name in
+                let location = StoreLocation(folder: "", name: name)
+                return [name, ".\(name).store-migrate.json", location.supportFolderName]
+            }
+        let new = isWayBack ? allowed.union(withdrawn) : allowed
         return try scratch.objections(
             toSurplus: scratch.surplus(in: Self.oldFolder) {
                 allowed.contains($0) || isWayBack && $0.hasPrefix(Self.asidePrefix)
