@@ -21,12 +21,12 @@ struct StoreSeal {
 
     /// True while the store is sealed.
     func isSet() throws -> Bool {
-        try versions(StoreConnection(store, access: .immutable)).writing == Self.version
+        try StoreHeader.formatVersions(of: store).writing == Self.version
     }
 
     /// True for a store that keeps a write-ahead log.
     func isLogged() throws -> Bool {
-        try versions(StoreConnection(store, access: .immutable)).reading == Self.loggedVersion
+        try StoreHeader.formatVersions(of: store).reading == Self.loggedVersion
     }
 
     /// Takes the seal off, durably; whoever opens the store from then on may write.
