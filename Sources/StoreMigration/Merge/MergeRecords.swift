@@ -75,9 +75,9 @@ package final class MergeRecords {
 
     /// Removes the records of a merge that never was.
     static func remove(_ epoch: String, in folder: Directory) throws {
-        for part in Part.allCases {
-            let name = name(of: part, epoch)
-            if try folder.status(of: name) != nil { try folder.removeFile(name) }
-        }
+        let names = try Part.allCases.map { name(of: $0, epoch) }.filter { try folder.status(of: $0) != nil }
+        for name in names { try folder.removeFile(name) }
+        // The journal goes on to say that the merge never was: nobody looks for its files after that.
+        if !names.isEmpty { try folder.synchronize() }
     }
 }
