@@ -29,12 +29,12 @@ extension FactsGatherer {
 
     /// True if the folder of the external files is gone, and the store refers to files that were in it.
     ///
-    /// That the old place has such files and the new one has no folder for them is seen at a glance. Only then is the store
-    /// asked: its objects may have been deleted, and their files with them.
+    /// That the new place has no folder for them and the old one has such files is seen at a glance, and in most runs by the
+    /// first of the two. Only then is the store asked: its objects may have been deleted, and their files with them.
     func lacksExternalFiles() throws -> Bool {
-        guard let former = try folder(of: old), let files = try ExternalData.open(of: old, in: former),
-            try !files.entries().isEmpty, let folder = try folder(of: new),
-            try ExternalData.open(of: new, in: folder) == nil
+        guard let folder = try folder(of: new), try ExternalData.open(of: new, in: folder) == nil,
+            let former = try self.folder(of: old), let files = try ExternalData.open(of: old, in: former),
+            try !files.entries().isEmpty
         else { return false }
         return try !StoreVerifier().verify(new, level: .coredata, against: nil).passed
     }
