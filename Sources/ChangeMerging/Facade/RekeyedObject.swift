@@ -7,9 +7,6 @@ public struct RekeyedObject: Hashable, Sendable, Codable {
     public let new: ObjectURI
     public let reason: RekeyingReason
 
-    /// The same seen from the other store.
-    package var reversed: RekeyedObject { RekeyedObject(entity: entity, old: new, new: old, reason: reason) }
-
     public init(entity: String, old: ObjectURI, new: ObjectURI, reason: RekeyingReason) {
         self.entity = entity
         self.old = old

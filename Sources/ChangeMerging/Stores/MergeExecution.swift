@@ -145,7 +145,7 @@ struct MergeExecution {
         return last < Int64.max - 1 ? last + 2 : 1
     }
 
-    /// The old side's values of attributes, large ones as their bytes.
+    /// The old side's values of attributes, large ones as their bytes, whose files keep their names when they are written.
     private func values(_ names: Set<String>, of entity: String, _ source: RowKey) throws -> [String: SQLValue] {
         guard let place = sides.old.layout.entities[entity],
             let stored = try sides.old.stored(names, of: entity, source.key)
@@ -157,10 +157,16 @@ struct MergeExecution {
             )
         }
         var result: [String: SQLValue] = [:]
+        var files: [(name: String, value: [UInt8])] = []
         for (name, value) in stored {
             guard let attribute = place.attribute(name)?.description, !attribute.isDerived else { continue }
-            result[name] = try sides.old.plain(value, of: attribute)
+            let plain = try sides.old.plain(value, of: attribute)
+            result[name] = plain
+            if case .externalData(let file)? = AttributeValue(value, of: attribute), case .blob(let bytes) = plain {
+                files.append((file.fileName, bytes))
+            }
         }
+        writer.external?.keepNames(files)
         return result
     }
 

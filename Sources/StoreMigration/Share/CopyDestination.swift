@@ -2,9 +2,6 @@ import SafeFiles
 
 /// Where a copy goes: a place without a main file, or one whose content it replaces.
 protocol CopyDestination: AnyObject {
-    /// The external files that are about to move into place, once the journal tells of them.
-    var announcedFiles: [String: FileIdentity] { get }
-
     /// The store in place; nil before the commit point.
     var placed: PlacedStore? { get }
 

@@ -8,7 +8,8 @@ final class OccupiedPlace: CopyDestination {
     private let aside: AsideFolder
     /// What the store is to hold; nil when anything may give way that the caller's decision lets.
     private let expected: JournalRecord.OldState?
-    private(set) var announcedFiles: [String: FileIdentity] = [:]
+    /// The external files that are about to move into place, once the journal tells of them.
+    private var announcedFiles: [String: FileIdentity] = [:]
     private(set) var placed: PlacedStore?
 
     init(_ context: RunContext, expecting expected: JournalRecord.OldState? = nil) {

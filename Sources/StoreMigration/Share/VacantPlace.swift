@@ -14,7 +14,8 @@ final class VacantPlace: CopyDestination {
     private let context: RunContext
     private let aside: AsideFolder
     private let clears: Bool
-    private(set) var announcedFiles: [String: FileIdentity] = [:]
+    /// The external files that are about to move into place, once the journal tells of them.
+    private var announcedFiles: [String: FileIdentity] = [:]
     private(set) var placed: PlacedStore?
 
     /// A place where nothing is, or, with `clears`, what nobody can read.

@@ -14,10 +14,8 @@ package final class ExternalDataWriter {
     private var folder: Directory?
     /// The files that the present save wrote.
     private var written: [String] = []
-    /// The number of files written so far.
-    package private(set) var fileCount = 0
-    /// The bytes in the files written so far.
-    package private(set) var byteCount: Int64 = 0
+    /// The names that values are to have which are stored next.
+    private var namesToKeep: [(name: String, value: [UInt8])] = []
 
     /// `directory` is the folder of the store at `location`; nothing is made there before the first large value.
     package init(_ location: StoreLocation, in directory: Directory, identifiers: SeededIdentifiers) {
@@ -27,7 +25,22 @@ package final class ExternalDataWriter {
     }
 
     /// Starts the next save: the files of the last one stay.
-    func beginSave() { written = [] }
+    func beginSave() {
+        written = []
+        namesToKeep = []
+    }
+
+    /// Lets values that are stored next keep the names that their files have in another store, in place of those given last.
+    ///
+    /// A file is written once and never changed, so whoever compares the stores later takes equal names for equal values,
+    /// even where a file is gone since. A name that is taken here is not used.
+    package func keepNames(_ names: [(name: String, value: [UInt8])]) { namesToKeep = names }
+
+    private func keptName(of value: [UInt8]) throws -> String? {
+        guard let index = namesToKeep.firstIndex(where: { $0.value == value }) else { return nil }
+        let name = namesToKeep.remove(at: index).name
+        return try openFolder().status(of: name) == nil ? name : nil
+    }
 
     /// Removes the files of a save that came to nothing, as far as that is possible.
     func discardWrittenFiles() {
@@ -38,11 +51,9 @@ package final class ExternalDataWriter {
     /// Returns what the column holds for `value`: 1 and the value, or 2 and the name of the file that holds it.
     package func stored(_ value: [UInt8]) throws -> [UInt8] {
         guard value.count > Self.threshold else { return [1] + value }
-        let name = identifiers.nextText()
+        let name = try keptName(of: value) ?? identifiers.nextText()
         written.append(name)
         try write(value, as: name)
-        fileCount += 1
-        byteCount += Int64(value.count)
         return [2] + Array(name.utf8) + [0]
     }
 

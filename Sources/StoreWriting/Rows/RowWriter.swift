@@ -9,7 +9,7 @@ package import StoreFormat
 package final class RowWriter {
     package let connection: StoreConnection
     package let layout: StoreLayout
-    let external: ExternalDataWriter?
+    package let external: ExternalDataWriter?
     private(set) var history: HistoryWriter?
     private var triggers: TriggerFunctions
     /// True when a row may hold more than was written to it.

@@ -52,13 +52,13 @@ final class MergeTriple {
         MergeSides(base: try store("base").side(), old: try store("old").side(), shared: try store("shared").side())
     }
 
-    /// Makes the old store, as it is, the base of the next merge.
-    func renewBase() throws {
+    /// Makes the old store, as it is, the base of the next merge; `withFiles` is false for its database alone.
+    func renewBase(withFiles: Bool = true) throws {
         let old = try store("old")
         let name = "base \(stores.count).sqlite"
         let location = StoreLocation(folder: folder.directory.path, name: name)
         try old.connection.execute("VACUUM INTO '\(location.path)'")
-        if let files = try ExternalData.open(of: old.location, in: folder.directory) {
+        if withFiles, let files = try ExternalData.open(of: old.location, in: folder.directory) {
             let writer = ExternalDataWriter(location, in: folder.directory, identifiers: SeededIdentifiers(seed: name))
             for file in try files.entries() { try writer.write(files.contents(of: file, limit: 1 << 28), as: file) }
         }

@@ -1,0 +1,55 @@
+import ChangeMerging
+import SafeFiles
+import StoreFormat
+import StoreWriting
+import Testing
+
+@Suite("Merges of large values")
+struct LargeValueMergeTests {
+    private static func bytes(_ byte: UInt8) -> SQLValue { .blob([UInt8](repeating: byte, count: 150_000)) }
+
+    private static func triple() throws -> MergeTriple {
+        try MergeTriple(RandomGraph.model) { try $0.insert("Person", ["photo": bytes(1)]) }
+    }
+
+    /// What the shared store holds for the only photo there is.
+    private static func photo(_ triple: MergeTriple) throws -> SQLValue? {
+        let shared = try triple.store("shared")
+        let key = try #require(try shared.objects().first)
+        let stored = try #require(try shared.value("photo", of: key))
+        let photo = try #require(RandomGraph.model.entities["Person"]?.attributes.first { $0.name == "photo" })
+        return try shared.side().plain(stored, of: photo)
+    }
+
+    @Test("The second change of a large value is brought over, though the base's file is gone by then")
+    func secondChange() throws {
+        let triple = try Self.triple()
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        let key = try #require(try old.objects().first)
+        try old.save { try $0.update(key, ["photo": Self.bytes(2)]) }
+        try triple.merge()
+        #expect(try Self.photo(triple) == Self.bytes(2))
+        #expect(try shared.value("photo", of: key) == old.value("photo", of: key))
+        try triple.renewBase(withFiles: false)
+        try old.save { try $0.update(key, ["photo": Self.bytes(3)]) }
+        let plan = try triple.merge(MergeSettings(policy: .mergeByPropertyStoreTrump), epoch: "2").plan
+        #expect(plan.conflicts.isEmpty && plan.parked.isEmpty)
+        #expect(try Self.photo(triple) == Self.bytes(3))
+        #expect(try shared.externalData()?.entries() == old.externalData()?.entries())
+    }
+
+    @Test("A file's name that is taken in the shared store is left to whoever has it")
+    func takenName() throws {
+        let triple = try Self.triple()
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        let key = try #require(try old.objects().first)
+        try old.save { try $0.update(key, ["photo": Self.bytes(2)]) }
+        let stored = try #require(try old.value("photo", of: key)?.blob)
+        let name = try #require(ExternalDataWriter.fileName(in: stored))
+        try shared.writer.external?.write([9], as: name)
+        try triple.merge()
+        #expect(try Self.photo(triple) == Self.bytes(2))
+        #expect(try shared.value("photo", of: key) != .blob(stored))
+        #expect(try shared.externalData()?.contents(of: name, limit: 10) == [9])
+    }
+}
