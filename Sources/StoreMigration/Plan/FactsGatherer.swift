@@ -21,7 +21,8 @@ struct FactsGatherer {
             newCondition: newCondition,
             isMainFileAtNew: try status(of: new) != nil,
             earlierRun: try earlierRun(state, oldCondition),
-            newerThanModel: try newerThanModel(oldCondition, newCondition)
+            newerThanModel: try newerThanModel(oldCondition, newCondition),
+            exposedFolder: try exposedFolder()
         )
         guard facts.needsContentComparison else { return facts }
         return PlanningFacts(
@@ -32,8 +33,14 @@ struct FactsGatherer {
             isMainFileAtNew: facts.isMainFileAtNew,
             earlierRun: nil,
             areContentsEqual: try digest(of: old) == digest(of: new),
-            newerThanModel: facts.newerThanModel
+            newerThanModel: facts.newerThanModel,
+            exposedFolder: facts.exposedFolder
         )
+    }
+
+    private func exposedFolder() throws -> ExposedFolder? {
+        guard try folder(of: old) != nil else { return nil }
+        return try .onTheWay(to: old, group: folder(of: new)?.status().group)
     }
 
     /// The content digest of the store at `location`, our fence left out.

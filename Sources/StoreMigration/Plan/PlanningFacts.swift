@@ -53,6 +53,8 @@ package struct PlanningFacts: Sendable {
     package let areContentsEqual: Bool?
     /// The store that was written with a model newer than the caller's; nil when neither was, or nobody asked.
     package let newerThanModel: StoreLocation?
+    /// Where others could exchange what leads to the old store; nil where only its owner can.
+    package let exposedFolder: ExposedFolder?
 
     package init(
         old: StoreLocation,
@@ -62,7 +64,8 @@ package struct PlanningFacts: Sendable {
         isMainFileAtNew: Bool = false,
         earlierRun: EarlierRun? = nil,
         areContentsEqual: Bool? = nil,
-        newerThanModel: StoreLocation? = nil
+        newerThanModel: StoreLocation? = nil,
+        exposedFolder: ExposedFolder? = nil
     ) {
         self.old = old
         self.new = new
@@ -72,6 +75,7 @@ package struct PlanningFacts: Sendable {
         self.earlierRun = earlierRun
         self.areContentsEqual = areContentsEqual
         self.newerThanModel = newerThanModel
+        self.exposedFolder = exposedFolder
     }
 
     /// True when the decision hangs on whether both places hold the same content.

@@ -289,12 +289,14 @@ package struct SharePlanner: Sendable {
         reason: String,
         next: NextStep? = nil
     ) -> SharePlan {
-        SharePlan(
+        let copies = steps.contains { $0.action == .publish || $0.action == .replaceContent }
+        let exposure = copies ? facts.exposedFolder.map { [Finding.exposed($0)] } ?? [] : []
+        return SharePlan(
             outcome: outcome,
             old: facts.old,
             new: facts.new,
             steps: steps,
-            findings: findings,
+            findings: findings + exposure,
             reason: reason,
             next: next
         )

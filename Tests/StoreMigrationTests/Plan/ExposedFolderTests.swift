@@ -1,0 +1,82 @@
+import Glibc
+import SafeFiles
+import StoreFormat
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+@Suite("Folders in which others may exchange the old store are told")
+struct ExposedFolderTests {
+    /// A group that a folder is given where the tests run as root, and the user's own elsewhere.
+    private static let group: UInt32 = geteuid() == 0 ? 4_321 : UInt32(getegid())
+
+    /// A store two folders below a scratch folder; the modes are those of the upper and of the nearer one.
+    private func folders(_ modes: (upper: UInt32, nearer: UInt32)) throws -> (
+        scratch: ScratchFolder, store: StoreLocation
+    ) {
+        let scratch = try ScratchFolder()
+        let upper = try scratch.directory.createDirectory("upper", mode: 0o700)
+        let nearer = try upper.createDirectory("nearer", mode: 0o700)
+        let file = try nearer.createFile("store.sqlite", mode: 0o644)
+        try file.close()
+        if geteuid() == 0 { for folder in [upper, nearer] { try folder.setOwner(user: nil, group: Self.group) } }
+        try FilePath(upper.path).setMode(modes.upper)
+        try FilePath(nearer.path).setMode(modes.nearer)
+        return (scratch, StoreLocation(folder: nearer.path, name: "store.sqlite"))
+    }
+
+    @Test(
+        "By the modes of the folders",
+        arguments: [
+            (0o755, 0o755, nil, nil), (0o755, 0o777, ExposedFolder.Party.everybody, "upper/nearer"),
+            (0o777, 0o755, .everybody, "upper"), (0o1777, 0o755, nil, nil), (0o1777, 0o1777, nil, nil),
+            (0o755, 0o775, .containerGroup, "upper/nearer"), (0o2770, 0o700, .containerGroup, "upper"),
+            (0o3770, 0o700, nil, nil), (0o777, 0o775, .containerGroup, "upper/nearer"),
+        ] as [(UInt32, UInt32, ExposedFolder.Party?, String?)]
+    )
+    func modes(_ upper: UInt32, _ nearer: UInt32, _ party: ExposedFolder.Party?, _ path: String?) throws {
+        let (scratch, store) = try folders((upper, nearer))
+        let found = try ExposedFolder.onTheWay(to: store, group: Self.group)
+        #expect(found?.party == party)
+        #expect(found?.path == path.map { scratch.path + "/" + $0 })
+    }
+
+    @Test("Another group than the container's is none of ours, nor is one that may write the store itself")
+    func groups() throws {
+        let (scratch, store) = try folders((0o770, 0o770))
+        defer { withExtendedLifetime(scratch) {} }
+        #expect(try ExposedFolder.onTheWay(to: store, group: Self.group &+ 1) == nil)
+        #expect(try ExposedFolder.onTheWay(to: store, group: nil) == nil)
+        if geteuid() == 0 { #expect(chown(store.path, 0, Self.group) == 0) }
+        #expect(try ExposedFolder.onTheWay(to: store, group: Self.group)?.party == .containerGroup)
+        try FilePath(store.path).setMode(0o664)
+        #expect(try ExposedFolder.onTheWay(to: store, group: Self.group) == nil)
+    }
+
+    @Test("A folder of another user's", .enabled(if: geteuid() == 0))
+    func owner() throws {
+        let (scratch, store) = try folders((0o755, 0o755))
+        #expect(chown(scratch.path + "/upper", 65_534, 65_534) == 0)
+        let found = try ExposedFolder.onTheWay(to: store, group: nil)
+        #expect(found == ExposedFolder(path: scratch.path + "/upper", party: .anotherUser))
+        // Root's folders are as good as one's own.
+        #expect(chown(store.path, 65_534, 65_534) == 0)
+        #expect(chown(scratch.path, 0, 0) == 0)
+        #expect(chown(scratch.path + "/upper", 0, 0) == 0)
+        #expect(try ExposedFolder.onTheWay(to: store, group: nil) == nil)
+    }
+
+    @Test("A share tells it, and is carried out; one that copies nothing is silent")
+    func share() throws {
+        let places = try Places()
+        try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+        try FilePath(places.old.path).setMode(0o777)
+        let planned = try places.migrator().plan().findings.filter { $0.code == .oldPlaceExposed }
+        #expect(planned.map(\.path) == [places.old.path] && planned.map(\.severity) == [.warning])
+        let outcome = try places.share()
+        #expect(outcome.outcome == .shared && outcome.findings.contains { $0.code == .oldPlaceExposed })
+        #expect(try !places.share().findings.contains { $0.code == .oldPlaceExposed })
+    }
+}
