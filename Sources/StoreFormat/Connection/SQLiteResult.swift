@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 internal import SafeFiles
 internal import SystemPackage
 
@@ -8,8 +9,8 @@ struct SQLiteResult {
     let code: Int32
     /// SQLite's own words; never a value of a row.
     let detail: String
-    /// What the kernel said, where it was asked.
-    private let systemError: Errno?
+    /// True when the kernel said that there is no room.
+    private let isOutOfSpace: Bool
 
     /// The primary result code.
     var primary: Int32 { code & 0xff }
@@ -18,14 +19,16 @@ struct SQLiteResult {
     init(code: Int32, detail: String) {
         self.code = code
         self.detail = detail
-        systemError = nil
+        isOutOfSpace = false
     }
 
-    /// Takes the message that the connection holds for the call that just failed.
+    /// Takes the message that the connection holds for the call that just failed; it is to be made before any other call.
     init(code: Int32, of connection: OpaquePointer?) {
+        // SQLite notes what the kernel said of a read or a write, and not of the end of a transaction.
+        let errors = [errno] + (connection.map { [sqlite3_system_errno($0)] } ?? [])
+        isOutOfSpace = errors.contains { Errno(rawValue: $0).isOutOfSpace }
         self.code = code
         detail = connection.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) } ?? "no connection"
-        systemError = connection.map { Errno(rawValue: sqlite3_system_errno($0)) }
     }
 
     /// The error for a store at `path`.
@@ -38,10 +41,9 @@ struct SQLiteResult {
         case SQLITE_FULL: StoreError(.noSpace, path: path, "the disk is full")
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
             StoreError(.notWritable, path: path, "the store cannot be written (\(detail))")
-        case SQLITE_CANTOPEN: StoreError(.unreadable, path: path, "the store cannot be opened (\(detail))")
-        case SQLITE_IOERR where systemError?.isOutOfSpace == true,
-            SQLITE_CANTOPEN where systemError?.isOutOfSpace == true:
+        case SQLITE_IOERR where isOutOfSpace, SQLITE_CANTOPEN where isOutOfSpace:
             StoreError(.noSpace, path: path, "the disk is full")
+        case SQLITE_CANTOPEN: StoreError(.unreadable, path: path, "the store cannot be opened (\(detail))")
         case SQLITE_IOERR where code == Self.sharedMemorySize:
             StoreError(.noSpace, path: path, "the index of the log cannot be enlarged; most likely the disk is full")
         case SQLITE_IOERR: StoreError(.inputOutput, path: path, "input or output failed (\(detail), code \(code))")

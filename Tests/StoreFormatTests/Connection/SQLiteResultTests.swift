@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 import Testing
 
 @testable import StoreFormat
@@ -14,5 +15,21 @@ struct SQLiteResultTests {
     )
     func fullDisk(_ code: Int32, _ meaning: StoreError.Code) {
         #expect(SQLiteResult(code: code, detail: "").error(path: "/x").code == meaning)
+    }
+
+    @Test(
+        "What the kernel said last counts where SQLite did not note it",
+        arguments: [
+            (SQLITE_IOERR | (4 << 8), ENOSPC, StoreError.Code.noSpace), (SQLITE_IOERR | (4 << 8), EIO, .inputOutput),
+        ]
+            + [
+                (SQLITE_CANTOPEN, EDQUOT, .noSpace), (SQLITE_CANTOPEN, ENOENT, .unreadable),
+                (SQLITE_BUSY, ENOSPC, .busy),
+            ]
+    )
+    func kernelsWord(_ code: Int32, _ word: Int32, _ meaning: StoreError.Code) {
+        errno = word
+        let result = SQLiteResult(code: code, of: nil)
+        #expect(result.error(path: "/x").code == meaning)
     }
 }
