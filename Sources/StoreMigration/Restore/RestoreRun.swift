@@ -29,7 +29,8 @@ struct RestoreRun {
                 logger.notice("an interrupted run is recovered first")
                 try RunRecovery(run, options: options.asShare, monitor: monitor, logger: logger).recover(&journal)
             }
-            if try gatherer.status(of: place) != nil {
+            // A store that nobody can read is replaced without a question; the one that comes tells which merges it has seen.
+            if try gatherer.status(of: place) != nil, (try? gatherer.reader.withView(of: place) { _ in }) != nil {
                 try MergeSettlement(of: place, reader: gatherer.reader, lockTimeout: options.lockTimeout)
                     .settle(&journal, in: stateFolder.open())
             }

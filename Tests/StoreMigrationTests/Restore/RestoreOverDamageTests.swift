@@ -47,6 +47,30 @@ struct RestoreOverDamageTests {
         try file.close()
     }
 
+    @Test("Also one that something was merged into before", arguments: ["no database at all", ""])
+    func afterMerge(content: String) throws {
+        let world = try RestoreWorld()
+        for folder in [world.stores, world.place] {
+            try folder.makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, x)", as: world.name)
+        }
+        try world.execute("INSERT INTO t VALUES (1, 'merged')", in: world.store)
+        var options = MergeOptions()
+        options.level = .sqlite
+        let merging = StoreMerging(world.store.url, into: world.restored.url, options: options)
+        #expect(try merging.merge().outcome == .merged)
+        let archive = try world.backUp(world.restored)
+        let digest = try world.digest(of: world.restored)
+        let file = try world.place.directory.openFile(world.name, for: .writing)
+        try file.truncate(to: 0)
+        try Array(content.utf8).withUnsafeBytes { try file.write($0, at: 0) }
+        try file.close()
+
+        #expect(try world.restore(archive) { $0.overwrite = .always }.outcome == .restored)
+
+        #expect(try world.digest(of: world.restored) == digest)
+        #expect(try merging.merge().outcome == .done)
+    }
+
     @Test("It is kept aside whole, byte for byte, and the backup takes its place", arguments: Damage.allCases)
     func replaces(damage: Damage) throws {
         let (world, archive) = try damaged(damage)
