@@ -69,7 +69,7 @@ package enum CapturedBase {
     static func removeUnneeded(for state: RunState, in folder: Directory) throws {
         switch state {
         case .interrupted, .unsharing: return
-        case .shared(let shared): try removeAll(except: [shared.base, shared.beforeMerge?.base], in: folder)
+        case .shared(let shared): try removeAll(except: shared.neededBases, in: folder)
         case .none, .retired: try removeAll(except: [], in: folder)
         }
     }

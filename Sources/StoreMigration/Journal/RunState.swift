@@ -60,16 +60,24 @@ package enum RunState: Hashable, Sendable {
         package var isRemoved = false
         /// What both places held last, for the merge of late writes; nil where nobody kept it.
         package var base: JournalRecord.BaseFile?
-        /// What held before the run merged; nil where it merged nothing, or two stores that nobody had shared.
-        package var beforeMerge: BeforeMerge?
-        /// True when the run was a merge, which can be taken back.
-        package var isMerge = false
+        /// The merges from the old store that stand and can be taken back, the last one at the end.
+        package var merges: [StandingMerge] = []
+
+        /// The bases that somebody may still ask for.
+        package var neededBases: [JournalRecord.BaseFile?] { [base] + merges.map { $0.before?.base } }
     }
 
-    /// What counts again when a merge is taken back.
+    /// A merge from the old store into the new one.
+    package struct StandingMerge: Hashable, Sendable {
+        package let epoch: String
+        /// What counts again when it is taken back; nil where two stores were merged that nobody had shared.
+        package var before: BeforeMerge?
+    }
+
+    /// What held before a merge.
     package struct BeforeMerge: Hashable, Sendable {
         package let oldState: JournalRecord.OldState
-        package let base: JournalRecord.BaseFile?
+        package var base: JournalRecord.BaseFile?
     }
 
     /// The same state of a store that is at `old` now, wherever it was when the run began.
@@ -126,18 +134,17 @@ package enum RunState: Hashable, Sendable {
                     oldState: completion.oldState,
                     retiringTo: nil,
                     base: current.keptBase,
-                    beforeMerge: current.merging == nil
-                        ? nil : current.former.map { BeforeMerge(oldState: $0.oldState, base: $0.base) },
-                    isMerge: current.merging != nil
+                    merges: current.standingMerges
                 )
             )
         case (_, .interrupted(var current)):
             current.add(record)
             return .interrupted(current)
-        case (.unmerged(let epoch), .shared(var shared)) where shared.isMerge && shared.run.transaction == epoch:
-            guard let before = shared.beforeMerge else { return .none }
-            (shared.oldState, shared.base, shared.beforeMerge) = (before.oldState, before.base, nil)
-            shared.isMerge = false
+        case (.unmerged(let epoch), .shared(var shared)):
+            guard let index = shared.merges.firstIndex(where: { $0.epoch == epoch }) else { return self }
+            guard let before = shared.merges[index].before else { return .none }
+            (shared.oldState, shared.base) = (before.oldState, before.base)
+            shared.merges.removeSubrange(index...)
             return .shared(shared)
         case (.renewed(let state), .shared(var shared)):
             shared.oldState = state
@@ -164,6 +171,17 @@ extension RunState.InterruptedRun {
     fileprivate var keptBase: JournalRecord.BaseFile? {
         if let merging { return merging.base }
         return publication == nil && replacement == nil ? former?.base : base
+    }
+
+    /// The merges that stand once the run has come to its end: a copy leaves none of the former ones.
+    fileprivate var standingMerges: [RunState.StandingMerge] {
+        guard publication == nil, replacement == nil else { return [] }
+        var merges = former?.merges ?? []
+        guard let merging else { return merges }
+        // A base is as large as the store: only that of the last merge is kept.
+        for index in merges.indices { merges[index].before?.base = nil }
+        let before = former.map { RunState.BeforeMerge(oldState: $0.oldState, base: $0.base) }
+        return merges + [RunState.StandingMerge(epoch: merging.epoch, before: before)]
     }
 
     fileprivate mutating func add(_ record: JournalRecord) {

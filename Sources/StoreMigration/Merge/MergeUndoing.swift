@@ -53,8 +53,8 @@ public struct MergeUndoing: Sendable {
         let result = try takeBack(merging, in: folder)
         do {
             // A share that began with this merge is none any more, and its old store is in use again.
-            if case .shared(let shared) = journal.state, shared.isMerge, shared.beforeMerge == nil,
-                shared.run.transaction == merging.epoch
+            if case .shared(let shared) = journal.state, let first = shared.merges.first,
+                first.epoch == merging.epoch, first.before == nil
             {
                 try liftFence(of: shared.run)
             }

@@ -5,13 +5,12 @@ import StoreVerification
 
 /// What a shared store may have lost that neither its name nor its identifier tells.
 extension FactsGatherer {
-    /// True if the last run merged, and the store shows no mark of that: its log went away with what was committed.
+    /// True if merges stand, and the store shows no mark of the last one: its log went away with what was committed.
     ///
     /// A store that is none of Core Data's keeps no mark, and a merge that wrote nothing left none. Where the merge is being
     /// taken back, the store says that.
     func lacksMerge(of shared: RunState.SharedRun) throws -> Bool {
-        let epoch = shared.run.transaction
-        guard shared.isMerge, shared.completion.newUUID != nil,
+        guard let epoch = shared.merges.last?.epoch, shared.completion.newUUID != nil,
             let records = try? StateFolder(of: old, stateFolder: options.stateFolder).open(),
             try records.status(of: MergeRecords.name(of: .changeset, epoch)) != nil
         else { return false }
@@ -25,6 +24,24 @@ extension FactsGatherer {
             try !StoreMerger.mayHaveSeen(epoch, in: view.connection)
                 && !StoreMerger.hasTakenBack(epoch, in: view.connection)
         }
+    }
+
+    /// Throws where what was merged from the old store was taken out of the new one again, though the journal does not say
+    /// so yet: what the old store holds is in no other store then.
+    func requireMergesStand(_ shared: RunState.SharedRun) throws {
+        guard !shared.merges.isEmpty, try status(of: shared.run.new) != nil,
+            try reader.withView(
+                of: shared.run.new,
+                { view in try shared.merges.contains { try StoreMerger.hasTakenBack($0.epoch, in: view.connection) } }
+            )
+        else { return }
+        throw MigrationError(
+            .needsDecision,
+            "what was merged from the old store is being taken back out of the new one",
+            path: shared.run.new.path,
+            advice: "Finish that with the unmerge command; nothing was changed.",
+            next: .unmerge(into: shared.run.new.path)
+        )
     }
 
     /// True if the folder of the external files is gone, and the store refers to files that were in it.

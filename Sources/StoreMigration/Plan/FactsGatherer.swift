@@ -131,6 +131,7 @@ struct FactsGatherer {
             let reading = try folder(of: old).map { try OldStateRecorder.read(old, in: $0) }
             let isUnchanged = try isUnchanged(shared.oldState)
             var newPlace = try newPlace(of: shared)
+            if newPlace == .ours { try requireMergesStand(shared) }
             if newPlace == .ours, isUnchanged, try isNewOlder() { newPlace = .notOurs }
             return PlanningFacts.EarlierRun(
                 transaction: shared.run.transaction,

@@ -1,4 +1,3 @@
-import ChangeMerging
 import FoundationEssentials
 import Logging
 import SafeFiles
@@ -185,7 +184,7 @@ struct RetireRun {
                 next: .share(old: old.path, new: shared.run.new.path, flags: [])
             )
         }
-        try requireMergeStands(shared, gatherer.reader)
+        try gatherer.requireMergesStand(shared)
         let level = min(options.level, .coredata)
         let report = try StoreVerifier().verify(shared.run.new, level: level, against: nil)
         guard report.passed else {
@@ -198,23 +197,6 @@ struct RetireRun {
                 report: report.findings
             )
         }
-    }
-
-    /// Throws where what the last run merged was taken out of the new store again, though the journal does not say so yet.
-    private func requireMergeStands(_ shared: RunState.SharedRun, _ reader: StoreReader) throws {
-        guard shared.isMerge,
-            try reader.withView(
-                of: shared.run.new,
-                { try StoreMerger.hasTakenBack(shared.run.transaction, in: $0.connection) }
-            )
-        else { return }
-        throw MigrationError(
-            .needsDecision,
-            "what was merged from the old store is being taken back out of the new one",
-            path: shared.run.new.path,
-            advice: "Finish that with the unmerge command; nothing was removed.",
-            next: .unmerge(into: shared.run.new.path)
-        )
     }
 
     func acquireLease(on name: String? = nil, in folder: Directory) throws -> FileLease? {

@@ -116,7 +116,7 @@ struct RunRecovery {
         let folder = try stateFolder.open()
         try MergeRecords.remove(run.run.transaction, in: folder)
         try journal.append(.rolledBack)
-        try CapturedBase.removeAll(except: [run.former?.base, run.former?.beforeMerge?.base], in: folder)
+        try CapturedBase.removeAll(except: run.former?.neededBases ?? [], in: folder)
     }
 
     private var stateFolder: StateFolder { StateFolder(of: run.run.old, stateFolder: options.stateFolder) }

@@ -134,7 +134,7 @@ struct ShareEngine {
             let folder = try gatherer.folder(of: old),
             try OldStateRecorder.isUnchanged(shared.oldState, at: old, in: folder),
             try gatherer.status(of: new)?.identity.mayBe(recorded: shared.completion.new) == true,
-            case .ours? = try? gatherer.newPlace(of: shared)
+            case .ours? = try? gatherer.newPlace(of: shared), (try? gatherer.requireMergesStand(shared)) != nil
         else { return nil }
         return shared
     }

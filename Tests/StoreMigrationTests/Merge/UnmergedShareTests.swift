@@ -1,0 +1,100 @@
+import ChangeMerging
+import SafeFiles
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+@Suite("What was taken back out of the new store counts as late again, whatever came between")
+struct UnmergedShareTests {
+    private static let late = "3 late : 3"
+
+    /// A shared store into which a row that was written late was merged.
+    private func merged() throws -> MergeWorld {
+        let world = try MergeWorld()
+        try world.places.share(MergeWorld.capture)
+        try world.add(3, "late", to: world.places.oldStore)
+        #expect(try world.places.share(MergeWorld.capture).outcome == .merged)
+        #expect(try world.content(of: world.places.newStore).contains(Self.late))
+        return world
+    }
+
+    /// Takes the last merge out of the new store, as an unmerge does that is killed before it can note it.
+    private func takeBackUnnoted(_ places: Places) throws {
+        let folder = try StateFolder(of: places.oldStore, stateFolder: nil).open()
+        let epoch = try #require(try MergeState(MigrationJournal.records(in: folder)).standing.last?.epoch)
+        let record = try folder.openFile(MergeRecords.name(of: .changeset, epoch), for: .reading)
+        let connection = try places.container.open()
+        let undone = try MergeUndo(reading: record)
+            .undo(in: MergePlace(connection), deadline: Deadline(after: .seconds(60)), epoch: epoch)
+        #expect(undone.deleted > 0)
+        try connection.close()
+        try record.close()
+    }
+
+    @Test("While a merge is being taken back nothing is shared, brought back or retired")
+    func beingTakenBack() throws {
+        let world = try merged()
+        let places = world.places
+        try takeBackUnnoted(places)
+        let before = try (world.content(of: places.oldStore), world.content(of: places.newStore))
+        #expect(before.0.contains(Self.late) && !before.1.contains(Self.late))
+
+        var options = ShareOptions()
+        options.level = .coredata
+        let unsharing = StoreUnsharing(places.oldStore.url, from: places.newStore.url, options: options)
+        let errors = [
+            #expect(throws: MigrationError.self) { try places.share(MergeWorld.capture) },
+            #expect(throws: MigrationError.self) { try places.share() },
+            #expect(throws: MigrationError.self) { _ = try places.migrator(MergeWorld.capture).plan() },
+            #expect(throws: MigrationError.self) { try unsharing.unshare() },
+            #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retire() },
+        ]
+
+        for error in errors {
+            #expect(error?.outcome == .needsDecision)
+            #expect(error?.next == .unmerge(into: places.newStore.path))
+        }
+        #expect(try (world.content(of: places.oldStore), world.content(of: places.newStore)) == before)
+        try MergeUndoing(of: places.newStore.url).unmerge()
+        #expect(try places.share(MergeWorld.capture).outcome == .merged)
+        #expect(try world.content(of: places.newStore).contains(Self.late))
+        try world.expectSound(places.newStore)
+    }
+
+    @Test("After a share that only fenced")
+    func fencedSince() throws {
+        let world = try merged()
+        let places = world.places
+        #expect(try places.share { $0.level = .coredata }.outcome == .alreadyShared)
+        #expect(try places.isFenced(places.oldStore))
+        try MergeUndoing(of: places.newStore.url).unmerge()
+        #expect(try !world.content(of: places.newStore).contains(Self.late))
+
+        #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retire() }
+        #expect(try places.share { $0.level = .coredata }.outcome == .merged)
+        #expect(try world.content(of: places.newStore).contains(Self.late))
+        #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
+    }
+
+    @Test("And so does the merge before, where both are taken back")
+    func bothTakenBack() throws {
+        let world = try merged()
+        let places = world.places
+        let before = try world.content(of: places.newStore)
+        try world.add(4, "later", to: places.oldStore)
+        #expect(try places.share(MergeWorld.capture).outcome == .merged)
+        try MergeUndoing(of: places.newStore.url).unmerge()
+        #expect(try world.content(of: places.newStore) == before)
+        try MergeUndoing(of: places.newStore.url).unmerge()
+        #expect(try !world.content(of: places.newStore).contains(Self.late))
+
+        // What both held at first was not kept for so long: that is told, and nothing is taken for merged.
+        let outcome = try places.share(MergeWorld.capture)
+        #expect(outcome.outcome == .lateWrites)
+        #expect(outcome.next == .merge(into: places.newStore.path, from: places.oldStore.path))
+        #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retire() }
+        #expect(try world.content(of: places.oldStore).contains(Self.late))
+    }
+}
