@@ -65,12 +65,13 @@ package enum CapturedBase {
         return try StoreConnection(location, access: .immutable)
     }
 
-    /// Removes the bases in a journal's folder that nothing in its state can ask for any more.
-    static func removeUnneeded(for state: RunState, in folder: Directory) throws {
+    /// Removes the bases in a journal's folder that nothing in its state can ask for any more, as far as that is possible:
+    /// the run before has come to its end, and the next one tries again.
+    static func removeUnneeded(for state: RunState, in folder: @autoclosure () throws -> Directory) {
         switch state {
         case .interrupted, .unsharing: return
-        case .shared(let shared): try removeAll(except: shared.neededBases, in: folder)
-        case .none, .retired: try removeAll(except: [], in: folder)
+        case .shared(let shared): try? removeAll(except: shared.neededBases, in: folder())
+        case .none, .retired: try? removeAll(except: [], in: folder())
         }
     }
 

@@ -176,5 +176,7 @@ extension JournalRecord {
         package let objects: Int64?
         package let oldState: OldState
         package let isFenced: Bool
+        /// True when the new store was kept as it was, and never took what the old one held.
+        package var keepsNew: Bool?
     }
 }

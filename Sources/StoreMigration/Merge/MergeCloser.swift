@@ -65,8 +65,7 @@ struct MergeCloser {
             lockTimeout: context.options.effectiveLockTimeout
         )
         .forget(merging.epoch)
-        // The former base serves again when the merge is taken back.
-        try CapturedBase.removeAll(except: [merging.base, run.former?.base], in: folder)
+        CapturedBase.removeUnneeded(for: journal.state, in: folder)
         if let failure { throw failure }
         return RunResult(
             transaction: context.transaction,

@@ -53,6 +53,8 @@ extension FactsGatherer {
             let former = try self.folder(of: old), let files = try ExternalData.open(of: old, in: former),
             try !files.entries().isEmpty
         else { return false }
-        return try !StoreVerifier().verify(new, level: .coredata, against: nil).passed
+        // Whatever else is wrong with the new store is no loss of theirs.
+        return try StoreVerifier().verify(new, level: .coredata, against: nil).findings
+            .contains { $0.code == .externalFileMissing }
     }
 }

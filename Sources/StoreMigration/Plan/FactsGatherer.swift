@@ -132,7 +132,7 @@ struct FactsGatherer {
             let isUnchanged = try isUnchanged(shared.oldState)
             var newPlace = try newPlace(of: shared)
             if newPlace == .ours { try requireMergesStand(shared) }
-            if newPlace == .ours, isUnchanged, try isNewOlder() { newPlace = .notOurs }
+            if newPlace == .ours, isUnchanged, try isNewOlder(than: shared) { newPlace = .notOurs }
             return PlanningFacts.EarlierRun(
                 transaction: shared.run.transaction,
                 newPlace: newPlace,
@@ -188,8 +188,10 @@ struct FactsGatherer {
     /// and in plain SQLite whole tables are missing.
     ///
     /// It says something only while the old store holds what was shared. A key maximum never shrinks, whatever is deleted.
-    func isNewOlder() throws -> Bool {
-        try reader.withView(of: old) { oldView in
+    func isNewOlder(than shared: RunState.SharedRun) throws -> Bool {
+        // One that was kept as it was never had those keys.
+        if shared.completion.keepsNew == true { return false }
+        return try reader.withView(of: old) { oldView in
             try reader.withView(of: new) { newView in
                 guard let given = try EntityNumbers(reading: oldView.connection) else {
                     let wanted = try StoreSchema(reading: oldView.connection).tables.filter(\.holdsRows).map(\.name)

@@ -160,7 +160,7 @@ struct RetireRun {
         try move(RecordedContent.receiptName(for: old.name), to: RecordedContent.receiptName(for: name), in: folder)
         try folder.synchronize()
         try journal.append(.retired(to: name))
-        try CapturedBase.removeUnneeded(for: journal.state, in: stateFolder.open())
+        CapturedBase.removeUnneeded(for: journal.state, in: try stateFolder.open())
         return outcome(
             shared,
             name: name,
@@ -175,7 +175,7 @@ struct RetireRun {
         let gatherer = FactsGatherer(old: old, new: shared.run.new, options: options, monitor: .silent)
         let isOurs = try gatherer.newPlace(of: shared) == .ours
         // Late writes are told as such; only beside an unchanged old store an older new one shows.
-        guard try isOurs && !(gatherer.isUnchanged(shared.oldState) && gatherer.isNewOlder()) else {
+        guard try isOurs && !(gatherer.isUnchanged(shared.oldState) && gatherer.isNewOlder(than: shared)) else {
             throw MigrationError(
                 .needsDecision,
                 "the store that was shared is not at its place",

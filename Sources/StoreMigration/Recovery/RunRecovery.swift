@@ -234,7 +234,7 @@ struct RunRecovery {
                 )
             )
         )
-        try CapturedBase.removeUnneeded(for: journal.state, in: stateFolder.open())
+        CapturedBase.removeUnneeded(for: journal.state, in: try stateFolder.open())
     }
 
     /// A copy of the new store, if it holds what was shared and nothing else.

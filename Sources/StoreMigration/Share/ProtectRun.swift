@@ -7,10 +7,13 @@ import StoreVerification
 struct ProtectRun {
     private let context: RunContext
     private let inspection: StoreInspection
+    private let keepsNew: Bool
 
-    init(_ context: RunContext, inspection: StoreInspection) {
+    /// `keepsNew` says that the new store never took what the old one holds.
+    init(_ context: RunContext, inspection: StoreInspection, keepsNew: Bool) {
         self.context = context
         self.inspection = inspection
+        self.keepsNew = keepsNew
     }
 
     /// Fences the old store; `requiresEqualContent` says that the plan rests on both places holding the same.
@@ -72,6 +75,7 @@ struct ProtectRun {
             return try finish(
                 &journal,
                 identity: identity,
+                newUUID: gatherer.reader.withView(of: context.new) { try StoreMetadata(reading: $0.connection)?.uuid },
                 digest: digest,
                 oldState: reading.state(digest: digest.value),
                 newToken: newToken,
@@ -86,6 +90,7 @@ struct ProtectRun {
     private func finish(
         _ journal: inout MigrationJournal,
         identity: FileIdentity,
+        newUUID: String?,
         digest: StoreDigest,
         oldState: JournalRecord.OldState,
         newToken: FileToken?,
@@ -94,7 +99,7 @@ struct ProtectRun {
         try Receipt(
             transaction: context.transaction,
             old: context.old.path,
-            storeUUID: inspection.uuid,
+            storeUUID: newUUID,
             digest: digest.value,
             token: newToken,
             descriptions: context.descriptions.byRoleName
@@ -104,10 +109,11 @@ struct ProtectRun {
             .done(
                 JournalRecord.Completion(
                     new: identity,
-                    newUUID: inspection.uuid,
+                    newUUID: newUUID,
                     objects: inspection.objectCount,
                     oldState: oldState,
-                    isFenced: context.options.oldStore == .fence
+                    isFenced: context.options.oldStore == .fence,
+                    keepsNew: keepsNew ? true : nil
                 )
             )
         )

@@ -83,7 +83,7 @@ struct RunCloser {
                 )
             )
         )
-        try CapturedBase.removeUnneeded(for: journal.state, in: context.stateFolder.open())
+        CapturedBase.removeUnneeded(for: journal.state, in: try context.stateFolder.open())
         return RunResult(
             transaction: context.transaction,
             digest: digest,

@@ -77,7 +77,7 @@ extension ShareEngine {
         } else if actions.contains(.merge) {
             result = try ShareMergeRun(context, inspection: inspection, base: journal.state.base).run(&journal)
         } else {
-            result = try ProtectRun(context, inspection: inspection)
+            result = try ProtectRun(context, inspection: inspection, keepsNew: keepsNew(facts, journal.state))
                 .run(
                     &journal,
                     requiresEqualContent: facts.areContentsEqual == true
@@ -109,6 +109,14 @@ extension ShareEngine {
             result = made
             return made
         }
+    }
+
+    /// True when a run that copies nothing leaves the new store without what the old one holds.
+    private func keepsNew(_ facts: PlanningFacts, _ state: RunState) -> Bool {
+        if facts.areContentsEqual == true { return false }
+        guard facts.earlierRun?.isOldUnchanged == true else { return true }
+        if case .shared(let shared) = state { return shared.completion.keepsNew == true }
+        return false
     }
 
     /// After a checkpoint the files differ and the content does not; the next look is cheap again.

@@ -132,4 +132,46 @@ struct BothPlacesTests {
         #expect(try world.content(of: places.newStore) == expected)
         try world.expectSound(places.newStore)
     }
+
+    @Test("What was wrong with the new store before is no sign that its external files are gone")
+    func inheritedDamage() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try MergeWorld.build(at: places.newStore, tracksHistory: true, seed: "other")
+        try world.add(4, "old", to: places.oldStore)
+        try places.writeExternalFile("left over", 1, count: 10, in: places.old)
+        let connection = try places.container.open()
+        try connection.execute("UPDATE ZDAY SET ZHABIT = 99")
+        try connection.close()
+        for round in 1...3 {
+            let outcome = try places.share {
+                $0.onBoth = .keepNew
+                $0.level = .sqlite
+            }
+            #expect(outcome.outcome == .alreadyShared, "\(round): \(outcome.message)")
+        }
+    }
+
+    @Test("A store that was kept stays the shared one, whatever its identifier is and however few keys it gave out")
+    func keptNew() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try MergeWorld.build(at: places.newStore, tracksHistory: true, seed: "other")
+        try world.add(4, "old", to: places.oldStore)
+        let keepNew: @Sendable (inout ShareOptions) -> Void = {
+            $0.onBoth = .keepNew
+            $0.level = .coredata
+        }
+        for policy in [ShareOptions.OldStorePolicy.capture, .fence, .fence] {
+            let outcome = try places.share {
+                keepNew(&$0)
+                $0.oldStore = policy
+            }
+            #expect(outcome.outcome == .alreadyShared, "\(policy): \(outcome.message)")
+        }
+        try world.add(5, "new", to: places.newStore)
+        #expect(try places.share(keepNew).outcome == .alreadyShared)
+        #expect(try places.migrator().status().lateWrites == .none)
+        #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
+    }
 }

@@ -130,6 +130,17 @@ struct RetireTrapsTests {
         #expect(try bases(of: places).isEmpty)
     }
 
+    @Test("A base that cannot be removed holds nothing up")
+    func stubbornBase() throws {
+        let (places, _) = try shared(policy: .capture)
+        _ = try places.journalFolder().createDirectory(CapturedBase.name(of: "stubborn"), mode: 0o700)
+
+        #expect(try retirement(of: places).retire().outcome == .retired)
+
+        #expect(try places.old.directory.status(of: places.name) == nil)
+        #expect(try places.old.directory.entries().allSatisfy { !$0.contains("retired") })
+    }
+
     private func bases(of places: Places) throws -> [String] {
         try places.journalFolder().entries(where: CapturedBase.isOne)
     }
