@@ -27,15 +27,25 @@ package struct ExposedFolder: Hashable, Sendable {
 
     /// Looks at the store's folder and at those above it, and takes the nearest that is exposed; nil where none is.
     ///
-    /// `group` is that of the container.
-    static func onTheWay(to store: StoreLocation, group: UInt32?) throws(FileError) -> ExposedFolder? {
+    /// `group` is that of the container. In a container without rights of its own `/` and `/home` belong to a user whom
+    /// the namespace hides: that is taken to be root.
+    static func onTheWay(
+        to store: StoreLocation,
+        group: UInt32?,
+        in namespace: UserNamespace = .current
+    ) throws(FileError) -> ExposedFolder? {
         let folder = try Directory.open(path: store.folder)
         guard let file = try folder.status(of: store.name) else { return nil }
         var path = folder.path
         while true {
             // One that this user may not read is looked at by nobody here; it is no reason to stop.
             if let status = try? Directory.open(path: path).status(),
-                let party = party(exchangingIn: status, of: file, group: group)
+                let party = party(
+                    exchangingIn: status,
+                    of: file,
+                    group: group,
+                    isRoots: status.owner == 0 || path != folder.path && namespace.hides(status.owner)
+                )
             {
                 return ExposedFolder(path: path, party: party)
             }
@@ -44,8 +54,13 @@ package struct ExposedFolder: Hashable, Sendable {
         }
     }
 
-    private static func party(exchangingIn folder: FileStatus, of store: FileStatus, group: UInt32?) -> Party? {
-        guard folder.owner == 0 || folder.owner == store.owner else { return .anotherUser }
+    private static func party(
+        exchangingIn folder: FileStatus,
+        of store: FileStatus,
+        group: UInt32?,
+        isRoots: Bool
+    ) -> Party? {
+        guard isRoots || folder.owner == store.owner else { return .anotherUser }
         // In a sticky folder only the owner of a file can exchange it.
         guard folder.mode & 0o1000 == 0 else { return nil }
         if folder.mode & 0o002 != 0 { return .everybody }

@@ -58,14 +58,30 @@ struct ExposedFolderTests {
     @Test("A folder of another user's", .enabled(if: geteuid() == 0))
     func owner() throws {
         let (scratch, store) = try folders((0o755, 0o755))
-        #expect(chown(scratch.path + "/upper", 65_534, 65_534) == 0)
+        #expect(chown(scratch.path + "/upper", 4_321, 4_321) == 0)
         let found = try ExposedFolder.onTheWay(to: store, group: nil)
         #expect(found == ExposedFolder(path: scratch.path + "/upper", party: .anotherUser))
         // Root's folders are as good as one's own.
-        #expect(chown(store.path, 65_534, 65_534) == 0)
+        #expect(chown(store.path, 4_321, 4_321) == 0)
         #expect(chown(scratch.path, 0, 0) == 0)
         #expect(chown(scratch.path + "/upper", 0, 0) == 0)
         #expect(try ExposedFolder.onTheWay(to: store, group: nil) == nil)
+    }
+
+    @Test("A folder above of a user whom the container hides may be root's", .enabled(if: geteuid() == 0))
+    func hiddenOwner() throws {
+        let (scratch, store) = try folders((0o755, 0o755))
+        let container = UserNamespace(map: "         0       1000          1\n", overflowUser: "65534\n")
+        #expect(chown(scratch.path + "/upper", 65_534, 65_534) == 0)
+        #expect(try ExposedFolder.onTheWay(to: store, group: nil, in: container) == nil)
+        #expect(try ExposedFolder.onTheWay(to: store, group: nil)?.party == .anotherUser)
+        // What its mode allows counts, as it does for root's.
+        try FilePath(scratch.path + "/upper").setMode(0o777)
+        #expect(try ExposedFolder.onTheWay(to: store, group: nil, in: container)?.party == .everybody)
+        // Nearest to the store, it is one that this user chose.
+        #expect(chown(scratch.path + "/upper/nearer", 65_534, 65_534) == 0)
+        let nearest = try ExposedFolder.onTheWay(to: store, group: nil, in: container)
+        #expect(nearest == ExposedFolder(path: scratch.path + "/upper/nearer", party: .anotherUser))
     }
 
     @Test("A share tells it, and is carried out; one that copies nothing is silent")

@@ -1,0 +1,25 @@
+import SafeFiles
+import Testing
+
+@Suite("What a namespace shows of users")
+struct UserNamespaceTests {
+    @Test(
+        "Only one that has not all users hides any, and these look like the overflow user",
+        arguments: [
+            ("         0          0 4294967295\n", false), ("", false),
+            ("         0       1000          1\n", true), ("      1000       1000          1\n", true),
+            ("         0       1000          1\n         1     100000      65536\n", true),
+        ]
+    )
+    func hides(_ map: String, _ isHidden: Bool) {
+        let namespace = UserNamespace(map: map, overflowUser: "65533\n")
+        #expect(namespace.hides(65_533) == isHidden)
+        #expect(!namespace.hides(0))
+        #expect(!namespace.hides(65_534))
+    }
+
+    @Test("Without a number for the overflow user, nobody is hidden")
+    func unknown() {
+        #expect(!UserNamespace(map: "0 1000 1\n", overflowUser: "").hides(65_534))
+    }
+}
