@@ -33,9 +33,10 @@ package struct StateFolder: Sendable {
 
     /// The state of the last run, read without changing anything.
     ///
-    /// Throws ``MigrationError`` when the journal in a folder that the caller chose is that of another store.
-    package func state() throws -> RunState {
-        guard let folder = try existing() else { return .none }
+    /// Throws ``MigrationError`` when the journal in a folder that the caller chose is that of another store. Who only
+    /// shows the state says so in `isShownOnly`.
+    package func state(isShownOnly: Bool = false) throws -> RunState {
+        guard let folder = try existing(isShownOnly: isShownOnly) else { return .none }
         let state = try RunState(MigrationJournal.records(in: folder))
         try requireOwn(state)
         return state.at(old)
@@ -70,30 +71,39 @@ package struct StateFolder: Sendable {
         )
     }
 
-    /// The folder, if it is there.
-    private func existing() throws -> Directory? {
+    /// The folder, if it is there; what is in it is to be believed.
+    private func existing(isShownOnly: Bool = false) throws -> Directory? {
+        guard let folder = try unchecked() else { return nil }
+        let isRootsToShow = try isShownOnly && ProcessIdentity.effectiveUser == 0 && oldStatus() == nil
+        guard try !isRootsToShow || JournalOwnership(of: folder).ofOneUser == nil else { return folder }
+        try requirePrivate(folder)
+        return folder
+    }
+
+    /// The folder, if it is there, whoever made it.
+    private func unchecked() throws -> Directory? {
         guard let parent = try parentFolder(), try parent.status(of: root.name) != nil else { return nil }
         let folder = try parent.openDirectory(root.name)
         guard try folder.status(of: storeName) != nil else { return nil }
-        let own = try folder.openDirectory(storeName)
-        try requirePrivate(own)
-        return own
+        return try folder.openDirectory(storeName)
     }
+
+    /// Whose the folder and the journal in it are; nil where there is no such folder.
+    func ownership() throws -> JournalOwnership? { try unchecked().map { try JournalOwnership(of: $0) } }
 
     /// Throws when somebody else may have written the journal: whoever may write to the folder around it can make one
     /// first, and its records say what is moved and removed.
     private func requirePrivate(_ folder: Directory) throws {
-        let journal = try folder.status(of: MigrationJournal.name)
-        let named = [(path, try folder.status()), (path + "/" + MigrationJournal.name, journal)]
+        let ownership = try JournalOwnership(of: folder)
+        let named = [(path, ownership.folder), (path + "/" + MigrationJournal.name, ownership.journal)]
         for case (let path, let status?) in named {
             let isTrusted = try status.owner == 0 || status.owner == ProcessIdentity.effectiveUser || isOldOwner(status)
-            guard !isTrusted || status.mode & 0o022 != 0 else { continue }
+            guard !isTrusted || JournalOwnership.isForOthers(status) else { continue }
             throw MigrationError(
                 .needsDecision,
                 "the journal of the runs over this store is not this user's alone",
                 path: path,
-                advice: "Nothing it says is believed. Remove it if it is no run's of yours; else give it back to the"
-                    + " store's owner and take the others' right to write (chmod go-w). Then run the command again."
+                advice: JournalOwnership.advice(on: folder, isOwnerTrusted: isTrusted)
             )
         }
     }
@@ -106,9 +116,22 @@ package struct StateFolder: Sendable {
         return try (folder.status(of: old.name) ?? folder.status()).owner == status.owner
     }
 
+    /// What is at the old store's place; nil where nothing is, or the place's folder is gone.
+    private func oldStatus() throws -> FileStatus? {
+        do {
+            return try Directory.open(path: old.folder).status(of: old.name)
+        } catch {
+            guard error.errno == .noSuchFileOrDirectory || error.errno == .notDirectory else { throw error }
+            return nil
+        }
+    }
+
     /// The folder, which a run that holds the journal knows to be there.
+    ///
+    /// Whether it is to be believed was asked before. The run itself may have put a store at the old place or taken one away
+    /// since, and must not be refused in its midst for that.
     package func open() throws -> Directory {
-        guard let folder = try existing() else {
+        guard let folder = try unchecked() else {
             throw MigrationError(.failed, "the journal's folder is gone", path: path)
         }
         return folder
@@ -214,7 +237,7 @@ package struct StateFolder: Sendable {
     }
 
     private func isCurrent(_ inner: Directory, in parent: Directory) throws -> Bool {
-        guard let current = try existing() else { return false }
+        guard let current = try unchecked() else { return false }
         return try current.status().identity == inner.status().identity
     }
 

@@ -14,8 +14,11 @@ extension RetireRun.Fate {
 
     /// What became of the store, and in which run.
     func label(of old: StoreLocation, transaction: String) -> String {
-        "\(old.name).\(self == .archived ? "retired" : "withdrawn")-\(transaction)"
+        old.name + mark + transaction
     }
+
+    /// What stands in these names between the store's and the run's number.
+    var mark: String { self == .archived ? ".retired-" : ".withdrawn-" }
 }
 
 /// The archive that a retired store is kept in, and its removal.

@@ -12,7 +12,7 @@ struct StatusGatherer {
     private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, options: options, monitor: .silent) }
 
     func report() throws -> StatusReport {
-        let state = try StateFolder(of: old, stateFolder: options.stateFolder).state()
+        let state = try StateFolder(of: old, stateFolder: options.stateFolder).state(isShownOnly: true)
         let inspector = StoreInspector(
             depth: .layout,
             lockTimeout: options.effectiveLockTimeout,

@@ -3,14 +3,15 @@ import SafeFiles
 
 /// A user without rights: another one when the tests run as root, else the tests' own.
 struct Nobody {
-    private static let number = 65534
     private static let isNeeded = ProcessIdentity.effectiveUser == 0
 
     private let scratch: Scratch
+    private let number: UInt32
 
     /// Lets that user into the scratch folder.
-    init(_ scratch: Scratch) throws {
+    init(_ scratch: Scratch, number: UInt32 = 65_534) throws {
         self.scratch = scratch
+        self.number = number
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: scratch.path)
     }
 
@@ -19,7 +20,7 @@ struct Nobody {
         let path = try scratch.folder(name)
         if Self.isNeeded {
             try FileManager.default.setAttributes(
-                [.ownerAccountID: Self.number, .groupOwnerAccountID: Self.number],
+                [.ownerAccountID: number, .groupOwnerAccountID: number],
                 ofItemAtPath: path
             )
         }
@@ -42,6 +43,6 @@ struct Nobody {
 
     private var prefix: [String] {
         guard Self.isNeeded else { return [] }
-        return ["setpriv", "--reuid=\(Self.number)", "--regid=\(Self.number)", "--clear-groups"]
+        return ["setpriv", "--reuid=\(number)", "--regid=\(number)", "--clear-groups"]
     }
 }

@@ -72,6 +72,63 @@ struct StateFolderTests {
         #expect(try places.migrator().status().run == .shared)
     }
 
+    @Test("Nobody is told to remove a folder that keeps what is nowhere else", arguments: Self.kept)
+    func keeping(_ name: String) throws {
+        let places = try Places()
+        try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+        let outer = try places.old.directory.createDirectory(StateFolder.name, mode: 0o755)
+        let inner = try outer.createDirectory(places.name, mode: 0o777)
+        try inner.createFile(name, mode: 0o600).close()
+        let error = #expect(throws: MigrationError.self) { try places.share() }
+        #expect(error?.outcome == .needsDecision)
+        #expect(error?.advice.contains("Remove") == false)
+        #expect(error?.advice.contains("move the folder away") == true)
+        // The user's own, it may be on a mount that has no modes.
+        #expect(error?.advice.contains("--state") == true)
+    }
+
+    private static let kept = [
+        "store.sqlite.retired-0123456789abcdef0123456789abcdef.tar.zst", "merge-0123456789abcdef.parked.jsonl",
+        "base-0123456789abcdef.sqlite",
+    ]
+
+    @Test("What is accepted when a run begins is not refused in its midst", .enabled(if: geteuid() == 0))
+    func midst() throws {
+        let places = try Places()
+        try retire(places)
+        let unsharing = StoreUnsharing(places.oldStore.url, from: places.newStore.url)
+        #expect(try unsharing.unshare().outcome == .unshared)
+    }
+
+    @Test(
+        "Root is shown the journal of a store that is gone, and changes nothing for it",
+        .enabled(if: geteuid() == 0)
+    )
+    func gone() throws {
+        let places = try Places()
+        try retire(places)
+        #expect(chown(places.old.path, 0, 0) == 0)
+        #expect(try places.migrator().status().run == .retired)
+        let before = try World(places)
+        let unsharing = StoreUnsharing(places.oldStore.url, from: places.newStore.url)
+        let error = #expect(throws: MigrationError.self) { try unsharing.unshare() }
+        #expect(error?.advice.contains("Remove") == false)
+        #expect(try World(places) == before)
+        #expect(chown(places.old.path + "/.store-migrate/" + places.name + "/journal", 4_321, 4_321) == 0)
+        #expect(throws: MigrationError.self) { _ = try places.migrator().status() }
+    }
+
+    /// Shares a store and retires it, and gives what is at the old place to another user.
+    private func retire(_ places: Places) throws {
+        try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+        try #require(try places.share().outcome == .shared)
+        try #require(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
+        let folder = places.old.path + "/.store-migrate"
+        for path in [places.old.path, folder, folder + "/" + places.name, folder + "/" + places.name + "/journal"] {
+            #expect(chown(path, 65_534, 65_534) == 0)
+        }
+    }
+
     @Test("A folder that has a run's name for what it moves aside is not taken for the run's own")
     func foreignAside() throws {
         let scratch = try ScratchFolder()
