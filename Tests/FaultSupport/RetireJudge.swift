@@ -54,6 +54,9 @@ package struct RetireJudge: Judge {
         where try share.content(of: name, in: old, scratch, withoutFence: true) != template.content {
             objections.append("the old store differs")
         }
+        if names.contains(template.name), try isSealed(old), try !isJournalled("retiring", old) {
+            objections.append("the old store is sealed, and its journal does not say so")
+        }
         let archives = try template.objections(toArchivesIn: archiveFolder(scratch), isTidy: isTidy, scratch)
         objections += archives.objections
         // A power cut may leave two names to one file.
@@ -75,6 +78,21 @@ package struct RetireJudge: Judge {
         return try objections
             + template.externalFilesLost(in: new)
             .map { "an external file of the shared store is missing or differs: \($0)" }
+    }
+
+    /// True while the old store refuses every writer, by a write version that no SQLite knows.
+    private func isSealed(_ old: Directory) throws -> Bool {
+        var byte: UInt8 = 0
+        _ = try withUnsafeMutableBytes(of: &byte) {
+            try old.openFile(template.name, for: .reading).read(into: $0, at: 18)
+        }
+        return byte == 3
+    }
+
+    private func isJournalled(_ record: String, _ old: Directory) throws -> Bool {
+        let folder = try old.openDirectory(".store-migrate").openDirectory(template.name)
+        return try String(decoding: folder.contents(of: "journal", limit: 1 << 20), as: UTF8.self)
+            .contains("\"\(record)\"")
     }
 
     private func archiveFolder(_ scratch: Scratch) throws -> Directory {

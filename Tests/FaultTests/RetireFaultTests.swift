@@ -15,4 +15,14 @@ struct RetireFaultTests {
         try FaultSweep(judge)
             .expectSound(limit: namesFolder ? 12 : 16, calls: [.create, .write, .synchronize, .rename, .look])
     }
+
+    @Test("Whenever it is killed, the journal tells of a store that is sealed", arguments: ["wal", "delete"])
+    func seal(_ journalMode: String) throws {
+        let template = try HabitTemplate.makeCoreData(journalMode: journalMode)
+        // What is written counts at the next synchronization at the latest.
+        let sweep = FaultSweep(RetireJudge(template: template))
+        let summary = try sweep.runEvery(.killBefore, at: .synchronize)
+        #expect(summary.violations.isEmpty, "\(summary.violations.map(\.description).joined(separator: "\n"))")
+        #expect(summary.harmed > 0)
+    }
 }

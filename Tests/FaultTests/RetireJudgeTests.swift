@@ -59,6 +59,12 @@ struct RetireJudgeTests {
         arguments: [
             .removed("old/.Habits_SUPPORT/*", "an external file is gone", "an external file of the old store"),
             .removed("old/Habits.sqlite", "the old store is gone", "the old store is nowhere"),
+            SpoiltPlace("the old store is sealed, and nobody knows", "its journal does not say so") { scratch in
+                try PlainStore(scratch.path + "/old/Habits.sqlite").execute("PRAGMA journal_mode = delete")
+                let file = try scratch.root.openDirectory("old").openFile("Habits.sqlite", for: .writing)
+                try withUnsafeBytes(of: UInt8(3)) { try file.write($0, at: 18) }
+                try file.close()
+            },
             SpoiltPlace("the old store left its name", "it left its name before it had an archive") { scratch in
                 try PlainStore(scratch.path + "/old/Habits.sqlite").execute("PRAGMA journal_mode = delete")
                 let old = try scratch.root.openDirectory("old")

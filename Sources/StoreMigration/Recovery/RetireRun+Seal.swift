@@ -20,19 +20,27 @@ extension RetireRun {
     }
 
     /// True where a killed retirement left the store sealed and in its place.
-    func isLeftSealed(_ state: RunState) throws -> Bool {
-        guard case .shared(let shared) = state, shared.retiringTo != nil,
-            let status = try Directory.open(path: old.folder).status(of: old.name),
+    ///
+    /// The file itself is looked at only where the journal tells of a retirement, or where the store is to take the new
+    /// one's content; or, with `evenUntold`, in any case: versions before this one sealed a store before they said so.
+    func isLeftSealed(_ state: RunState, evenUntold: Bool = false) throws -> Bool {
+        let shared: RunState.SharedRun
+        switch state {
+        case .shared(let run) where evenUntold || run.retiringTo != nil: shared = run
+        case .unsharing(let run, _): shared = run
+        default: return false
+        }
+        guard let status = try Directory.open(path: old.folder).status(of: old.name),
             status.identity.mayBe(recorded: shared.run.oldIdentity), status.size > 0
         else { return false }
         return try seal.isSet()
     }
 
     /// Takes off the seal that a killed retirement left; another one may be at work, and is waited for.
-    func liftLeftSeal() throws {
-        guard try isLeftSealed(stateFolder.state()) else { return }
+    func liftLeftSeal(evenUntold: Bool = false) throws {
+        guard try isLeftSealed(stateFolder.state(), evenUntold: evenUntold) else { return }
         try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
-            guard try isLeftSealed(journal.state) else { return }
+            guard try isLeftSealed(journal.state, evenUntold: evenUntold) else { return }
             logger.notice("the seal that an interrupted retirement left is taken off")
             try seal.lift()
         }

@@ -125,8 +125,7 @@ struct RetireRun {
         _ findings: [Finding],
         _ journal: inout MigrationJournal
     ) throws -> ShareOutcome {
-        let sealed = try seal(shared, folder: folder)
-        try journal.append(.retiring(to: name))
+        let sealed = try seal(shared, folder: folder) { try journal.append(.retiring(to: name)) }
         guard let lease = try acquireLease(in: folder) else { throw inUse(identity) }
         defer { lease.release() }
         // Of no use to a sealed store, and nobody has it open. SQLite removes it when it folds the log in; where the disk
@@ -203,8 +202,14 @@ struct RetireRun {
         try FileLease.acquire(on: name ?? old.name, in: folder, deadline: Deadline(after: options.effectiveLockTimeout))
     }
 
-    /// Folds the log in, proves that nothing was written late, and seals the file; returns the token it has then.
-    private func seal(_ shared: RunState.SharedRun, folder: Directory) throws -> FileToken {
+    /// Proves that nothing was written late, folds the log in, and seals the file; returns the token it has then.
+    ///
+    /// `announce` is called before the file changes: whoever finds a seal knows from the journal whose it is.
+    private func seal(
+        _ shared: RunState.SharedRun,
+        folder: Directory,
+        announce: () throws -> Void
+    ) throws -> FileToken {
         guard let status = try folder.status(of: old.name) else { throw inUse(shared.run.oldIdentity) }
         // The lease is asked first, so that a store that somebody has open is not touched at all.
         guard let lease = try acquireLease(in: folder) else { throw inUse(status.identity) }
@@ -221,6 +226,7 @@ struct RetireRun {
             monitor: .silent
         )
         guard digest.value == shared.oldState.digest else { throw writtenLate(shared) }
+        try announce()
         try connection.foldLogIn()
         try connection.execute("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE")
         // What another connection committed since the digest was taken shows in this number.

@@ -43,6 +43,7 @@ struct UnshareRun {
     /// Ends an interrupted share first, forward or back.
     private func recover() throws {
         let retirement = RetireRun(old: old, options: options, logger: logger)
+        try retirement.liftLeftSeal(evenUntold: true)
         if try retirement.finishInterrupted() { logger.notice("an interrupted retirement was finished first") }
         guard case .interrupted = try stateFolder.state() else { return }
         try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in

@@ -112,6 +112,31 @@ struct RetireTrapsTests {
         #expect(app.waitForExit() == 0)
     }
 
+    @Test(
+        "What was sealed before any record said so is let go by the way back",
+        arguments: ["wal", "delete"],
+        [false, true]
+    )
+    func sealedUnrecorded(mode: String, isUnsharing: Bool) throws {
+        let (places, _) = try shared(mode: mode, policy: .capture)
+        let connection = try places.old.open()
+        try connection.foldLogIn()
+        try connection.close()
+        try places.old.overwrite(places.name, at: 18, [3])
+        if isUnsharing {
+            var journal = try MigrationJournal(in: places.journalFolder())
+            try journal.append(.unsharing(transaction: RunContext.drawTransaction()))
+            #expect(try Recovery(of: places.oldStore.url).resume().outcome == .unshared)
+        } else {
+            let unsharing = StoreUnsharing(places.oldStore.url, from: places.newStore.url)
+            #expect(try unsharing.unshare().outcome == .unshared)
+        }
+
+        let app = try StoreWriterProcess(places.oldStore.path)
+        #expect(try app.execute("INSERT INTO t VALUES (3)") == "ok")
+        #expect(app.waitForExit() == 0)
+    }
+
     @Test("No base outlives the share that it belongs to")
     func bases() throws {
         let (places, _) = try shared(policy: .capture)
