@@ -41,10 +41,13 @@ package enum RecoveryDecision: Hashable, Sendable {
         if observed.main?.mayBe(recorded: replacement.main) != true {
             // The file that was to be written is gone; the content is whole in the old store.
             self = .back
-        } else if isPublished || observed.digest == replacement.digest {
+        } else if isPublished {
             self = .forward
         } else if observed.digest == replacement.loserDigest {
+            // Where both hold the same, too: a fence, which the digest leaves out, may still stand there.
             self = .back
+        } else if observed.digest == replacement.digest {
+            self = .forward
         } else {
             self = .undecided
         }

@@ -39,6 +39,17 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
             contentDigest: "c"
         )
     )
+    /// Nobody wrote to either store since they were one.
+    private static let replacingEqual = JournalRecord.replacing(
+        JournalRecord.Replacement(
+            main: ours,
+            externalFiles: [:],
+            oldToken: token,
+            loserDigest: "d",
+            digest: "d",
+            contentDigest: "c"
+        )
+    )
     private static let replacingEmpty = JournalRecord.replacing(
         JournalRecord.Replacement(
             main: ours,
@@ -111,6 +122,20 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
         Self(
             testDescription: "about to replace, the new content there",
             records: [begin, replacing],
+            main: ours,
+            digest: "d",
+            decision: .forward
+        ),
+        Self(
+            testDescription: "about to replace what is equal",
+            records: [begin, replacingEqual],
+            main: ours,
+            digest: "d",
+            decision: .back
+        ),
+        Self(
+            testDescription: "replaced what is equal, and recorded",
+            records: [begin, replacingEqual, .published(ours)],
             main: ours,
             digest: "d",
             decision: .forward

@@ -1,0 +1,68 @@
+import SafeFiles
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+/// Two places as a way back left them that was killed when its journal said that the old store's content is replaced.
+struct InterruptedWayBack {
+    let places: Places
+    let transaction: String
+
+    /// Makes that of a shared store that nobody has open; with `isCommitted`, the old store's content was replaced, and
+    /// `externalFiles` came with it.
+    ///
+    /// Both stores keep a rollback journal, so that their main files are all there is to them.
+    init(of places: Places, isCommitted: Bool, externalFiles: [String: FileIdentity] = [:]) throws {
+        self.places = places
+        transaction = RunContext.drawTransaction()
+        let (old, new) = (places.oldStore, places.newStore)
+        try StateFolder(of: old, stateFolder: nil)
+            .withJournal(deadline: Deadline(after: .seconds(60))) {
+                try $0.append(.unsharing(transaction: transaction))
+            }
+        let oldFolder = places.old.directory
+        let container = places.container.directory
+        let aside = try oldFolder.createDirectory(AsideFolder.name(for: transaction), mode: 0o700)
+        let kept = try aside.createFile(places.name, mode: 0o600)
+        try oldFolder.openFile(places.name, for: .reading).copyBytes(to: kept, chunk: 1 << 20)
+        try kept.close()
+        let main = try #require(try oldFolder.status(of: places.name)).identity
+        let records: [JournalRecord] = [
+            .begin(
+                JournalRecord.RunIdentity(
+                    transaction: transaction,
+                    old: new,
+                    oldIdentity: try #require(try container.status(of: places.name)).identity,
+                    new: old,
+                    policy: .fence
+                )
+            ),
+            .aside(try aside.status().identity),
+            .replacing(
+                JournalRecord.Replacement(
+                    main: main,
+                    externalFiles: externalFiles,
+                    oldToken: try container.token(of: places.name),
+                    loserDigest: try Self.rowDigest(of: old),
+                    digest: try Self.rowDigest(of: new),
+                    contentDigest: try places.digest(of: new)
+                )
+            ),
+        ]
+        try StateFolder(of: new, stateFolder: nil)
+            .withJournal(deadline: Deadline(after: .seconds(60))) { journal in
+                for record in records { try journal.append(record) }
+            }
+        guard isCommitted else { return }
+        let file = try oldFolder.openFile(places.name, for: .writing)
+        try file.truncate(to: 0)
+        try file.close()
+        try places.old.overwrite(places.name, at: 0, places.container.bytes(places.name))
+    }
+
+    private static func rowDigest(of store: StoreLocation) throws -> String {
+        try StoreReader().withView(of: store) { try StoreDigest(of: $0.connection, externalFiles: nil).value }
+    }
+}
