@@ -99,8 +99,11 @@ struct RunRecovery {
     private func goBack(_ journal: inout MigrationJournal, keepsAside: Bool = false) throws {
         let new = run.run.new
         if let container = try gatherer.folder(of: new) {
-            let externalFiles = run.publication?.externalFiles ?? run.replacement?.externalFiles ?? [:]
-            try StagedExternalFiles.takeBack(externalFiles, of: new, in: container)
+            // A store that somebody wrote to since may hold what the run brought, which names these files.
+            if !keepsAside {
+                let externalFiles = run.publication?.externalFiles ?? run.replacement?.externalFiles ?? [:]
+                try StagedExternalFiles.takeBack(externalFiles, of: new, in: container)
+            }
             if let aside = try asideFolder(in: container) {
                 if run.publication != nil {
                     try aside.putBack(to: new)

@@ -32,7 +32,10 @@ final class AsideFolder {
         return opened
     }
 
-    /// The name is known to whoever saw the run's other names: what has it already is a stranger's.
+    /// Nobody is told to remove what has the name already.
+    ///
+    /// An earlier try of the run may keep there what is nowhere else, though whoever saw the run's other names can have
+    /// made it as well.
     private func create() throws -> Directory {
         do {
             return try container.createDirectory(name, mode: Self.mode)
@@ -40,9 +43,9 @@ final class AsideFolder {
             guard error.errno == .fileExists else { throw error }
             throw MigrationError(
                 .needsDecision,
-                "a folder that this run did not make has the name of its own",
+                "the folder that this run would make is there already",
                 path: container.path + "/" + name,
-                advice: "Remove it, then run the command again.",
+                advice: "Leave it there and run the command again, which takes another name.",
                 underlyingError: error
             )
         }

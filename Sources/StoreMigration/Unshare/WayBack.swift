@@ -32,6 +32,9 @@ struct WayBack {
             // The journal lies where every member of the group may remove it. What is written to the old place since
             // must not be replaced once more.
             if try unjournalled(transaction) != nil { return nil }
+            // Kept by an earlier try that found neither the former content nor the new one: somebody wrote to the store.
+            let aside = AsideFolder.name(for: transaction)
+            guard try gatherer.folder(of: old)?.status(of: aside) == nil else { throw DestinationWritten() }
             let condition = try inspector.inspect(new)
             if case .unreadable(let store) = condition { throw store }
             guard let inspection = condition.inspection else {

@@ -57,4 +57,76 @@ struct InterruptedUnshareTests {
         #expect(try places.share().outcome == .shared)
         #expect(try rows(of: places.newStore) == ["after", "early"])
     }
+
+    @Test("The old store was written to since: that is merged by the next run", arguments: [false, true])
+    func writtenSince(isCommitted: Bool) throws {
+        let places = try shared(.capture)
+        try write("INSERT INTO t VALUES (2, 'new')", to: places.newStore)
+        let killed = try InterruptedWayBack(of: places, isCommitted: isCommitted)
+        try write("INSERT INTO t VALUES (3, 'late')", to: places.oldStore)
+
+        let error = #expect(throws: MigrationError.self) { try unsharing(places).unshare() }
+
+        #expect(error?.outcome == .busy)
+        #expect(error?.advice.contains("Remove") == false)
+        #expect(error?.next == .unshare(old: places.oldStore.path, new: places.newStore.path))
+        #expect(try rows(of: places.oldStore) == (isCommitted ? ["early", "late", "new"] : ["early", "late"]))
+        #expect(try places.migrator().status().run == .shared)
+        #expect(try unsharing(places).unshare().outcome == .unshared)
+        #expect(try rows(of: places.oldStore) == ["early", "late", "new"])
+        let kept = try places.old.directory.openDirectory(AsideFolder.name(for: killed.transaction))
+        #expect(try rows(of: StoreLocation(folder: kept.path, name: places.name)) == ["early"])
+    }
+
+    @Test("The same with the objects of Core Data", arguments: [false, true])
+    func objectsWrittenSince(isCommitted: Bool) throws {
+        let world = try MergeWorld(journalMode: "rollback")
+        let places = world.places
+        try places.share(MergeWorld.capture)
+        try world.add(3, "new", to: places.newStore)
+        _ = try InterruptedWayBack(of: places, isCommitted: isCommitted)
+        try world.add(4, "late", to: places.oldStore)
+
+        let error = #expect(throws: MigrationError.self) { try unsharing(places, level: .coredata).unshare() }
+
+        #expect(error?.outcome == .busy)
+        #expect(try unsharing(places, level: .coredata).unshare().outcome == .unshared)
+        let content = try world.content(of: places.oldStore)
+        // Where the content was replaced already both stores have what is new, and a day has nothing to be known by: that
+        // there may be two of it is no loss.
+        #expect(content.count == 4)
+        for (line, expected) in zip(content, ["1 Run -: 1 2", "2 Read -:", "3 new : 3", "4 late : 4"]) {
+            #expect(isCommitted ? line.hasPrefix(expected) : line == expected)
+        }
+        try world.expectSound(places.oldStore)
+    }
+
+    @Test("External files that came with the content stay while somebody may have written to the store since")
+    func externalFiles() throws {
+        let places = try shared(.capture)
+        try places.writeExternalFile("blob", 7, count: 10, in: places.container)
+        try write("INSERT INTO t VALUES (2, 'new')", to: places.newStore)
+        try places.writeExternalFile("blob", 7, count: 10, in: places.old)
+        let external = try #require(try places.old.directory.externalData(of: places.oldStore))
+        let blob = try #require(try external.status(of: "blob")).identity
+        _ = try InterruptedWayBack(of: places, isCommitted: true, externalFiles: ["blob": blob])
+        try write("INSERT INTO t VALUES (3, 'late')", to: places.oldStore)
+
+        #expect(throws: MigrationError.self) { try unsharing(places).unshare() }
+
+        #expect(try places.externalFiles(in: places.old.directory) == ["blob": 7])
+    }
+
+    @Test("Nobody is told to remove a folder that has the name of a run's own")
+    func takenName() throws {
+        let scratch = try ScratchFolder()
+        _ = try scratch.directory.createDirectory(AsideFolder.name(for: "t"), mode: 0o700)
+
+        let error = #expect(throws: MigrationError.self) {
+            _ = try AsideFolder(for: "t", in: scratch.directory).open { _ in }
+        }
+
+        #expect(error?.outcome == .needsDecision)
+        #expect(error?.advice.contains("Remove") == false)
+    }
 }
