@@ -87,6 +87,7 @@ struct UnshareRun {
         try requireSamePlace(shared)
         guard try gatherer.newPlace(of: shared) == .ours else { throw wayBack.notAtItsPlace }
         if case .shared = journal.state { try gatherer.requireMergesStand(shared) }
+        try wayBack.requireJournal()
         if case .shared = journal.state { try renew(&shared, &journal) }
         try requireOwnSupportFolder()
         let transaction = RunContext.drawTransaction()

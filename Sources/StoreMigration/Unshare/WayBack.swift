@@ -15,6 +15,26 @@ struct WayBack {
     private var stateFolder: StateFolder { StateFolder(of: new, stateFolder: nil) }
     private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, options: options, monitor: monitor) }
 
+    /// Asked before anything says that the way back has begun: its journal may lie in another member's folder.
+    func requireJournal() throws {
+        do {
+            try stateFolder.requireWritable()
+            _ = try stateFolder.state()
+        } catch {
+            let cause = MigrationError(error)
+            guard cause.outcome == .notWritable else { throw cause }
+            throw MigrationError(
+                .notWritable,
+                "the journal of the way back cannot be kept beside the new store: \(cause.message)",
+                path: cause.path,
+                advice:
+                    "Nothing was changed. Run the command as root; or have the owner of what is there remove it, once no"
+                    + " run of theirs needs it.",
+                underlyingError: error
+            )
+        }
+    }
+
     /// Copies the new store over the old one; nil when an earlier attempt did.
     ///
     /// Throws `DestinationWritten` where the old store holds something else than was shared, and `DestinationAppeared`

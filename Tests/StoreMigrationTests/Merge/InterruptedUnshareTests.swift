@@ -1,6 +1,7 @@
 import SafeFiles
 import StoreFormat
 import StoreVerification
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -128,5 +129,25 @@ struct InterruptedUnshareTests {
 
         #expect(error?.outcome == .needsDecision)
         #expect(error?.advice.contains("Remove") == false)
+    }
+
+    @Test("Nothing is journalled while the journal of the way back cannot be kept")
+    func journalOfAnother() throws {
+        let places = try shared(.capture)
+        let outer = try places.container.directory.createDirectory(StateFolder.name, mode: 0o700)
+        // What others may write is believed no more than what another one wrote.
+        let inner = try outer.createDirectory(places.name, mode: 0o700)
+        try FilePath(inner.path).setMode(0o777)
+        let records = try places.records()
+
+        let error = #expect(throws: MigrationError.self) { try unsharing(places).unshare() }
+
+        #expect(error?.outcome == .needsDecision)
+        #expect(error?.path.hasPrefix(inner.path) == true)
+        #expect(try places.records() == records)
+        #expect(try places.share { $0.oldStore = .capture }.outcome == .alreadyShared)
+        #expect(try Recovery(of: places.oldStore.url).abort().outcome == .done)
+        try outer.removeDirectory(places.name)
+        #expect(try unsharing(places).unshare().outcome == .unshared)
     }
 }
