@@ -44,8 +44,9 @@ package enum JournalRecord: Hashable, Sendable, Codable {
     case restored
     /// What the old store holds is in an archive that was read back and is durable; the store is to be removed.
     case archived(Archive)
-    /// The old store is about to be sealed and renamed.
-    case retiring(to: String)
+    /// The old store is about to be sealed and renamed; `isLogged` where its write-ahead log is folded in for that, and to
+    /// be given back should it stay.
+    case retiring(to: String, isLogged: Bool? = nil)
     /// The old store was renamed.
     case retired(to: String)
     /// The renamed store was removed; the archive has it.

@@ -52,6 +52,8 @@ package enum RunState: Hashable, Sendable {
         package var oldState: JournalRecord.OldState
         /// The name the old store is about to take, when a retirement was interrupted.
         package var retiringTo: String?
+        /// True where that retirement took the old store's write-ahead log, and nobody gave it back.
+        package var lostLog = false
         /// The name the old store took, while the content of the new place is on its way back; nil where it has its own.
         package var retiredTo: String?
         /// Where the old store is kept, once it is in an archive and to be removed.
@@ -149,8 +151,8 @@ package enum RunState: Hashable, Sendable {
         case (.renewed(let state), .shared(var shared)):
             shared.oldState = state
             return .shared(shared)
-        case (.retiring(let name), .shared(var shared)):
-            shared.retiringTo = name
+        case (.retiring(let name, let isLogged), .shared(var shared)):
+            (shared.retiringTo, shared.lostLog) = (name, isLogged == true)
             return .shared(shared)
         case (.archived(let archive), .shared(var shared)):
             shared.archive = archive

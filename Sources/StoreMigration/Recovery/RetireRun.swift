@@ -107,11 +107,12 @@ struct RetireRun {
             shared.archive = made.archive
             findings = made.findings
         }
-        let isLogged = try seal.isLogged()
+        // An earlier try that was killed may have folded the log in already.
+        if !shared.lostLog { shared.lostLog = try seal.isLogged() }
         do {
             return try leave(shared, to: name, status.identity, in: folder, findings, &journal)
         } catch {
-            letWrite(status.identity, isLogged: isLogged, in: folder)
+            letWrite(status.identity, isLogged: shared.lostLog, in: folder, &journal)
             throw error
         }
     }
@@ -125,7 +126,9 @@ struct RetireRun {
         _ findings: [Finding],
         _ journal: inout MigrationJournal
     ) throws -> ShareOutcome {
-        let sealed = try seal(shared, folder: folder) { try journal.append(.retiring(to: name)) }
+        let sealed = try seal(shared, folder: folder) {
+            try journal.append(.retiring(to: name, isLogged: shared.lostLog ? true : nil))
+        }
         guard let lease = try acquireLease(in: folder) else { throw inUse(identity) }
         defer { lease.release() }
         // Of no use to a sealed store, and nobody has it open. SQLite removes it when it folds the log in; where the disk

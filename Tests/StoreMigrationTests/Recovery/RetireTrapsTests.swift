@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SafeFiles
 import StoreFormat
 import TestSupport
@@ -119,9 +120,7 @@ struct RetireTrapsTests {
     )
     func sealedUnrecorded(mode: String, isUnsharing: Bool) throws {
         let (places, _) = try shared(mode: mode, policy: .capture)
-        let connection = try places.old.open()
-        try connection.foldLogIn()
-        try connection.close()
+        try fold(places)
         try places.old.overwrite(places.name, at: 18, [3])
         if isUnsharing {
             var journal = try MigrationJournal(in: places.journalFolder())
@@ -135,6 +134,50 @@ struct RetireTrapsTests {
         let app = try StoreWriterProcess(places.oldStore.path)
         #expect(try app.execute("INSERT INTO t VALUES (3)") == "ok")
         #expect(app.waitForExit() == 0)
+    }
+
+    @Test(
+        "A log that a killed retirement took is given back once, by whoever comes next",
+        arguments: ["unshare", "share", "resume"],
+        ["announced", "folded", "sealed"]
+    )
+    func logGivenBack(verb: String, moment: String) throws {
+        let (places, transaction) = try shared(policy: .capture)
+        let name = RetireRun.Fate.archived.name(of: places.oldStore, transaction: transaction)
+        var journal = try MigrationJournal(in: places.journalFolder())
+        try journal.append(.retiring(to: name, isLogged: true))
+        if moment != "announced" { try fold(places) }
+        if moment == "sealed" { try places.old.overwrite(places.name, at: 18, [3]) }
+
+        switch verb {
+        case "unshare":
+            let unsharing = StoreUnsharing(places.oldStore.url, from: places.newStore.url)
+            #expect(try unsharing.unshare().outcome == .unshared)
+        case "share": #expect(try places.share { $0.oldStore = .capture }.outcome == .alreadyShared)
+        default: #expect(try Recovery(of: places.oldStore.url).resume().outcome == .done)
+        }
+
+        let app = try StoreWriterProcess(places.oldStore.path)
+        #expect(try app.execute("PRAGMA journal_mode") == "value wal")
+        #expect(try app.execute("INSERT INTO t VALUES (3)") == "ok")
+        #expect(app.waitForExit() == 0)
+        guard verb == "resume" else { return }
+        #expect(try places.records().last == .retiring(to: name))
+        try fold(places)
+        #expect(try Recovery(of: places.oldStore.url).resume().outcome == .done)
+        #expect(try StoreHeader.formatVersions(of: places.oldStore) == (1, 1))
+    }
+
+    private func fold(_ places: Places) throws {
+        let connection = try places.old.open()
+        try connection.foldLogIn()
+        try connection.close()
+    }
+
+    @Test("A retirement that an earlier version journalled is read as one that took no log")
+    func earlierRecord() throws {
+        let json = Data(#"{"retiring":{"to":"store"}}"#.utf8)
+        #expect(try JSONDecoder().decode(JournalRecord.self, from: json) == .retiring(to: "store"))
     }
 
     @Test("No base outlives the share that it belongs to")
