@@ -44,8 +44,8 @@ struct SQLiteResult {
         case SQLITE_IOERR where isOutOfSpace, SQLITE_CANTOPEN where isOutOfSpace:
             StoreError(.noSpace, path: path, "the disk is full")
         case SQLITE_CANTOPEN: StoreError(.unreadable, path: path, "the store cannot be opened (\(detail))")
-        case SQLITE_IOERR where code == Self.sharedMemorySize:
-            StoreError(.noSpace, path: path, "the index of the log cannot be enlarged; most likely the disk is full")
+        case SQLITE_IOERR where code == Self.sharedMemorySize || code == Self.sharedMemoryOpening:
+            StoreError(.noSpace, path: path, "the index of the log cannot be made; most likely the disk is full")
         case SQLITE_IOERR: StoreError(.inputOutput, path: path, "input or output failed (\(detail), code \(code))")
         case SQLITE_NOMEM: StoreError(.failed, path: path, "out of memory")
         case SQLITE_TOOBIG: StoreError(.valueTooLarge, path: path, "a row is larger than may be read at once")
@@ -65,4 +65,6 @@ extension SQLiteResult {
     static let shortRead: Int32 = SQLITE_IOERR | (2 << 8)
     /// `SQLITE_IOERR_SHMSIZE`: the `-shm` file could not be made larger; what the kernel said about it is not kept.
     static let sharedMemorySize: Int32 = SQLITE_IOERR | (19 << 8)
+    /// `SQLITE_IOERR_SHMOPEN`: the `-shm` file could not be given its first bytes; nor is that kept.
+    static let sharedMemoryOpening: Int32 = SQLITE_IOERR | (18 << 8)
 }

@@ -10,6 +10,7 @@ struct SQLiteResultTests {
         "A full disk is told as one, also by those who do not ask the kernel",
         arguments: [
             (SQLITE_FULL, StoreError.Code.noSpace), (SQLiteResult.sharedMemorySize, .noSpace),
+            (SQLiteResult.sharedMemoryOpening, .noSpace),
             (SQLITE_IOERR, .inputOutput), (SQLiteResult.shortRead, .inputOutput),
         ]
     )
