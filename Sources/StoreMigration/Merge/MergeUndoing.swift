@@ -35,7 +35,9 @@ public struct MergeUndoing: Sendable {
                     )
                 }
                 try settlement.settle(&journal, in: folder.open())
-                guard let merging = MergeState(journal.records).standing.last(where: { $0.into == store }) else {
+                let standing = MergeState(journal.records).standing.filter { $0.into == store }
+                let undone = try undone()
+                guard let merging = standing.last(where: { undone.contains($0.epoch) }) ?? standing.last else {
                     throw nothingMerged()
                 }
                 return try undo(merging, &journal, in: folder.open())
@@ -125,21 +127,31 @@ public struct MergeUndoing: Sendable {
         try FenceWriter.lift(from: run.old, lockTimeout: options.lockTimeout)
     }
 
+    /// The merges that the store says were taken back, though the journal may not say so yet.
+    private func undone() throws -> [String] {
+        try reader.withView(of: store) { try StoreMerger.marks(in: $0.connection).undone }
+    }
+
     /// The journal that tells of the merge: the store's own, or that of the old store it was shared from.
+    ///
+    /// That of a merge which is being taken back comes first: to take back another one would hide that.
     private func journalFolder() throws -> StateFolder {
         var places = [store]
         let folder = try Directory.open(path: store.folder)
         if let receipt = Receipt(beside: store.name, in: folder) {
             places.append(StoreLocation(url: URL(filePath: receipt.old)))
         }
+        var found: StateFolder?
+        let undone = try undone()
         for place in places {
             let state = StateFolder(of: place, stateFolder: options.stateFolder)
             let merges = try MergeState(state.records())
-            if (merges.standing + [merges.begun].compactMap { $0 }).contains(where: { $0.into == store }) {
-                return state
-            }
+            let ours = (merges.standing + [merges.begun].compactMap { $0 }).filter { $0.into == store }
+            if ours.contains(where: { undone.contains($0.epoch) }) { return state }
+            if !ours.isEmpty, found == nil { found = state }
         }
-        throw nothingMerged()
+        guard let found else { throw nothingMerged() }
+        return found
     }
 
     private func nothingMerged() -> MigrationError {
