@@ -194,6 +194,8 @@ struct RetireRun {
                 .verificationFailed,
                 "the new store does not pass its proof",
                 path: shared.run.new.path,
+                advice: fate == .archived
+                    ? nil : "The content was brought back, and both stores were kept; run the verify command on both.",
                 next: .verify(store: shared.run.new.path),
                 findings: report.findings,
                 report: report.findings

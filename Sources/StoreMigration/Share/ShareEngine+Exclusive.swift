@@ -114,7 +114,8 @@ extension ShareEngine {
     /// True when a run that copies nothing leaves the new store without what the old one holds.
     private func keepsNew(_ facts: PlanningFacts, _ state: RunState) -> Bool {
         if facts.areContentsEqual == true { return false }
-        guard facts.earlierRun?.isOldUnchanged == true else { return true }
+        guard facts.earlierRun != nil else { return true }
+        // Late writes that are left where they are take nothing away of what was shared.
         if case .shared(let shared) = state { return shared.completion.keepsNew == true }
         return false
     }

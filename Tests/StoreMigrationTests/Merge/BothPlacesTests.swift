@@ -174,4 +174,50 @@ struct BothPlacesTests {
         #expect(try places.migrator().status().lateWrites == .none)
         #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
     }
+
+    @Test("A store that was kept is brought back to the old place, whose log holds the fence")
+    func keptNewComesBack() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try MergeWorld.build(at: places.newStore, tracksHistory: true, seed: "other")
+        try world.add(4, "old", to: places.oldStore)
+        try world.add(5, "new", to: places.newStore)
+        let content = try world.content(of: places.newStore)
+        let keeping = try places.share {
+            $0.onBoth = .keepNew
+            $0.level = .coredata
+        }
+        #expect(keeping.outcome == .alreadyShared)
+        var options = ShareOptions()
+        options.level = .coredata
+
+        let outcome = try StoreUnsharing(places.oldStore.url, from: places.newStore.url, options: options).unshare()
+
+        #expect(outcome.outcome == .unshared)
+        #expect(try world.content(of: places.oldStore) == content)
+        #expect(try !places.isFenced(places.oldStore))
+        try world.add(6, "after", to: places.oldStore)
+        try world.expectSound(places.oldStore)
+    }
+
+    @Test("A shared store that went back to an older state is known as such, also after late writes were left behind")
+    func olderAfterKeeping() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try places.share(MergeWorld.capture)
+        try world.add(3, "late", to: places.oldStore)
+        let keeping = try places.share {
+            MergeWorld.capture(&$0)
+            $0.onBoth = .keepNew
+        }
+        #expect(keeping.outcome == .alreadyShared)
+        let connection = try places.container.open()
+        try connection.execute("DELETE FROM ZHABIT; DELETE FROM ZDAY; UPDATE Z_PRIMARYKEY SET Z_MAX = 0")
+        try connection.close()
+
+        let error = #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retire() }
+
+        #expect(error?.outcome == .needsDecision)
+        #expect(try places.old.directory.status(of: places.name) != nil)
+    }
 }
