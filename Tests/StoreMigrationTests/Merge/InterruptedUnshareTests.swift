@@ -31,15 +31,6 @@ struct InterruptedUnshareTests {
         #expect(writer.waitForExit() == 0)
     }
 
-    private func rows(of store: StoreLocation) throws -> [String] {
-        try StoreReader()
-            .withView(of: store) { view in
-                var rows: [String] = []
-                try view.connection.forEachRow("SELECT x FROM t ORDER BY x") { rows.append($0.text(0) ?? "") }
-                return rows
-            }
-    }
-
     @Test(
         "Both places held the same: the old one takes writes afterwards, whether its content was replaced or not",
         arguments: ShareOptions.OldStorePolicy.allCases,
@@ -53,10 +44,10 @@ struct InterruptedUnshareTests {
 
         #expect(try !places.isFenced(places.oldStore))
         try write("INSERT INTO t VALUES (2, 'after')", to: places.oldStore)
-        #expect(try rows(of: places.oldStore) == ["after", "early"])
+        #expect(try places.rows(of: places.oldStore) == ["after", "early"])
         #expect(try places.container.directory.status(of: places.name) == nil)
         #expect(try places.share().outcome == .shared)
-        #expect(try rows(of: places.newStore) == ["after", "early"])
+        #expect(try places.rows(of: places.newStore) == ["after", "early"])
     }
 
     @Test("The old store was written to since: that is merged by the next run", arguments: [false, true])
@@ -71,12 +62,12 @@ struct InterruptedUnshareTests {
         #expect(error?.outcome == .busy)
         #expect(error?.advice.contains("Remove") == false)
         #expect(error?.next == .unshare(old: places.oldStore.path, new: places.newStore.path))
-        #expect(try rows(of: places.oldStore) == (isCommitted ? ["early", "late", "new"] : ["early", "late"]))
+        #expect(try places.rows(of: places.oldStore) == (isCommitted ? ["early", "late", "new"] : ["early", "late"]))
         #expect(try places.migrator().status().run == .shared)
         #expect(try unsharing(places).unshare().outcome == .unshared)
-        #expect(try rows(of: places.oldStore) == ["early", "late", "new"])
+        #expect(try places.rows(of: places.oldStore) == ["early", "late", "new"])
         let kept = try places.old.directory.openDirectory(AsideFolder.name(for: killed.transaction))
-        #expect(try rows(of: StoreLocation(folder: kept.path, name: places.name)) == ["early"])
+        #expect(try places.rows(of: StoreLocation(folder: kept.path, name: places.name)) == ["early"])
     }
 
     @Test("The same with the objects of Core Data", arguments: [false, true])

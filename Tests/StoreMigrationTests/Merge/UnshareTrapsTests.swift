@@ -40,15 +40,6 @@ struct UnshareTrapsTests {
         }
     }
 
-    private func rows(of store: StoreLocation) throws -> [String] {
-        try StoreReader()
-            .withView(of: store) { view in
-                var rows: [String] = []
-                try view.connection.forEachRow("SELECT x FROM t ORDER BY x") { rows.append($0.text(0) ?? "") }
-                return rows
-            }
-    }
-
     @Test("A write while the new store is copied ends the run, and the next one merges it first", arguments: modes)
     func writtenMeanwhile(mode: String) throws {
         let places = try captured(mode: mode)
@@ -65,11 +56,11 @@ struct UnshareTrapsTests {
 
         #expect(error?.outcome == .busy)
         #expect(error?.next == .unshare(old: places.oldStore.path, new: places.newStore.path))
-        #expect(try rows(of: places.oldStore) == ["early", "late"])
+        #expect(try places.rows(of: places.oldStore) == ["early", "late"])
         #expect(try !places.isFenced(places.newStore))
         #expect(try places.migrator().status().run == .shared)
         #expect(try unsharing(places).unshare().outcome == .unshared)
-        #expect(try rows(of: places.oldStore) == ["early", "late", "new"])
+        #expect(try places.rows(of: places.oldStore) == ["early", "late", "new"])
     }
 
     @Test("A write after an interruption ends the run that goes on, and the next one merges it first", arguments: modes)
@@ -84,9 +75,9 @@ struct UnshareTrapsTests {
         let error = #expect(throws: MigrationError.self) { try unsharing(places).unshare() }
 
         #expect(error?.outcome == .busy)
-        #expect(try rows(of: places.oldStore) == ["early", "late"])
+        #expect(try places.rows(of: places.oldStore) == ["early", "late"])
         #expect(try unsharing(places).unshare().outcome == .unshared)
-        #expect(try rows(of: places.oldStore) == ["early", "late"])
+        #expect(try places.rows(of: places.oldStore) == ["early", "late"])
     }
 
     @Test("A store that came to the place of a retired one does not give way")
@@ -98,11 +89,11 @@ struct UnshareTrapsTests {
         let error = #expect(throws: MigrationError.self) { try unsharing(places).unshare() }
 
         #expect(error?.outcome == .needsDecision)
-        #expect(try rows(of: places.oldStore) == ["another"])
+        #expect(try places.rows(of: places.oldStore) == ["another"])
         #expect(try places.migrator().status().run == .retired)
         try places.old.directory.removeFile(places.name)
         #expect(try unsharing(places).unshare().outcome == .unshared)
-        #expect(try rows(of: places.oldStore) == ["early"])
+        #expect(try places.rows(of: places.oldStore) == ["early"])
     }
 
     @Test("What was written meanwhile and taken back is no late write")
@@ -121,7 +112,7 @@ struct UnshareTrapsTests {
 
         #expect(outcome.outcome == .unshared)
         #expect(app.waitForExit() == 0)
-        #expect(try rows(of: places.oldStore) == ["early", "logged"])
+        #expect(try places.rows(of: places.oldStore) == ["early", "logged"])
     }
 
     @Test("Brought back before, it is not brought back again though the journal beside the new store is gone")

@@ -100,13 +100,7 @@ struct RetireTrapsTests {
         try journal.append(.retiring(to: name))
         try places.old.overwrite(places.name, at: 18, [3])
 
-        switch verb {
-        case "unshare":
-            let unsharing = StoreUnsharing(places.oldStore.url, from: places.newStore.url)
-            #expect(try unsharing.unshare().outcome == .unshared)
-        case "share": #expect(try places.share { $0.oldStore = .capture }.outcome == .alreadyShared)
-        default: #expect(try Recovery(of: places.oldStore.url).resume().outcome == .done)
-        }
+        try goOn(with: verb, places)
 
         let app = try StoreWriterProcess(places.oldStore.path)
         #expect(try app.execute("INSERT INTO t VALUES (3)") == "ok")
@@ -149,13 +143,7 @@ struct RetireTrapsTests {
         if moment != "announced" { try fold(places) }
         if moment == "sealed" { try places.old.overwrite(places.name, at: 18, [3]) }
 
-        switch verb {
-        case "unshare":
-            let unsharing = StoreUnsharing(places.oldStore.url, from: places.newStore.url)
-            #expect(try unsharing.unshare().outcome == .unshared)
-        case "share": #expect(try places.share { $0.oldStore = .capture }.outcome == .alreadyShared)
-        default: #expect(try Recovery(of: places.oldStore.url).resume().outcome == .done)
-        }
+        try goOn(with: verb, places)
 
         let app = try StoreWriterProcess(places.oldStore.path)
         #expect(try app.execute("PRAGMA journal_mode") == "value wal")
@@ -207,6 +195,17 @@ struct RetireTrapsTests {
 
         #expect(try places.old.directory.status(of: places.name) == nil)
         #expect(try places.old.directory.entries().allSatisfy { !$0.contains("retired") })
+    }
+
+    /// Goes on after a retirement that was stopped.
+    private func goOn(with verb: String, _ places: Places) throws {
+        switch verb {
+        case "unshare":
+            let unsharing = StoreUnsharing(places.oldStore.url, from: places.newStore.url)
+            #expect(try unsharing.unshare().outcome == .unshared)
+        case "share": #expect(try places.share { $0.oldStore = .capture }.outcome == .alreadyShared)
+        default: #expect(try Recovery(of: places.oldStore.url).resume().outcome == .done)
+        }
     }
 
     private func bases(of places: Places) throws -> [String] {

@@ -56,6 +56,16 @@ extension Places {
         )
     }
 
+    /// What the column `x` of the table `t` holds, in its order.
+    func rows(of store: StoreLocation) throws -> [String] {
+        try StoreReader()
+            .withView(of: store) { view in
+                var rows: [String] = []
+                try view.connection.forEachRow("SELECT x FROM t ORDER BY x") { rows.append($0.text(0) ?? "") }
+                return rows
+            }
+    }
+
     /// True when a fence of ours stands in the store.
     func isFenced(_ location: StoreLocation) throws -> Bool {
         try StoreReader().withView(of: location) { try StoreFence(reading: $0.connection) } != nil
