@@ -116,6 +116,9 @@ package enum RunState: Hashable, Sendable {
             return .interrupted(InterruptedRun(run: run))
         case (.rolledBack, .interrupted(let current)), (.restored, .interrupted(let current)):
             return current.former.map { .shared($0) } ?? .none
+        case (.base(let base), .unsharing(var shared, let transaction)):
+            shared.base = base
+            return .unsharing(shared, transaction: transaction)
         // Nothing was brought back: what held before holds again.
         case (.rolledBack, .unsharing(var shared, _)):
             guard let name = shared.retiredTo else { return .shared(shared) }

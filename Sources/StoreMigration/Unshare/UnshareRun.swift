@@ -141,6 +141,12 @@ struct UnshareRun {
         _ transaction: String,
         _ journal: inout MigrationJournal
     ) throws -> RunResult? {
+        // The merge of what was written since asks for what both places held, and a fence alone keeps none of it.
+        if shared.base == nil, shared.retiredTo == nil,
+            let base = try wayBack.keepReplacedContent(transaction, in: stateFolder.open())
+        {
+            try journal.append(.base(base))
+        }
         do {
             return try wayBack.bringBack(shared, transaction)
         } catch is DestinationWritten {

@@ -35,6 +35,25 @@ struct WayBack {
         }
     }
 
+    /// Keeps what the old store held when it was shared as a base in `folder`, where an earlier try was killed and the store
+    /// was written to since; nil elsewhere, and where the copy that was put aside is not the one that the journal tells of.
+    ///
+    /// Asked before that try is taken back, which may take its journal away.
+    func keepReplacedContent(_ transaction: String, in folder: Directory) throws -> JournalRecord.BaseFile? {
+        guard case .interrupted(let run) = try stateFolder.state(), run.run.transaction == transaction,
+            let replacement = run.replacement, let oldFolder = try gatherer.folder(of: old),
+            let aside = try AsideRemains(of: transaction, identity: run.aside, in: oldFolder)
+        else { return nil }
+        let recovery = RunRecovery(run, options: options, monitor: monitor, logger: logger)
+        let copy = StoreLocation(folder: aside.folder.path, name: old.name)
+        guard try recovery.decision() == .undecided, try aside.folder.status(of: copy.name).map({ $0.size > 0 }) == true
+        else { return nil }
+        return try gatherer.reader.withView(of: copy) { view in
+            let digest = try StoreDigest(of: view.connection, externalFiles: nil, monitor: monitor).value
+            return digest == replacement.loserDigest ? try CapturedBase.keep(view, of: transaction, in: folder) : nil
+        }
+    }
+
     /// Copies the new store over the old one; nil when an earlier attempt did.
     ///
     /// Throws `DestinationWritten` where the old store holds something else than was shared, and `DestinationAppeared`

@@ -50,9 +50,14 @@ struct InterruptedUnshareTests {
         #expect(try places.rows(of: places.newStore) == ["after", "early"])
     }
 
-    @Test("The old store was written to since: that is merged by the next run", arguments: [false, true])
-    func writtenSince(isCommitted: Bool) throws {
-        let places = try shared(.capture)
+    /// A fenced store takes no writes before its content was replaced.
+    static let writableCases: [(ShareOptions.OldStorePolicy, Bool)] = [
+        (.capture, false), (.capture, true), (.fence, true),
+    ]
+
+    @Test("The old store was written to since: that is merged by the next run", arguments: writableCases)
+    func writtenSince(policy: ShareOptions.OldStorePolicy, isCommitted: Bool) throws {
+        let places = try shared(policy)
         try write("INSERT INTO t VALUES (2, 'new')", to: places.newStore)
         let killed = try InterruptedWayBack(of: places, isCommitted: isCommitted)
         try write("INSERT INTO t VALUES (3, 'late')", to: places.oldStore)
@@ -70,11 +75,14 @@ struct InterruptedUnshareTests {
         #expect(try places.rows(of: StoreLocation(folder: kept.path, name: places.name)) == ["early"])
     }
 
-    @Test("The same with the objects of Core Data", arguments: [false, true])
-    func objectsWrittenSince(isCommitted: Bool) throws {
+    @Test("The same with the objects of Core Data", arguments: writableCases)
+    func objectsWrittenSince(policy: ShareOptions.OldStorePolicy, isCommitted: Bool) throws {
         let world = try MergeWorld(journalMode: "rollback")
         let places = world.places
-        try places.share(MergeWorld.capture)
+        try places.share {
+            MergeWorld.capture(&$0)
+            $0.oldStore = policy
+        }
         try world.add(3, "new", to: places.newStore)
         _ = try InterruptedWayBack(of: places, isCommitted: isCommitted)
         try world.add(4, "late", to: places.oldStore)
