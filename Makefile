@@ -94,7 +94,7 @@ fuzz: install-deps
 
 # The suites under the address sanitizer, and those where threads meet under the thread sanitizer, each in a build of
 # its own. Tests that preload something into the tool, hold other programs to their time or memory, or compile against
-# what was built are left to `make test`.
+# what was built are left to `make test`. A process for each module: the thread sanitizer breaks where all begin at once.
 ADDRESS_SUITES := SafeFiles StoreFormat StoreWriting ChangeMerging ChangeRelay StoreBackup StoreFixtures \
   ManagedObjects StoreVerification StoreMigration
 THREAD_SUITES := SafeFiles StoreFormat ChangeRelay StoreBackup ManagedObjects StoreVerification StoreMigration
@@ -106,9 +106,10 @@ sanitize-thread: export TSAN_OPTIONS := suppressions=$(CURDIR)/Tests/thread-sani
 
 sanitize-%: install-deps
 	swift build --build-tests $(SWIFT_FLAGS) --sanitize=$* --scratch-path .build/$*
-	suites="$(if $(filter address,$*),$(ADDRESS_SUITES),$(THREAD_SUITES))"; \
-	swift test --skip-build --sanitize=$* --scratch-path .build/$* $$(printf -- '--filter %sTests ' $$suites) \
-	  --skip ArchiveLimitsTests $(if $(filter thread,$*),--skip ProcessIdentityTests)
+	for suite in $(if $(filter address,$*),$(ADDRESS_SUITES),$(THREAD_SUITES)); do \
+	  swift test --skip-build --sanitize=$* --scratch-path .build/$* --filter "$${suite}Tests" \
+	    --skip ArchiveLimitsTests $(if $(filter thread,$*),--skip ProcessIdentityTests); \
+	done
 
 # How much of the modules that users' data depends on the tests reach, by region, in a build of its own.
 coverage: install-deps

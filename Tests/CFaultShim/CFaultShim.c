@@ -12,6 +12,7 @@
 #include <linux/openat2.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -46,10 +47,12 @@ struct verdict {
 
 static const struct verdict unharmed;
 
-/* The function of this name that would have been called without this library. */
+/* The function of this name that would have been called without this library, kept by whichever thread asks first. */
 #define NEXT(name)                                                                                                     \
-    static __typeof__(&name) next;                                                                                     \
-    if (next == NULL) next = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+    static _Atomic(__typeof__(&name)) kept;                                                                            \
+    if (atomic_load_explicit(&kept, memory_order_relaxed) == NULL)                                                     \
+        atomic_store_explicit(&kept, (__typeof__(&name))dlsym(RTLD_NEXT, #name), memory_order_relaxed);                \
+    __typeof__(&name) next = atomic_load_explicit(&kept, memory_order_relaxed)
 
 __attribute__((constructor)) static void prepare(void) {
     const char *root_path = getenv("FAULT_SHIM_ROOT"), *report_path = getenv("FAULT_SHIM_REPORT");
