@@ -53,22 +53,22 @@ public final class RelayConsumer: Sendable {
 
     private func read(limit: Int) throws(RelayError) -> RelayBatch {
         try queue.read { connection in
-            try connection.beginReading()
-            defer { connection.rollback() }
-            var found: (position: Int64, needsRefresh: Bool)?
-            try connection.forEachRow(
-                "SELECT position, needs_refresh FROM consumer WHERE name = ?",
-                [.text(name)]
-            ) { row in
-                found = (row.integer(0), row.integer(1) != 0)
+            try connection.inReadTransaction {
+                var found: (position: Int64, needsRefresh: Bool)?
+                try connection.forEachRow(
+                    "SELECT position, needs_refresh FROM consumer WHERE name = ?",
+                    [.text(name)]
+                ) { row in
+                    found = (row.integer(0), row.integer(1) != 0)
+                }
+                guard let found else { throw RelayError.notRegistered(name, path: queue.location.path) }
+                let notices = try RelayQueue.notices(after: found.position, limit: limit, connection)
+                return RelayBatch(
+                    needsFullRefresh: found.needsRefresh,
+                    notices: notices,
+                    position: notices.last?.sequence ?? found.position
+                )
             }
-            guard let found else { throw RelayError.notRegistered(name, path: queue.location.path) }
-            let notices = try RelayQueue.notices(after: found.position, limit: limit, connection)
-            return RelayBatch(
-                needsFullRefresh: found.needsRefresh,
-                notices: notices,
-                position: notices.last?.sequence ?? found.position
-            )
         }
     }
 

@@ -10,8 +10,8 @@ enum RelaySchema {
     /// Makes the tables in an empty file; throws for a file that is not ours.
     static func prepare(_ connection: StoreConnection, deadline: Deadline) throws {
         try connection.execute("PRAGMA synchronous=FULL")
-        if try isPrepared(connection) { return }
-        try connection.execute("PRAGMA journal_mode=WAL")
+        if try connection.inReadTransaction({ try isPrepared(connection) }) { return }
+        try connection.execute("PRAGMA journal_mode=WAL", until: deadline)
         try connection.inTransaction(until: deadline) {
             // Somebody else may have been first.
             if try !isPrepared(connection) { try connection.execute(tables) }
@@ -19,6 +19,9 @@ enum RelaySchema {
     }
 
     /// False for an empty file; throws for one that is not ours.
+    ///
+    /// Where others may write, it is to be called in a transaction: half of what it asks would be from before a file was made
+    /// ours, and half from after.
     static func isPrepared(_ connection: StoreConnection) throws -> Bool {
         let id = try connection.value("PRAGMA application_id")?.integer ?? 0
         let found = try connection.value("PRAGMA user_version")?.integer ?? 0

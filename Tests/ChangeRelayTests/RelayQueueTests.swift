@@ -1,6 +1,7 @@
 import ChangeRelay
 import Dispatch
 import FoundationEssentials
+import Glibc
 import SafeFiles
 import StoreFormat
 import Synchronization
@@ -238,6 +239,25 @@ struct RelayQueueTests {
         let expected = (0..<writers).map { ("w\($0)", (1...posts).map(Int64.init)) }
         #expect(seen == Dictionary(uniqueKeysWithValues: expected))
         #expect(try left(queue) == 0)
+    }
+
+    @Test("Of many who come at once to a store without a queue one makes it, and everybody has it")
+    func manyAtFirst() throws {
+        let stores = getenv("STORE_MIGRATE_SOAK") == nil ? 60 : 2_000
+        let failures = Mutex<[any Error]>([])
+        for number in 0..<stores {
+            let fresh = try scratch.makeStore("CREATE TABLE t (x)", as: "fresh \(number)")
+            DispatchQueue.concurrentPerform(iterations: 6) { writer in
+                do {
+                    let queue = try RelayQueue(beside: fresh, lockTimeout: .seconds(120))
+                    try queue.post(notice(1, by: "w\(writer)"))
+                } catch {
+                    failures.withLock { $0.append(error) }
+                }
+            }
+            #expect(try left(RelayQueue(beside: fresh)) == 6)
+        }
+        #expect(failures.withLock { $0.map { "\($0)" } } == [])
     }
 
     @Test("The queue has the store's mode, whatever the umask")

@@ -8,7 +8,7 @@ final class ContainerPeer: Peer {
     private let container: PersistentContainer
     private let heard = HeardCount()
     private let observation = Mutex<ChangeObservation?>(nil)
-    private let following = Mutex<Task<Void, Never>?>(nil)
+    private let following = Mutex<Task<String, Never>?>(nil)
 
     /// Roles are `history`, `posts`, `read-only` and `rollback`.
     init(_ store: StoreLocation, roles: Set<String>) throws {
@@ -31,7 +31,7 @@ final class ContainerPeer: Peer {
         case "insert", "update", "delete", "saves": return try change(words)
         // The dummies that the view context holds, as it has them.
         case "show": return try container.viewContext.performAndWait { try Self.text($0) }
-        // Waits until it holds just these; what it holds instead when two minutes pass without news.
+        // Waits until it holds just these; what it holds instead when following ended, or two minutes pass without news.
         case "until":
             while true {
                 let heardBefore = heard.value
@@ -56,11 +56,13 @@ final class ContainerPeer: Peer {
         case "wait": return heard.wait(for: rest.first.flatMap { Int($0) } ?? 1) ? "\(heard.value)" : "late"
         case "follow":
             let (container, heard) = (container, heard)
-            let task = Task<Void, Never> {
+            let task = Task {
                 do {
                     try await container.followRemoteChanges(as: rest.first) { _ in heard.hear() }
+                    return "ok"
                 } catch {
-                    say("error \(error)")
+                    heard.end()
+                    return "error \(error)"
                 }
             }
             following.withLock { $0 = task }
@@ -68,8 +70,7 @@ final class ContainerPeer: Peer {
         case "unfollow":
             let task = following.withLock { $0 }
             task?.cancel()
-            await task?.value
-            return "ok"
+            return await task?.value ?? "ok"
         default: throw UnknownCommand()
         }
     }

@@ -189,12 +189,12 @@ package final class StoreConnection {
         guard try sqlite3_db_readonly(openHandle(), "main") == 0 else {
             throw StoreError(.notWritable, path: location.path, "this user may not write to the store")
         }
-        try insist("BEGIN IMMEDIATE", until: deadline, monitor)
+        try execute("BEGIN IMMEDIATE", until: deadline, monitor)
     }
 
     /// Commits; waits for readers that stand in the way until the deadline, and leaves the transaction open after it.
     package func commit(deadline: Deadline) throws {
-        try insist("COMMIT", until: deadline)
+        try execute("COMMIT", until: deadline)
     }
 
     /// Rolls the transaction back, if one is open.
@@ -203,8 +203,8 @@ package final class StoreConnection {
         sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
     }
 
-    /// Runs a statement again and again while it is refused for a lock: SQLite does not ask the busy handler every time.
-    private func insist(
+    /// Executes a statement, again and again while it is refused for a lock: SQLite does not ask the busy handler every time.
+    package func execute(
         _ sql: String,
         until deadline: Deadline,
         _ monitor: WorkMonitor = .silent

@@ -8,6 +8,17 @@ import Testing
 /// The published flows, each with two real processes (FLOWS F2 and F3).
 @Suite("Two processes and one store")
 struct FlowTests {
+    /// Says a line to a peer; an answer that is not the expected one is shown.
+    private func expect(
+        _ peer: StoreWriterProcess,
+        _ line: String,
+        answers expected: String = "ok",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let answer = try peer.execute(line)
+        #expect(answer == expected, "\(line)", sourceLocation: sourceLocation)
+    }
+
     @Test(
         "F2: what a widget saves while the app sleeps is merged when it wakes, after a crash too",
         arguments: SharedStack.Kind.all
@@ -16,23 +27,22 @@ struct FlowTests {
         let stack = try SharedStack(kind)
         let widget = try stack.peer("posts")
         let app = try stack.peer("posts")
-        #expect(try app.execute("fetch") == "1=dummy 1 2=dummy 2 3=dummy 3")
-        #expect(try app.execute("merge app") == "0 0 -")
+        try expect(app, "fetch", answers: "1=dummy 1 2=dummy 2 3=dummy 3")
+        try expect(app, "merge app", answers: "0 0 -")
         app.suspend(true)
-        #expect(try widget.execute("update 1 changed") == "ok")
-        #expect(try widget.execute("insert 4 new") == "ok")
-        #expect(try widget.execute("delete 2") == "ok")
+        try expect(widget, "update 1 changed")
+        try expect(widget, "insert 4 new")
+        try expect(widget, "delete 2")
         app.suspend(false)
-        let merged = try app.execute("merge app")
-        #expect(merged == (kind.tracksHistory ? "3 3 -" : "3 0 -"))
-        #expect(try app.execute("show") == "1=changed 3=dummy 3 4=new")
+        try expect(app, "merge app", answers: kind.tracksHistory ? "3 3 -" : "3 0 -")
+        try expect(app, "show", answers: "1=changed 3=dummy 3 4=new")
         // Killed before it merged: the next one has the same to merge, and no more.
-        #expect(try widget.execute("update 1 again") == "ok")
+        try expect(widget, "update 1 again")
         app.killNow()
         let next = try stack.peer("posts")
-        #expect(try next.execute("fetch") == "1=again 3=dummy 3 4=new")
-        #expect(try next.execute("merge app") == (kind.tracksHistory ? "1 1 -" : "1 0 -"))
-        #expect(try next.execute("merge app") == "0 0 -")
+        try expect(next, "fetch", answers: "1=again 3=dummy 3 4=new")
+        try expect(next, "merge app", answers: kind.tracksHistory ? "1 1 -" : "1 0 -")
+        try expect(next, "merge app", answers: "0 0 -")
     }
 
     @Test(
@@ -44,25 +54,24 @@ struct FlowTests {
         let (app, widget) = (try stack.peer("posts"), try stack.peer("posts"))
         for (peer, name) in [(app, "app"), (widget, "widget")] {
             _ = try peer.execute("fetch")
-            #expect(try peer.execute("follow \(name)") == "ok")
+            try expect(peer, "follow \(name)")
         }
-        #expect(try widget.execute("update 1 fromWidget") == "ok")
-        #expect(try app.execute("until 1=fromWidget 2=dummy 2 3=dummy 3") == "ok")
-        #expect(try app.execute("update 2 fromApp") == "ok")
-        #expect(try widget.execute("until 1=fromWidget 2=fromApp 3=dummy 3") == "ok")
+        try expect(widget, "update 1 fromWidget")
+        try expect(app, "until 1=fromWidget 2=dummy 2 3=dummy 3")
+        try expect(app, "update 2 fromApp")
+        try expect(widget, "until 1=fromWidget 2=fromApp 3=dummy 3")
         // A program that knows of none of this.
         let foreign = try StoreWriterProcess(stack.location.path)
-        #expect(try foreign.execute("UPDATE ZTESTDUMMY SET ZNAME = 'foreign', Z_OPT = Z_OPT + 1 WHERE ZID = 3") == "ok")
-        let seen = try app.execute("until 1=fromWidget 2=fromApp 3=foreign")
-        #expect(seen == "ok")
-        #expect(try widget.execute("until 1=fromWidget 2=fromApp 3=foreign") == "ok")
+        try expect(foreign, "UPDATE ZTESTDUMMY SET ZNAME = 'foreign', Z_OPT = Z_OPT + 1 WHERE ZID = 3")
+        try expect(app, "until 1=fromWidget 2=fromApp 3=foreign")
+        try expect(widget, "until 1=fromWidget 2=fromApp 3=foreign")
         // What changed nothing is not read.
         _ = try app.execute("merge app")
         let rows = try app.execute("rows")
-        #expect(try foreign.execute("SELECT count(*) FROM ZTESTDUMMY") == "value 3")
-        #expect(try app.execute("merge app") == "0 0 -")
-        #expect(try app.execute("rows") == rows)
-        for peer in [app, widget] { #expect(try peer.execute("unfollow") == "ok") }
+        try expect(foreign, "SELECT count(*) FROM ZTESTDUMMY", answers: "value 3")
+        try expect(app, "merge app", answers: "0 0 -")
+        try expect(app, "rows", answers: rows)
+        for peer in [app, widget] { try expect(peer, "unfollow") }
     }
 
     @Test(
@@ -72,14 +81,14 @@ struct FlowTests {
     func ownSaves(kind: SharedStack.Kind) throws {
         let stack = try SharedStack(kind)
         let (app, widget) = (try stack.peer("posts"), try stack.peer("posts"))
-        #expect(try app.execute("listen") == "ok")
-        #expect(try app.execute("saves 100") == "ok")
-        #expect(try widget.execute("update 2 x") == "ok")
+        try expect(app, "listen")
+        try expect(app, "saves 100")
+        try expect(widget, "update 2 x")
         // A commit that is not posted at once, on a busy machine, is heard once more when it is.
         let first = try #require(Int(app.execute("wait 1")))
         #expect((1...2).contains(first))
-        #expect(try app.execute("saves 100") == "ok")
-        #expect(try widget.execute("update 2 y") == "ok")
+        try expect(app, "saves 100")
+        try expect(widget, "update 2 y")
         let last = try #require(Int(app.execute("wait \(first + 1)")))
         #expect((first + 1...4).contains(last))
     }
@@ -90,13 +99,13 @@ struct FlowTests {
         let stack = try SharedStack()
         let (app, widget) = (try stack.peer("posts"), try stack.peer("posts"))
         _ = try app.execute("fetch")
-        #expect(try app.execute("listen") == "ok")
+        try expect(app, "listen")
         app.suspend(true)
-        #expect(try widget.execute("saves \(saves)") == "ok")
+        try expect(widget, "saves \(saves)")
         app.suspend(false)
         let first = try #require(Int(app.execute("wait 1")))
         #expect((1...10).contains(first))
-        #expect(try widget.execute("update 2 last") == "ok")
+        try expect(widget, "update 2 last")
         let last = try #require(Int(app.execute("wait \(first + 1)")))
         #expect((2...11).contains(last))
     }
@@ -109,7 +118,7 @@ struct FlowTests {
         let stack = try SharedStack(kind)
         let app = try stack.peer("posts")
         _ = try app.execute("fetch")
-        #expect(try app.execute("follow app") == "ok")
+        try expect(app, "follow app")
         for round in 1...(getenv("STORE_MIGRATE_SOAK") == nil ? 2 : 20) {
             let widget = try stack.peer("posts")
             try widget.say("saves 1000000")
@@ -122,19 +131,19 @@ struct FlowTests {
         #expect(try stack.peer("posts").execute("update 2 last") == "ok")
         _ = try app.execute("merge app")
         #expect(try app.execute("show").contains("2=last"))
-        #expect(try app.execute("unfollow") == "ok")
+        try expect(app, "unfollow")
     }
 
     @Test("A read-only extension sees what the app saves, and tells nobody anything", arguments: SharedStack.Kind.all)
     func readOnlyExtension(kind: SharedStack.Kind) throws {
         let stack = try SharedStack(kind)
         let (app, widget) = (try stack.peer("posts"), try stack.peer("posts", "read-only"))
-        #expect(try widget.execute("fetch") == "1=dummy 1 2=dummy 2 3=dummy 3")
-        #expect(try app.execute("listen") == "ok")
-        #expect(try widget.execute("follow") == "ok")
-        #expect(try app.execute("update 1 seen") == "ok")
-        #expect(try widget.execute("until 1=seen 2=dummy 2 3=dummy 3") == "ok")
+        try expect(widget, "fetch", answers: "1=dummy 1 2=dummy 2 3=dummy 3")
+        try expect(app, "listen")
+        try expect(widget, "follow")
+        try expect(app, "update 1 seen")
+        try expect(widget, "until 1=seen 2=dummy 2 3=dummy 3")
         #expect(try widget.execute("update 1 never").hasPrefix("error"))
-        #expect(try app.execute("heard") == "0")
+        try expect(app, "heard", answers: "0")
     }
 }
