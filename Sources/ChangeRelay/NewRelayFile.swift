@@ -1,6 +1,5 @@
 import SafeFiles
 import StoreFormat
-import SystemPackage
 
 /// How a file of ours comes to lie beside a store.
 enum NewRelayFile {
@@ -8,12 +7,10 @@ enum NewRelayFile {
     static func createIfAbsent(_ name: String, likeStore store: String, in folder: Directory) throws {
         guard try folder.status(of: name) == nil else { return }
         let status = try folder.status(of: store)
-        do throws(FileError) {
-            let file = try folder.createFile(name, mode: status.map { $0.mode & 0o666 } ?? 0o600)
+        _ = try folder.introduce(name) { nursery in
+            let file = try nursery.createFile(name, mode: status.map { $0.mode & 0o666 } ?? 0o600)
             if let status { try file.setGroupIfAllowed(status.group) }
             try file.close()
-        } catch {
-            guard error.errno == .fileExists else { throw error }
         }
     }
 }

@@ -64,7 +64,10 @@ public final class RelayQueue: Sendable {
             let folder = try Directory.open(path: store.folder)
             try NewRelayFile.createIfAbsent(location.name, likeStore: store.name, in: folder)
             let connection = try StoreConnection(location, access: .liveWriting, lockTimeout: lockTimeout)
-            try RelaySchema.prepare(connection, deadline: Deadline(after: lockTimeout))
+            if try RelaySchema.prepare(connection, deadline: Deadline(after: lockTimeout)) {
+                // Whoever made the file, and no tables in it, may have left more.
+                folder.removeUnintroduced()
+            }
             state = Mutex(State(connection: connection))
             self.folder = folder
         } catch {

@@ -7,15 +7,16 @@ enum RelaySchema {
     private static let applicationID: Int64 = 0x534D_726C
     private static let version: Int64 = 1
 
-    /// Makes the tables in an empty file; throws for a file that is not ours.
-    static func prepare(_ connection: StoreConnection, deadline: Deadline) throws {
+    /// Makes the tables in an empty file; false when they are there, and throws for a file that is not ours.
+    static func prepare(_ connection: StoreConnection, deadline: Deadline) throws -> Bool {
         try connection.execute("PRAGMA synchronous=FULL")
-        if try connection.inReadTransaction({ try isPrepared(connection) }) { return }
+        if try connection.inReadTransaction({ try isPrepared(connection) }) { return false }
         try connection.execute("PRAGMA journal_mode=WAL", until: deadline)
         try connection.inTransaction(until: deadline) {
             // Somebody else may have been first.
             if try !isPrepared(connection) { try connection.execute(tables) }
         }
+        return true
     }
 
     /// False for an empty file; throws for one that is not ours.

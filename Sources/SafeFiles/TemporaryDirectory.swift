@@ -89,7 +89,7 @@ package final class TemporaryDirectory: Sendable {
         let user = ProcessIdentity.effectiveUser
         for name in (try? parent.entries { isOurs($0, prefix: prefix) }) ?? [] {
             guard let status = try? parent.status(of: name), status.kind == .directory, status.owner == user,
-                status.mode == 0o700, let directory = try? parent.openDirectory(name),
+                status.mode & 0o777 == 0o700, let directory = try? parent.openDirectory(name),
                 lock(directory) == .isOurs, leads(name, to: directory, in: parent)
             else { continue }
             directory.removeContents()

@@ -18,6 +18,18 @@ package enum NewStoreFile {
         }
     }
 
+    /// Throws where a log or a journal waits for a store that is not there: SQLite would take it for the new store's own.
+    package static func requireNoSidecars(of location: StoreLocation, in directory: Directory) throws {
+        for name in [location.writeAheadLogName, location.journalName]
+        where try directory.status(of: name) != nil {
+            throw StoreError(
+                .incompatible,
+                path: location.path,
+                "\(name) lies where the store is to be made, and SQLite would take it for the store's own"
+            )
+        }
+    }
+
     /// Creates the file exclusively and opens it; throws when anything of that name is there.
     ///
     /// Nothing is ever checkpointed unless the caller asks for it, so what is committed stays in the `-wal`.
@@ -34,14 +46,7 @@ package enum NewStoreFile {
                 "the page size \(layout.pageSize) is not a power of two from 512 to 65536"
             )
         }
-        for name in [location.writeAheadLogName, location.journalName]
-        where try directory.status(of: name) != nil {
-            throw StoreError(
-                .incompatible,
-                path: location.path,
-                "\(name) lies where the store is to be made, and SQLite would take it for the store's own"
-            )
-        }
+        try requireNoSidecars(of: location, in: directory)
         try directory.createFile(location.name, mode: mode).close()
         let connection = try StoreConnection(location, access: .privateCopy)
         connection.withHandle { handle in

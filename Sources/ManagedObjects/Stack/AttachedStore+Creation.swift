@@ -22,12 +22,16 @@ extension AttachedStore {
         let mode = description.sqlitePragmas.first { $0.key.lowercased() == "journal_mode" }?.value.lowercased()
         options.journalMode = mode == nil || mode == "wal" ? .wal : .rollback
         let builder = try StoreBuilder(model, uuid: UUID().uuidString, options: options)
-        let connection = try builder.build(at: location, in: directory, mode: description.posixMode ?? 0o644)
-        try NewStoreFile.closeClean(connection)
-        if let name = description.posixGroup {
-            // Nobody has it open yet, so no lock is lost with the file.
-            let file = try directory.openFile(location.name, for: .writing)
-            try file.setOwner(user: nil, group: group(name, location.path))
+        let owningGroup = try description.posixGroup.map { try group($0, location.path) }
+        try NewStoreFile.requireNoSidecars(of: location, in: directory)
+        // Where another process was quicker, its store is the one.
+        _ = try directory.introduce(location.name) { nursery in
+            let place = StoreLocation(folder: nursery.path, name: location.name)
+            let mode = description.posixMode ?? 0o644
+            try NewStoreFile.closeClean(builder.build(at: place, in: nursery, mode: mode))
+            guard let owningGroup else { return }
+            let file = try nursery.openFile(place.name, for: .writing)
+            try file.setOwner(user: nil, group: owningGroup)
             try file.close()
         }
     }

@@ -1,8 +1,10 @@
+import Dispatch
 import FoundationEssentials
 import ManagedObjects
 import SafeFiles
 import StoreFormat
 import StoreStrategies
+import Synchronization
 import TestSupport
 import Testing
 
@@ -48,6 +50,50 @@ struct ContainerTests {
             .addPersistentStore(with: description)
         #expect(store.journalMode == "wal")
         #expect(try scratch.directory.status(of: "new.sqlite") != nil)
+    }
+
+    @Test("of many who come at once where no store is one makes it, and all have the same", arguments: [false, true])
+    func manyAtFirst(tracksHistory: Bool) throws {
+        for round in 1...20 {
+            let scratch = try ScratchFolder()
+            var description = PersistentStoreDescription(url: scratch.location("new.sqlite").url)
+            description.isHistoryTrackingEnabled = tracksHistory
+            description.postsRemoteChangeNotifications = true
+            description.timeout = 120
+            if round.isMultiple(of: 2) { description.sqlitePragmas["journal_mode"] = "delete" }
+            let failures = Mutex<[String]>([])
+            DispatchQueue.concurrentPerform(iterations: 6) { [description] number in
+                do {
+                    let container = PersistentContainer(
+                        name: "new",
+                        managedObjectModel: SiblingStack.model,
+                        descriptions: [description],
+                        viewContextOn: .privateQueue
+                    )
+                    try container.loadPersistentStores()
+                    try container.insert(Int64(number), named: "\(number)")
+                } catch {
+                    failures.withLock { $0.append("\(error)") }
+                }
+            }
+            #expect(failures.withLock(\.self) == [])
+            let coordinator = PersistentStoreCoordinator(managedObjectModel: SiblingStack.model)
+            try coordinator.addPersistentStore(with: description)
+            let context = ManagedObjectContext(.privateQueue, coordinator: coordinator)
+            #expect(try context.performAndWait { try $0.count(for: FetchRequest(entityName: "TestDummy")) } == 6)
+            #expect(try scratch.directory.entries().filter { $0.hasPrefix(".store-migrate") } == [])
+        }
+    }
+
+    @Test("what a process that was killed left of a store it was making is in nobody's way, and goes with the next one")
+    func killedWhileMade() throws {
+        let scratch = try ScratchFolder()
+        let digits = String(repeating: "0a", count: 10)
+        let left = try scratch.directory.createDirectory(".store-migrate-new-\(digits)", mode: 0o700)
+        try left.createFile("new.sqlite", mode: 0o644).close()
+        let description = PersistentStoreDescription(url: scratch.location("new.sqlite").url)
+        try PersistentStoreCoordinator(managedObjectModel: Library.model).addPersistentStore(with: description)
+        #expect(try scratch.directory.entries().filter { $0.hasPrefix(".store-migrate") } == [])
     }
 
     @Test("effective options are read back")
