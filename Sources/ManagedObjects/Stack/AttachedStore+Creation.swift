@@ -23,8 +23,14 @@ extension AttachedStore {
         options.journalMode = mode == nil || mode == "wal" ? .wal : .rollback
         let builder = try StoreBuilder(model, uuid: UUID().uuidString, options: options)
         let owningGroup = try description.posixGroup.map { try group($0, location.path) }
-        try NewStoreFile.requireNoSidecars(of: location, in: directory)
-        // Where another process was quicker, its store is the one.
+        do {
+            try NewStoreFile.requireNoSidecars(of: location, in: directory)
+        } catch {
+            // A store gets its sidecars after its name: they may be those of another process, which was quicker.
+            guard try directory.status(of: location.name) == nil else { return }
+            throw error
+        }
+        // Here too, its store is the one.
         _ = try directory.introduce(location.name) { nursery in
             let place = StoreLocation(folder: nursery.path, name: location.name)
             let mode = description.posixMode ?? 0o644
