@@ -79,7 +79,11 @@ package final class SwapPlace: Sendable {
     package func isVictimLocked() throws -> Bool {
         try withVictim(O_RDONLY) { victim in
             guard let victim else { return false }
-            if flock(victim, LOCK_EX | LOCK_NB) == 0 { return false }
+            if flock(victim, LOCK_EX | LOCK_NB) == 0 {
+                // Closing does not give it back while a program that another test starts has the descriptor still.
+                flock(victim, LOCK_UN)
+                return false
+            }
             guard errno == EWOULDBLOCK else { throw Errno(rawValue: errno) }
             return true
         }
