@@ -70,7 +70,11 @@ final class WakeFile: Sendable {
                 content = found
             } else {
                 content = WakeContent()
-                if bytes.isEmpty { own.made.insert(content.epoch) }
+                if bytes.isEmpty {
+                    own.made.insert(content.epoch)
+                    // Whoever made the file, and counted nothing, may have left more.
+                    folder.removeUnintroduced()
+                }
             }
             content.count &+= 1
             try content.bytes.withUnsafeBytes { try lock.file.write($0, at: 0) }

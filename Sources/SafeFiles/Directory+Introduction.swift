@@ -21,7 +21,15 @@ extension Directory {
             guard error.errno == .fileExists else { throw error }
             return false
         }
+        temporary.remove()
         try synchronize()
+        return true
+    }
+
+    /// True when something has a name; a file that a power cut left with the name under which it was made, too, loses that.
+    package func isIntroduced(_ name: String) throws(FileError) -> Bool {
+        guard let status = try status(of: name) else { return false }
+        if status.linkCount > 1 { removeUnintroduced() }
         return true
     }
 

@@ -3,7 +3,7 @@ import SafeFiles
 
 extension Judge {
     /// What there is to object to in a place that a power cut left: to the place, to a run of the command in it, and if
-    /// told so to one run more, which must change nothing.
+    /// told so to one run more, which must change nothing if the command settles.
     ///
     /// A command that had ended has made its promise: what it left must hold, whatever of it was lost.
     package func objections(
@@ -23,7 +23,7 @@ extension Judge {
             if !found.isEmpty { objections.append(scratch.output) }
         }
         try again("run again: ")
-        guard isThorough else { return objections }
+        guard isThorough, settles else { return objections }
         let settled = try scratch.disk(in: guise)
         try again("run once more: ")
         objections += try settled.differences(from: scratch.disk(in: guise)).map { "run once more, it changed \($0)" }

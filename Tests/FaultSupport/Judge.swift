@@ -4,6 +4,8 @@ import SafeFiles
 package protocol Judge: Sendable {
     /// What is tried, for those who read a report.
     var name: String { get }
+    /// False for a command that does something each time it is run.
+    var settles: Bool { get }
 
     /// The command, for a place.
     func command(_ scratch: Scratch) -> Command
@@ -16,6 +18,8 @@ package protocol Judge: Sendable {
 }
 
 extension Judge {
+    package var settles: Bool { true }
+
     /// Objects to the end of a harmed run that is neither a success nor a failure that says what to do next; usage and
     /// "there is no store" are none.
     func objections(

@@ -58,6 +58,7 @@ enum Commands {
                 try RestoreJudge(template: template, displaced: other(), isDamaged: true)
             ),
             Maker("relay drain", try RelayDrainJudge(template: template)),
+            Maker("relay post", isPlain: false, RelayPostJudge(template: template)),
         ]
         return try makers.filter { $0.name.hasPrefix(only) && isPlain ?? $0.isPlain == $0.isPlain }
             .map { try $0.make() }

@@ -1,3 +1,4 @@
+import Glibc
 import SafeFiles
 import SystemPackage
 import TestSupport
@@ -63,6 +64,18 @@ struct IntroductionTests {
         try folder.setMode(0o2770)
         _ = try folder.introduce("file", make)
         #expect(try folder.status(of: "file")?.group == 4_321)
+    }
+
+    @Test("A file that a power cut left under both its names keeps the one that it was given")
+    func bothNames() throws {
+        let digits = String(repeating: "0a", count: 10)
+        let nursery = try folder.createDirectory(".store-migrate-new-\(digits)", mode: 0o700)
+        try make(nursery)
+        #expect(try !folder.isIntroduced("file"))
+        try #require(link(nursery.path + "/file", scratch.path + "/file") == 0)
+        #expect(try folder.isIntroduced("file"))
+        #expect(try folder.entries() == ["file"])
+        #expect(try folder.status(of: "file")?.linkCount == 1)
     }
 
     @Test("What processes left that were killed meanwhile is removed on demand")

@@ -15,7 +15,7 @@ extension AttachedStore {
     ) throws {
         let location = StoreLocation(url: description.url)
         let directory = try Directory.open(path: location.folder)
-        guard !description.isReadOnly, try directory.status(of: location.name) == nil else { return }
+        guard !description.isReadOnly, try !directory.isIntroduced(location.name) else { return }
         var options = StoreBuilder.Options()
         options.versionHashes = versionHashes
         options.tracksHistory = description.isHistoryTrackingEnabled
