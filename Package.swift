@@ -257,7 +257,7 @@ let package = Package(
             path: "Tests/FaultSupport",
             swiftSettings: strict
         ),
-        .tests("FaultTests", ["store-migrate", "FaultSupport", "SafeFiles"]),
+        .tests("FaultTests", ["store-migrate", "proofs", "FaultSupport", "SafeFiles"]),
         .executableTarget(
             name: "proofs",
             dependencies: ["store-migrate", "store-writer", "FaultSupport", "TestSupport", "SafeFiles", .arguments],

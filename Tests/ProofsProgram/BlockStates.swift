@@ -67,7 +67,6 @@ struct BlockStates: Proof {
     /// All commands on one file system, in this process.
     private func run(_ scale: Scale, on fileSystem: BlockFileSystem) throws -> Figure {
         let judges = try scale.journalModes.flatMap { try Commands.all(scale.only, journalMode: $0) }
-            .filter(Commands.isChosen)
         var figure = Figure(unit: "states", gate: scale.stopsAtFirst ? 0 : Self.gate * scale.journalModes.count)
         let wanted = scale.stopsAtFirst ? 20 * judges.count : figure.gate
         var (writes, time) = (0, Duration.zero)

@@ -1,26 +1,17 @@
 import FaultSupport
-import Foundation
 
 /// The commands that write, each with the judge of its promises.
 enum Commands {
-    /// Makes one judge; some look for their moment, or have archives made, which takes its time.
-    private struct Maker {
-        /// How the judge's name begins.
-        let name: String
-        /// False for another form of a command that is there in its plain form.
-        let isPlain: Bool
-        let make: () throws -> any Judge
+    /// The stores that they are tried on, all of one journal mode.
+    private struct Stores {
+        let journalMode: String
+        let template: StoreTemplate
 
-        init(_ name: String, isPlain: Bool = true, _ make: @escaping @autoclosure () throws -> any Judge) {
-            self.name = name
-            self.isPlain = isPlain
-            self.make = make
+        init(journalMode: String) throws {
+            self.journalMode = journalMode
+            template = try HabitTemplate.makeCoreData(journalMode: journalMode)
         }
-    }
 
-    /// Those whose names begin with some words, over Core Data stores, in one journal mode; all forms, or only the plain ones, or only the others.
-    static func all(_ only: String = "", journalMode: String = "wal", isPlain: Bool? = nil) throws -> [any Judge] {
-        let template = try HabitTemplate.makeCoreData(journalMode: journalMode)
         func withoutHistory() throws -> StoreTemplate {
             try HabitTemplate.makeCoreData(journalMode: journalMode, tracksHistory: false)
         }
@@ -28,44 +19,62 @@ enum Commands {
         func empty() throws -> StoreTemplate {
             try HabitTemplate.makeCoreData(journalMode: journalMode, isEmpty: true)
         }
-        var makers = [
-            Maker("share, ", ShareJudge(template: template)),
-            Maker("capture, ", isPlain: false, ShareJudge(template: template, policy: .capture)),
-            Maker("replace, ", isPlain: false, try ShareJudge(template: template, displaced: empty())),
-            Maker(
-                "described share, ",
-                isPlain: false,
-                try ShareJudge(template: withoutHistory(), described: DescribedShare())
-            ),
-            Maker("resume, ", try ResumeJudge(.beforePublishing, template: template)),
-            Maker("resume, ", try ResumeJudge(.afterPublishing, template: template)),
-            Maker("retire, ", RetireJudge(template: template)),
-        ]
-        makers += MergeJudge.Kind.allCases.map { kind in
-            Maker(
-                "\(kind.rawValue), ",
-                isPlain: [.unshare, .merge].contains(kind),
-                MergeJudge(kind: kind, template: template)
-            )
-        }
-        makers += [
-            Maker("backup, ", BackupJudge(template: template)),
-            Maker("restore, ", try RestoreJudge(template: template)),
-            Maker("restore, replacing, ", isPlain: false, try RestoreJudge(template: template, displaced: other())),
-            Maker(
-                "restore, clearing, ",
-                isPlain: false,
-                try RestoreJudge(template: template, displaced: other(), isDamaged: true)
-            ),
-            Maker("relay drain", try RelayDrainJudge(template: template)),
-            Maker("relay post", isPlain: false, RelayPostJudge(template: template)),
-        ]
-        return try makers.filter { $0.name.hasPrefix(only) && isPlain ?? $0.isPlain == $0.isPlain }
-            .map { try $0.make() }
     }
 
-    /// False if the environment names another command, to look closer at that one alone.
-    static func isChosen(_ judge: any Judge) -> Bool {
-        ProcessInfo.processInfo.environment["STORE_MIGRATE_FAULT_COMMAND"].map { judge.name.hasPrefix($0) } ?? true
+    /// Makes one judge; some look for their moment, or have archives made, which takes its time.
+    private struct Maker: Sendable {
+        /// How the judge's name begins.
+        let name: String
+        /// False for another form of a command that is there in its plain form.
+        let isPlain: Bool
+        let make: @Sendable (Stores) throws -> any Judge
+
+        init(_ name: String, isPlain: Bool = true, _ make: @escaping @Sendable (Stores) throws -> any Judge) {
+            self.name = name
+            self.isPlain = isPlain
+            self.make = make
+        }
+    }
+
+    private static let makers: [Maker] =
+        [
+            Maker("share, ") { ShareJudge(template: $0.template) },
+            Maker("capture, ", isPlain: false) { ShareJudge(template: $0.template, policy: .capture) },
+            Maker("replace, ", isPlain: false) { ShareJudge(template: $0.template, displaced: try $0.empty()) },
+            Maker("described share, ", isPlain: false) {
+                try ShareJudge(template: $0.withoutHistory(), described: DescribedShare())
+            },
+            Maker("resume, ") { try ResumeJudge(.beforePublishing, template: $0.template) },
+            Maker("resume, ") { try ResumeJudge(.afterPublishing, template: $0.template) },
+            Maker("retire, ") { RetireJudge(template: $0.template) },
+        ]
+        + MergeJudge.Kind.allCases.map { kind in
+            Maker("\(kind.rawValue), ", isPlain: [.unshare, .merge].contains(kind)) {
+                MergeJudge(kind: kind, template: $0.template)
+            }
+        }
+        + [
+            Maker("backup, ") { BackupJudge(template: $0.template) },
+            Maker("restore, ") { try RestoreJudge(template: $0.template) },
+            Maker("restore, replacing, ", isPlain: false) {
+                try RestoreJudge(template: $0.template, displaced: $0.other())
+            },
+            Maker("restore, clearing, ", isPlain: false) {
+                try RestoreJudge(template: $0.template, displaced: $0.other(), isDamaged: true)
+            },
+            Maker("relay drain") { try RelayDrainJudge(template: $0.template) },
+            Maker("relay post", isPlain: false) { RelayPostJudge(template: $0.template) },
+        ]
+
+    /// How the names of all of them begin.
+    static var names: [String] { makers.map(\.name) }
+
+    /// Those whose names begin with some words, over Core Data stores, in one journal mode.
+    ///
+    /// All forms, or only the plain ones, or only the others.
+    static func all(_ only: String = "", journalMode: String = "wal", isPlain: Bool? = nil) throws -> [any Judge] {
+        let stores = try Stores(journalMode: journalMode)
+        return try makers.filter { $0.name.hasPrefix(only) && isPlain ?? $0.isPlain == $0.isPlain }
+            .map { try $0.make(stores) }
     }
 }

@@ -14,12 +14,11 @@ struct CrashStates: Proof {
         // A few more than asked for: the last commands may have fewer than what is left for them.
         let states = scale.stopsAtFirst ? 300 : Self.gate.states * 11 / 10
         let pairs = scale.stopsAtFirst ? 0 : Self.gate.pairs * 11 / 10
-        let all = try ["wal", "delete"].flatMap { try Commands.all(scale.only, journalMode: $0) }
-        let judges = all.filter(Commands.isChosen)
+        let judges = try ["wal", "delete"].flatMap { try Commands.all(scale.only, journalMode: $0) }
         var (inside, fewest, seconds) = (0, Int.max, 0.0)
         for (number, judge) in judges.enumerated() where !scale.deadline.hasPassed {
             // Some commands have fewer states than their share; those after them have more.
-            let left = max(1, judges.count == all.count ? judges.count - number : all.count)
+            let left = judges.count - number
             var sweep = CrashSweep(judge)
             sweep.seed = scale.seed
             // Whoever tries everything needs all the time there is, so each has a share of it.

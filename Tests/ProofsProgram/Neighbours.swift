@@ -23,7 +23,7 @@ struct Neighbours: Proof {
         ]
         var figure = Figure(unit: "acts", gate: Self.gate)
         var (calls, inVain, successes, spoilt, mended) = (0, 0, 0, 0, 0)
-        for judge in judges where Commands.isChosen(judge) && !scale.deadline.hasPassed {
+        for judge in judges where judge.name.hasPrefix(scale.only) && !scale.deadline.hasPassed {
             var sweep = NeighbourSweep(judge, other: other)
             sweep.seed = scale.seed
             sweep.deadline = scale.deadline

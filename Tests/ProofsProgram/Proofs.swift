@@ -57,7 +57,7 @@ struct Proofs: AsyncParsableCommand {
         Self.all.filter { names.isEmpty ? soak || !Self.demanding.contains($0.name) : names.contains($0.name) }
     }
 
-    func run() async throws {
+    func validate() throws {
         let unknown = names.filter { name in !Self.all.contains { $0.name == name } }
         guard unknown.isEmpty else {
             throw ValidationError(
@@ -65,6 +65,16 @@ struct Proofs: AsyncParsableCommand {
                     + Self.all.map(\.name).joined(separator: ", ")
             )
         }
+        // What tries nothing breaks no promise.
+        guard Commands.names.contains(where: { $0.hasPrefix(only) }) else {
+            throw ValidationError(
+                "no command's name begins with '\(only)'; they begin: "
+                    + Commands.names.map { "'\($0)'" }.joined(separator: ", ")
+            )
+        }
+    }
+
+    func run() async throws {
         try settle()
         let minutes = soak || report != nil ? hours * 60 : 120
         var scale = Scale(

@@ -1,0 +1,21 @@
+import FaultSupport
+import SafeFiles
+import Testing
+
+@Suite("The program of the proofs")
+struct ProofsProgramTests {
+    @Test(
+        "What would try nothing, and so break no promise, is refused",
+        arguments: [
+            (["no-such-harness"], "no harness is called no-such-harness"),
+            (["single-faults", "--only", "no such command"], "no command's name begins with 'no such command'"),
+        ]
+    )
+    func nothingToTry(arguments: [String], words: String) throws {
+        let scratch = try Scratch()
+        let command = Command(executable: Command.buildFolder + "/proofs", arguments: arguments)
+        let ending = try scratch.run(command, shim: nil, point: nil, deadline: Deadline(after: .seconds(60)))
+        #expect(ending == .exited(64))
+        #expect(scratch.output.contains(words))
+    }
+}
