@@ -32,9 +32,14 @@ package final class FileLock: Sendable {
     ///
     /// Happens at the end of the lock's life at the latest.
     package func release() {
-        // The lock is gone whatever closing reports.
+        // Closing gives it back as well, unless a program that is being started still has the file from this one.
+        try? file.withDescriptor("unlock") { descriptor throws(Errno) in
+            try descriptor.operations.unlock(descriptor.number)
+        }
         try? file.close()
     }
+
+    deinit { release() }
 
     private static func open(_ name: String, in directory: Directory) throws(FileError) -> DurableFile {
         let operation = "lock"

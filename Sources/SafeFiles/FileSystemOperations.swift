@@ -54,6 +54,7 @@ package protocol FileSystemOperations: Sendable {
 
     /// Takes the exclusive `flock` without waiting.
     func lock(_ descriptor: Int32) throws(Errno)
+    func unlock(_ descriptor: Int32) throws(Errno)
     func takeLease(_ descriptor: Int32) throws(Errno)
     func holdsLease(_ descriptor: Int32) throws(Errno) -> Bool
     func returnLease(_ descriptor: Int32) throws(Errno)

@@ -8,6 +8,8 @@ extension LinuxFileSystem {
         try Self.check { flock(descriptor, LOCK_EX | LOCK_NB) }
     }
 
+    package func unlock(_ descriptor: Int32) throws(Errno) { try Self.check { flock(descriptor, LOCK_UN) } }
+
     package func takeLease(_ descriptor: Int32) throws(Errno) {
         if SeededBug.leaseNotTaken.isMade { return }
         try Self.check { clinux_set_lease(descriptor, Int32(F_WRLCK)) }

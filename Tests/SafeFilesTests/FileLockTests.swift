@@ -1,8 +1,9 @@
 import Glibc
-import SafeFiles
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import SafeFiles
 
 @Suite("A lock between processes and threads")
 struct FileLockTests {
@@ -23,7 +24,21 @@ struct FileLockTests {
         #expect(try FileLock.acquire("lock", in: folder, deadline: atOnce) == nil)
         #expect(try FileLock.acquire("lock", in: folder, deadline: Deadline(after: .milliseconds(30))) == nil)
         first.release()
-        #expect(try FileLock.acquire("lock", in: folder, deadline: soon) != nil)
+        #expect(try FileLock.acquire("lock", in: folder, deadline: atOnce) != nil)
+    }
+
+    @Test("Given back or let go of, it is free at once, though a process that is being started still has its file")
+    func inheritedByChild() throws {
+        func takeAndInherit() throws -> (lock: FileLock, inherited: Int32) {
+            let lock = try #require(try FileLock.acquire("lock", in: folder, deadline: atOnce))
+            return (lock, try lock.file.withDescriptor("duplicate") { fcntl($0.number, F_DUPFD_CLOEXEC, 0) })
+        }
+        let (lock, inherited) = try takeAndInherit()
+        defer { close(inherited) }
+        lock.release()
+        let stillOpen = try takeAndInherit().inherited
+        defer { close(stillOpen) }
+        #expect(try FileLock.acquire("lock", in: folder, deadline: atOnce) != nil)
     }
 
     @Test("Closing another descriptor of the file does not drop the lock")

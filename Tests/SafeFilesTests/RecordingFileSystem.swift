@@ -205,6 +205,10 @@ extension RecordingFileSystem {
         try record("lock") { () throws(Errno) in try system.lock(descriptor) }
     }
 
+    package func unlock(_ descriptor: Int32) throws(Errno) {
+        try record("unlock") { () throws(Errno) in try system.unlock(descriptor) }
+    }
+
     package func takeLease(_ descriptor: Int32) throws(Errno) {
         try record("takeLease") { () throws(Errno) in try system.takeLease(descriptor) }
     }
