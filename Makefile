@@ -23,6 +23,8 @@ NEEDS := \
   strace=strace
 
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
+# All tests at once would have more files open than a shell usually grants.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 16
 SOURCES := Package.swift Sources Plugins Fixtures Tests
 
 demo: install-deps

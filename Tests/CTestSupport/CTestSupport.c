@@ -3,9 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <spawn.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,12 +11,6 @@ int ctest_become_user(uint32_t user, uint32_t group) {
     if (syscall(SYS_setgroups, 0, NULL) == -1) return -1;
     if (syscall(SYS_setresgid, group, group, group) == -1) return -1;
     return (int)syscall(SYS_setresuid, user, user, user);
-}
-
-int ctest_set_own_mask(uint32_t mask) {
-    if (unshare(CLONE_FS) == -1) return -1;
-    umask(mask);
-    return 0;
 }
 
 int ctest_pipe(int *ends) { return pipe2(ends, O_CLOEXEC); }

@@ -35,13 +35,17 @@ package struct Command: Sendable {
 
     /// The tool with its arguments: the one that was built beside the tests, unless another one is named.
     ///
-    /// A known mistake that it is to make, so that the tests can be tried, is handed on.
+    /// A known mistake that it is to make, so that the tests can be tried, is handed on, and so is where a tool that was
+    /// built to count what is reached of it writes that down.
     package static func tool(_ arguments: [String]) -> Command {
         let environment = ProcessInfo.processInfo.environment
+        var handedOn: [String: String] = [:]
+        handedOn["STORE_MIGRATE_SEEDED_BUG"] = environment["FAULT_SUPPORT_SEEDED_BUG"]
+        handedOn["LLVM_PROFILE_FILE"] = environment["LLVM_PROFILE_FILE"]
         return Command(
             executable: environment["STORE_MIGRATE_TOOL"] ?? buildFolder + "/store-migrate",
             arguments: arguments,
-            environment: environment["FAULT_SUPPORT_SEEDED_BUG"].map { ["STORE_MIGRATE_SEEDED_BUG": $0] } ?? [:]
+            environment: handedOn
         )
     }
 

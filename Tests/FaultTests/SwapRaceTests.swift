@@ -18,6 +18,9 @@ struct SwapRaceTests {
         let race = SwapRace("look, then open", on: SwapPlace.folder, refusesLinks: false) { place, _ in
             let path = place.inside.path + "/" + SwapPlace.folder
             guard try place.inside.status(of: SwapPlace.folder)?.kind == .directory else { return false }
+            // The wider the gap between look and use, the sooner it shows.
+            let seen = place.swapCount
+            for _ in 0..<1_000_000 where place.swapCount == seen { sched_yield() }
             close(open(path + "/planted", O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
             return false
         }

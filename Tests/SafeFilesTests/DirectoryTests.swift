@@ -7,6 +7,10 @@ import Testing
 
 @Suite("A folder that was opened once")
 struct DirectoryTests {
+    /// Names the file mode mask that a process was started with.
+    private static let maskVariable = "STORE_MIGRATE_TESTS_MASK"
+    private static let givenMask = ProcessInfo.processInfo.environment[maskVariable].flatMap { mode_t($0, radix: 8) }
+
     private let temporary: TemporaryDirectory
     private var folder: Directory { temporary.directory }
 
@@ -105,21 +109,30 @@ struct DirectoryTests {
         #expect(try folder.entries() == ["a"])
     }
 
-    @Test("Modes are exact whatever the process's mask says", arguments: [0, 0o022, 0o077] as [UInt32])
-    func modes(_ mask: UInt32) throws {
-        let path = folder.path
-        try SeparateThread(mask: mask) {
-            let folder = try Directory.open(path: path)
-            for mode in [0o600, 0o664, 0o666, 0o440] as [UInt32] {
-                _ = try folder.createFile("file-\(mode)", mode: mode)
-                #expect(try folder.status(of: "file-\(mode)")?.mode == mode)
-            }
-            for mode in [0o700, 0o777, 0o2770, 0o1777] as [UInt32] {
-                _ = try folder.createDirectory("folder-\(mode)", mode: mode)
-                #expect(try folder.status(of: "folder-\(mode)")?.mode == mode)
-            }
+    @Test("Modes are exact whatever the process's mask says", arguments: ["000", "022", "077"])
+    func modes(mask: String) throws {
+        // The mask is the whole process's, so that this is one of its own.
+        let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
+        let (status, output) = try ChildProgram.run(
+            ["/bin/sh", "-c", #"umask "$0"; exec "$@""#, mask, program]
+                + ["--testing-library", "swift-testing", "--filter", "DirectoryTests/modesUnderMask"],
+            environment: [Self.maskVariable: mask]
+        )
+        #expect(status == 0 && output.contains("with 1 test in 1 suite passed"), "\(output)")
+    }
+
+    @Test("This process's mask does not show in modes", .enabled(if: DirectoryTests.givenMask != nil))
+    func modesUnderMask() throws {
+        let mask = try #require(Self.givenMask)
+        #expect(umask(mask) == mask)
+        for mode in [0o600, 0o664, 0o666, 0o440] as [UInt32] {
+            _ = try folder.createFile("file-\(mode)", mode: mode)
+            #expect(try folder.status(of: "file-\(mode)")?.mode == mode)
         }
-        .value()
+        for mode in [0o700, 0o777, 0o2770, 0o1777] as [UInt32] {
+            _ = try folder.createDirectory("folder-\(mode)", mode: mode)
+            #expect(try folder.status(of: "folder-\(mode)")?.mode == mode)
+        }
     }
 
     @Test("Names are listed by their bytes, each as it is; one that is not UTF-8 is passed over")

@@ -7,10 +7,9 @@ package struct HostilePlugin: CustomStringConvertible, Sendable {
     package static let name = "Hostile"
 
     package let description: String
-    /// What the one line that refuses it says.
-    package let refusal: String
+    private let words: String
     /// True when nothing but the end of its time stops it.
-    package let isPatient: Bool
+    private let isPatient: Bool
     /// True when it is the sandbox, and nothing else, that keeps it from what it insists on.
     package let isFreeWithoutSandbox: Bool
     private let isPerl: Bool
@@ -26,10 +25,21 @@ package struct HostilePlugin: CustomStringConvertible, Sendable {
     ) {
         self.description = description
         self.script = script
-        self.refusal = refusal
+        words = refusal
         self.isPerl = isPerl
         self.isPatient = isPatient
         self.isFreeWithoutSandbox = isFreeWithoutSandbox
+    }
+
+    /// How many seconds it has, and has when it is asked again because a busy machine started it too late.
+    package var seconds: [Int] { isPatient ? [1, 4, 16] : [60] }
+
+    /// What the one line that refuses it says, where it had so many seconds.
+    package func refusal(within seconds: Int) -> String { words.replacing("TIME", with: "\(seconds).0 seconds") }
+
+    /// True if it is refused because it did not come to what it is to be refused for.
+    package func isLate(_ text: String, within seconds: Int) -> Bool {
+        !text.contains(refusal(within: seconds)) && text.contains("it did not answer within")
     }
 
     /// The text of its file.
@@ -164,26 +174,26 @@ extension HostilePlugin {
         ),
         HostilePlugin(
             "keeps silent",
-            "sleep NAP",
-            refusal: "it did not answer within 1.0 seconds",
+            "exec sleep NAP",
+            refusal: "it did not answer within TIME",
             isPatient: true
         ),
         HostilePlugin(
             "ignores being asked to stop",
-            "trap '' TERM INT HUP; while :; do sleep NAP; done",
-            refusal: "it did not answer within 1.0 seconds",
+            "trap '' TERM INT HUP; exec sleep NAP",
+            refusal: "it did not answer within TIME",
             isPatient: true
         ),
         HostilePlugin(
             "stays when all is answered",
-            "behave; sleep NAP",
-            refusal: "it did not end with its input within 1.0 seconds",
+            "behave; exec sleep NAP",
+            refusal: "it did not end with its input within TIME",
             isPatient: true
         ),
         HostilePlugin(
             "leaves somebody on its output",
             "sleep NAP & behave",
-            refusal: "it did not end with its input within 1.0 seconds",
+            refusal: "it did not end with its input within TIME",
             isPatient: true
         ),
     ]

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import SystemPackage
 
-/// A thread that may be another user, or have another file mode mask, than the process that runs the tests.
+/// A thread that may be another user than the process that runs the tests.
 package final class SeparateThread<Value: Sendable>: Sendable {
     private let outcome = Mutex<Result<Value, any Error>?>(nil)
     private let end = DispatchSemaphore(value: 0)
@@ -11,10 +11,9 @@ package final class SeparateThread<Value: Sendable>: Sendable {
     /// Starts a body on a thread of its own.
     ///
     /// `asOrdinaryUser` makes the thread "nobody" where the tests run as root; elsewhere it changes nothing.
-    package init(asOrdinaryUser: Bool = false, mask: UInt32? = nil, _ body: @escaping @Sendable () throws -> Value) {
+    package init(asOrdinaryUser: Bool = false, _ body: @escaping @Sendable () throws -> Value) {
         let thread = Thread { [self] in
             let result = Result {
-                if let mask, ctest_set_own_mask(mask) != 0 { throw Errno(rawValue: errno) }
                 if asOrdinaryUser, geteuid() == 0, ctest_become_user(65534, 65534) != 0 {
                     throw Errno(rawValue: errno)
                 }

@@ -11,9 +11,6 @@
 /* Makes the calling thread this user and group, without any other group. Root only; there is no way back. */
 int ctest_become_user(uint32_t user, uint32_t group);
 
-/* Gives the calling thread a file mode mask of its own. */
-int ctest_set_own_mask(uint32_t mask);
-
 /* pipe2(2), with ends that no other program inherits: the first to read. */
 int ctest_pipe(int *ends);
 

@@ -15,7 +15,8 @@ package struct SwapRace: Sendable, CustomStringConvertible {
 
     /// However fast the names are exchanged, the call is made once in so many swaps at least.
     private static let swapsPerCall = 100
-    /// A race that has not shown enough after so many times the swaps that it was told will not show it later.
+    /// A race that has not shown enough after so many times the swaps that it was told will not show it later, if its call
+    /// was made often enough: where each one waits for a disk, that takes longer.
     private static let patience = 50
 
     package let description: String
@@ -43,8 +44,9 @@ package struct SwapRace: Sendable, CustomStringConvertible {
         let place = try SwapPlace(exchanging: names)
         var outcome = Outcome()
         try place.whileSwapping {
-            while !deadline.hasPassed, place.swapCount < swaps * Self.patience {
+            while !deadline.hasPassed {
                 outcome.swaps = place.swapCount
+                if isMadeOftenEnough(outcome, swaps) && outcome.swaps >= swaps * Self.patience { break }
                 if objections(to: outcome, swaps: swaps).isEmpty { break }
                 outcome.calls += 1
                 do {
@@ -65,11 +67,15 @@ package struct SwapRace: Sendable, CustomStringConvertible {
         return outcome
     }
 
+    private func isMadeOftenEnough(_ outcome: Outcome, _ swaps: Int) -> Bool {
+        outcome.calls * Self.swapsPerCall >= swaps
+    }
+
     /// Why a race does not show what it is to show, whether or not something escaped.
     package func objections(to outcome: Outcome, swaps: Int) -> [String] {
         var objections: [String] = []
         if outcome.swaps < swaps { objections.append("\(outcome.swaps) swaps only") }
-        if outcome.calls * Self.swapsPerCall < swaps { objections.append("\(outcome.calls) calls only") }
+        if !isMadeOftenEnough(outcome, swaps) { objections.append("\(outcome.calls) calls only") }
         if outcome.calls == outcome.refused { objections.append("every call was refused") }
         if refusesLinks && outcome.refused == 0 { objections.append("no call was refused") }
         return objections
