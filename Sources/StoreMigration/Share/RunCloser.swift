@@ -114,6 +114,9 @@ struct RunCloser {
         return try reader.withView(of: context.new) { view in
             let isComparable =
                 try context.options.level >= .content && isUntouched(placed, in: view)
+            // Consumers may be at work in a moment: what they do later is not held against the copy.
+            let differing =
+                isComparable ? try copy.external.differingFiles(from: context.new, in: context.container) : []
             var proof =
                 try prover.prove(
                     view.connection,
@@ -123,10 +126,7 @@ struct RunCloser {
                     comparingWith: copy.source,
                     continuing: copy.proof?.withoutContent,
                     content: isComparable
-                        ? .comparison(
-                            original: copy.source,
-                            differingFiles: copy.external.differingFiles(from: context.new, in: context.container)
-                        ) : .nothing,
+                        ? .comparison(original: copy.source, differingFiles: { differing }) : .nothing,
                     externalFiles: externalDigest(of: copy),
                     leavingOut: context.addedHistory
                 )

@@ -108,7 +108,7 @@ final class StagedCopy {
             if !withContent || context.options.level < .content {
                 .nothing
             } else if journalMode == .wal {
-                .comparison(original: source, differingFiles: try external.differingFiles())
+                .comparison(original: source, differingFiles: external.differingFiles)
             } else {
                 // Reading the original for so long would keep its writers waiting; its bytes are compared under the lock.
                 .digest

@@ -9,8 +9,9 @@ struct StoreProver {
         case nothing
         /// Its digest is taken; its bytes are compared with the original's elsewhere.
         case digest
-        /// It is compared with that of `original`, at rest or pinned; the external files named differ from theirs.
-        case comparison(original: StoreConnection, differingFiles: [String])
+        /// It is compared with that of `original`, at rest or pinned; so are the external files, once their digest is taken:
+        /// what happens to one of them before is seen by either.
+        case comparison(original: StoreConnection, differingFiles: () throws -> [String])
     }
 
     let options: ShareOptions
@@ -133,7 +134,7 @@ struct StoreProver {
             if let original = try reading.originalDigest(), copy.value != original.value {
                 findings = try StoreVerifier(monitor: monitor).differences(of: copy, from: original, in: image)
             }
-            findings += differingFiles.map { .externalFileDiffers($0) }
+            findings += try differingFiles().map { .externalFileDiffers($0) }
         }
         proof.digest = copy
         try close(.content, of: &proof, findings: findings, seconds: reading.contentSeconds)

@@ -1,0 +1,80 @@
+import SafeFiles
+import StoreFixtures
+import StoreFormat
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+/// What a disk or another program may do to the copy between its writing and its proof.
+@Suite("A copy that is not what it was copied from")
+struct SpoiltCopyTests {
+    /// Something that leaves the copy a sound store.
+    struct Spoilage: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        /// What the refusal speaks of.
+        let word: String
+        let spoil: @Sendable (_ nest: Directory, _ main: String) throws -> Void
+
+        static let row = Spoilage(testDescription: "another value in a row", word: "content") { nest, main in
+            try overwrite(main, in: nest, "Small", "Smell")
+        }
+        static let externalFile = Spoilage(testDescription: "another external file", word: "external") { nest, _ in
+            let folder = try nest.openDirectory("external")
+            for name in try folder.entries() { try overwrite(name, in: folder, "large", "larger") }
+        }
+
+        private static func overwrite(_ name: String, in folder: Directory, _ old: String, _ new: String) throws {
+            let file = try folder.openFile(name, for: .writing)
+            let bytes = try folder.contents(of: name, limit: 1 << 30)
+            let place = try #require(bytes.firstRange(of: Array(old.utf8)))
+            try Array(new.utf8).withUnsafeBytes { try file.write($0, at: Int64(place.lowerBound)) }
+            try file.close()
+        }
+    }
+
+    /// Shares, and spoils the copy when it is first proved.
+    private func share(_ places: Places, _ spoilage: Spoilage) throws -> Result<ShareOutcome, any Error> {
+        let isSpoilt = Mutex(false)
+        let container = try Directory.open(path: places.container.path)
+        let result = Result {
+            try places.share(onProgress: { progress in
+                guard progress.phase == .proving else { return }
+                let wasSpoilt = isSpoilt.withLock { value in
+                    defer { value = true }
+                    return value
+                }
+                guard !wasSpoilt else { return }
+                do {
+                    let name = try #require(container.entries().first { $0.hasPrefix(".store-migrate-") })
+                    try spoilage.spoil(container.openDirectory(name), places.name)
+                } catch {
+                    Issue.record(error)
+                }
+            })
+        }
+        #expect(isSpoilt.withLock { $0 })
+        return result
+    }
+
+    @Test(
+        "It is refused by its proof, nothing is published, and the old store is as it was",
+        arguments: [
+            Spoilage.row, .externalFile,
+        ]
+    )
+    func refused(_ spoilage: Spoilage) throws {
+        let world = try DescribedWorld(recipe: "external-data")
+        let places = world.places
+        let before = try places.digest(of: places.oldStore)
+        let result = try share(places, spoilage)
+        let error = #expect(throws: MigrationError.self) { try result.get() }
+        #expect(error?.outcome == .verificationFailed)
+        #expect(error?.message.contains(spoilage.word) == true, "\(error?.message ?? "")")
+        #expect(try places.container.directory.entries().isEmpty)
+        #expect(try places.digest(of: places.oldStore) == before)
+        #expect(try places.share().outcome == .shared)
+        #expect(try places.digest(of: places.newStore) == before)
+    }
+}
