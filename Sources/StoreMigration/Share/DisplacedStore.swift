@@ -34,8 +34,8 @@ final class DisplacedStore {
         identity = status.identity
         try requirePageSize()
         // The new content comes through the log. What is in it before, as a fence, would hide from whoever looks at both
-        // that the log is rightly another store's; where a reader keeps it there, it stays.
-        _ = try connection.value("PRAGMA wal_checkpoint(PASSIVE)")
+        // that the log is rightly another store's; where a reader keeps it there, or somebody writes, it stays.
+        try? connection.checkpointPassively()
     }
 
     deinit {
