@@ -23,7 +23,7 @@ package final class StoreWriterProcess {
     }
 
     /// The built program, beside the test bundle.
-    private static func path(of program: String) -> String {
+    package static func path(of program: String) -> String {
         let products = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         let candidates = [products, URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()]
         for candidate in candidates {

@@ -32,7 +32,7 @@ extension RetireRun {
         let place = StoreLocation(folder: try Directory.open(path: folder).path, name: name)
         let archive = JournalRecord.Archive(path: place.path, digest: shared.oldState.digest)
         if try Directory.open(path: folder).status(of: name) != nil {
-            guard holds(archive) else {
+            guard try holds(archive) else {
                 throw MigrationError(
                     .needsDecision,
                     "what has the archive's name does not hold what the old store holds",
@@ -73,9 +73,15 @@ extension RetireRun {
     var stateFolder: StateFolder { StateFolder(of: old, stateFolder: options.stateFolder) }
 
     /// True when the archive is there and, read whole and unpacked, holds what it is to hold.
-    private func holds(_ archive: JournalRecord.Archive) -> Bool {
+    ///
+    /// What cannot be read for want of room or descriptors is not false for that: such a failure is thrown.
+    private func holds(_ archive: JournalRecord.Archive) throws -> Bool {
         let url = URL(filePath: archive.path, directoryHint: .notDirectory)
-        return (try? BackupArchive(at: url).check())?.store.digest == archive.digest
+        do {
+            return try BackupArchive(at: url).check().store.digest == archive.digest
+        } catch let error as BackupError where error.code != .failed && error.code != .tooLarge {
+            return false
+        }
     }
 
     /// Removes what an interrupted retirement left under the new name; only what the archive holds, to the digest, and
@@ -90,7 +96,7 @@ extension RetireRun {
         guard status.identity.mayBe(recorded: shared.run.oldIdentity) else {
             throw kept(retired, "another file has the name that the old store was kept under")
         }
-        guard holds(archive) else {
+        guard try holds(archive) else {
             throw kept(retired, "the archive of the old store is gone or damaged: \(archive.path)")
         }
         let token = try folder.token(of: name)

@@ -89,6 +89,24 @@ struct RetireTrapsTests {
         #expect(try places.count("SELECT count(*) FROM t", in: places.oldStore) == 3)
     }
 
+    @Test("An archive that cannot be unpacked for want of a scratch place is not called another one")
+    func unreadArchive() throws {
+        let (places, transaction) = try shared()
+        let name = RetireRun.Fate.archived.name(of: places.oldStore, transaction: transaction)
+        // A file that has the new name stops it when the archive is made.
+        try places.old.write(name, [1])
+        #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
+        try places.old.directory.removeFile(name)
+
+        let (status, output) = try ChildProgram.run(
+            [StoreWriterProcess.path(of: "store-migrate"), "retire", places.oldStore.path],
+            environment: ["TMPDIR": places.old.path + "/nowhere"]
+        )
+
+        #expect(status == 1 && output.contains("nowhere"), "\(output)")
+        #expect(try retirement(of: places).retire().outcome == .retired)
+    }
+
     @Test(
         "What a killed retirement left sealed is let go by whoever comes next",
         arguments: ["unshare", "share", "resume"]
