@@ -37,6 +37,16 @@ package final class Directory: Sendable {
         }
     }
 
+    /// Opens the folder at a path; nil where nothing is, and for nothing else that goes wrong.
+    package static func openIfPresent(path: String) throws(FileError) -> Directory? {
+        do {
+            return try open(path: path)
+        } catch {
+            guard error.errno == .noSuchFileOrDirectory || error.errno == .notDirectory else { throw error }
+            return nil
+        }
+    }
+
     /// The real absolute path at this moment.
     package var path: String {
         guard let bytes = try? operations.path(of: descriptor.number) else { return openedPath }

@@ -41,7 +41,7 @@ struct StoreCopy {
             var size = entry.size
             if name == location.journalName, let note = try SuperJournal(of: file, size: size) {
                 // Without the file that the note names, the transaction was committed and the journal is a leftover.
-                guard note.isPending else { continue }
+                guard try note.isPending() else { continue }
                 size -= note.byteCount
             }
             done = try copy(size, to: name, in: folder, doneBefore: done) { buffer, offset in

@@ -1,4 +1,5 @@
 internal import SafeFiles
+internal import SystemPackage
 
 /// The note at the end of a rollback journal that names the journal of a transaction over several databases.
 ///
@@ -31,10 +32,19 @@ struct SuperJournal {
     }
 
     /// True when the file it names is there, which means that the transaction was not committed.
-    var isPending: Bool {
+    ///
+    /// A name that leads nowhere, or where this user may not look, is absent for SQLite too. What goes wrong for want of
+    /// descriptors, memory or a whole disk says nothing of the file, and is thrown.
+    func isPending() throws -> Bool {
         let location = StoreLocation(path: path)
-        guard let folder = try? Directory.open(path: location.folder) else { return false }
-        return (try? folder.status(of: location.name)) != nil
+        do {
+            return try Directory.open(path: location.folder).status(of: location.name) != nil
+        } catch {
+            switch error.errno {
+            case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory, .ioError: throw error
+            default: return false
+            }
+        }
     }
 
     private static func read(_ file: DurableFile, _ count: Int, at offset: Int64) throws -> [UInt8] {

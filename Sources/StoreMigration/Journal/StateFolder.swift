@@ -118,12 +118,7 @@ package struct StateFolder: Sendable {
 
     /// What is at the old store's place; nil where nothing is, or the place's folder is gone.
     private func oldStatus() throws -> FileStatus? {
-        do {
-            return try Directory.open(path: old.folder).status(of: old.name)
-        } catch {
-            guard error.errno == .noSuchFileOrDirectory || error.errno == .notDirectory else { throw error }
-            return nil
-        }
+        try Directory.openIfPresent(path: old.folder)?.status(of: old.name)
     }
 
     /// The folder, which a run that holds the journal knows to be there.
@@ -137,14 +132,7 @@ package struct StateFolder: Sendable {
         return folder
     }
 
-    private func parentFolder() throws -> Directory? {
-        do {
-            return try Directory.open(path: root.folder)
-        } catch {
-            guard error.errno == .noSuchFileOrDirectory || error.errno == .notDirectory else { throw error }
-            return nil
-        }
-    }
+    private func parentFolder() throws -> Directory? { try Directory.openIfPresent(path: root.folder) }
 
     /// Lends the journal to `body` while no other run over the same store can have it, creating what is missing.
     ///

@@ -117,7 +117,7 @@ struct ShareMergeRun {
     /// Takes the run back, unless the merge was committed after all; then it counts as interrupted.
     private func takeBack(_ journal: inout MigrationJournal, cause: any Error) throws {
         guard case .interrupted(let run) = journal.state else { return }
-        let recovery = RunRecovery(
+        let recovery = try RunRecovery(
             run,
             options: context.options,
             monitor: .silent,

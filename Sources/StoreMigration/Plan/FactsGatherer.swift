@@ -72,14 +72,7 @@ struct FactsGatherer {
     }
 
     /// The folder of `location`; nil when it is not there.
-    func folder(of location: StoreLocation) throws -> Directory? {
-        do {
-            return try Directory.open(path: location.folder)
-        } catch {
-            guard error.errno == .noSuchFileOrDirectory || error.errno == .notDirectory else { throw error }
-            return nil
-        }
-    }
+    func folder(of location: StoreLocation) throws -> Directory? { try Directory.openIfPresent(path: location.folder) }
 
     /// Reads stores without changing them, under the caller's options.
     var reader: StoreReader {

@@ -89,7 +89,7 @@ public struct Recovery: Sendable {
         only wanted: RecoveryDecision?,
         _ journal: inout MigrationJournal
     ) throws -> ShareOutcome {
-        let recovery = RunRecovery(run, options: options, monitor: .silent, logger: logger ?? .silent)
+        let recovery = try RunRecovery(run, options: options, monitor: .silent, logger: logger ?? .silent)
         let isRestore = run.run.restores != nil
         if wanted == .back, try recovery.decision() == .forward {
             throw MigrationError(

@@ -21,9 +21,10 @@ struct RunRecovery {
         options: ShareOptions,
         monitor: WorkMonitor,
         logger: Logger
-    ) {
+    ) throws(FileError) {
         var run = run
-        if let new, (try? Directory.open(path: run.run.new.folder)) == nil { run.run = run.run.to(new) }
+        // A container that cannot be looked into is not one that moved: what was published lies in it.
+        if let new, try Directory.openIfPresent(path: run.run.new.folder) == nil { run.run = run.run.to(new) }
         self.run = run
         self.options = options
         self.monitor = monitor

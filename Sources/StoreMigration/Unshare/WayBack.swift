@@ -44,7 +44,7 @@ struct WayBack {
             let replacement = run.replacement, let oldFolder = try gatherer.folder(of: old),
             let aside = try AsideRemains(of: transaction, identity: run.aside, in: oldFolder)
         else { return nil }
-        let recovery = RunRecovery(run, options: options, monitor: monitor, logger: logger)
+        let recovery = try RunRecovery(run, options: options, monitor: monitor, logger: logger)
         let copy = StoreLocation(folder: aside.folder.path, name: old.name)
         guard try recovery.decision() == .undecided, try aside.folder.status(of: copy.name).map({ $0.size > 0 }) == true
         else { return nil }

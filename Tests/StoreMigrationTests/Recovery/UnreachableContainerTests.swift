@@ -1,0 +1,34 @@
+import Foundation
+import SafeFiles
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+@Suite("A container that cannot be looked into")
+struct UnreachableContainerTests {
+    @Test("It is not taken for one that moved: what was published in it stays the run's, and the fence stands")
+    func unreachable() throws {
+        let fenced = try #require(Interruption.publishing.first { $0.isFenced })
+        let places = try InterruptedWorld(fenced, mode: "wal").places
+        let elsewhere = try ScratchFolder()
+        let records = try places.records()
+        // A folder whose name leads to itself for a while.
+        let (container, kept) = (places.container.path, places.container.path + "-kept")
+        try FileManager.default.moveItem(atPath: container, toPath: kept)
+        try FileManager.default.createSymbolicLink(atPath: container, withDestinationPath: container)
+        let migrator = StoreMigrator(from: places.oldStore.url, to: elsewhere.location(places.name).url)
+
+        #expect(throws: (any Error).self) { try migrator.shareStoreIfNecessary(isCancelled: nil) }
+
+        try FileManager.default.removeItem(atPath: container)
+        try FileManager.default.moveItem(atPath: kept, toPath: container)
+        #expect(try places.records() == records)
+        #expect(try elsewhere.directory.entries().isEmpty)
+        let app = try StoreWriterProcess(places.oldStore.path)
+        #expect(try app.execute("INSERT INTO t VALUES (1)") != "ok")
+        #expect(app.waitForExit() == 0)
+        #expect(try Recovery(of: places.oldStore.url).resume().outcome == .shared)
+    }
+}
