@@ -109,18 +109,21 @@ public struct LegacyDefaultsImport: Sendable {
             return result
         }
         preferences[key] = nil
+        // What takes its time comes before the look: an app may write its preferences while others come to the disk.
+        let replacement = try folder.stageReplacement(
+            of: file.name,
+            with: PropertyListWriter.bytes(of: .dictionary(preferences)),
+            mode: status.mode & 0o777
+        )
         // What was added since the file was read stays: the next run takes it.
         guard try folder.contents(of: file.name, limit: Self.mostBytes) == bytes,
             try folder.status(of: file.name).map(Self.state) == state
         else {
+            replacement.cancel()
             result.waiting = payloads.count
             return result
         }
-        try folder.replace(
-            file.name,
-            with: PropertyListWriter.bytes(of: .dictionary(preferences)),
-            mode: status.mode & 0o777
-        )
+        try replacement.commit()
         try queue.forgetImport(from: source)
         result.removed = payloads.count
         return result

@@ -1,4 +1,6 @@
 import ChangeRelay
+import Foundation
+import Glibc
 import SafeFiles
 import StoreFormat
 import StoreWriting
@@ -95,6 +97,40 @@ struct LegacyDefaultsImportTests {
         #expect(try objects(consumer.next()) == [[.updated: [1]]])
         for one in [consumer, idle] { try one.acknowledge(one.next()) }
         #expect(try run(queue).removed == 1)
+    }
+
+    /// How many descriptors of this process lead to a file.
+    private func openings(of path: String) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+            .count { (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == path }
+    }
+
+    @Test("What an app writes while the file without the changes is being written is not overwritten")
+    func writtenMeanwhile() throws {
+        let queue = try RelayQueue(beside: store)
+        let consumer = try RelayConsumer("app", of: queue)
+        try preferences.write([[("updated", [address(1)])]])
+        #expect(try run(queue).posted == 1)
+        try consumer.acknowledge(consumer.next())
+        let (store, file) = (store, preferences.file)
+        // Held up by somebody who writes to the same file, it has that open as well.
+        let other = try #require(
+            try FileLock.acquire(file.name + ".new", in: scratch.directory, deadline: Deadline(after: .zero))
+        )
+        let importing = SeparateThread {
+            try LegacyDefaultsImport(file: file, key: "changes").run(into: RelayQueue(beside: store))
+        }
+        let deadline = Deadline(after: .seconds(60))
+        while try openings(of: file.path + ".new") < 2, !deadline.hasPassed { sched_yield() }
+        try preferences.write([[("updated", [address(2)])]])
+        other.release()
+
+        let result = try importing.value()
+
+        #expect(result.removed == 0 && result.waiting == 1)
+        #expect(try preferences.values()["changes"] != nil)
+        #expect(try run(queue).posted == 1)
+        #expect(try scratch.directory.status(of: file.name + ".new") == nil)
     }
 
     @Test("Without a consumer nothing is taken out of the file")
