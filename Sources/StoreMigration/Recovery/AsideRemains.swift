@@ -19,15 +19,23 @@ struct AsideRemains {
 
     /// Moves what was in the way at `location` back to where it was, and removes the folder when that leaves it empty.
     ///
-    /// Under a number lies what shared its name with something else; it stays here.
+    /// Under a number lies what shared its name with something else; it stays here. So does a log or journal where
+    /// somebody has made a store at `location` meanwhile, which would take it for its own.
     func putBack(to location: StoreLocation) throws {
         let own = [
             location.name, location.supportFolderName, location.writeAheadLogName, location.sharedMemoryName,
             location.journalName,
         ]
         let externalData = try container.externalData(of: location)
-        for name in try folder.entries() {
-            guard let target = own.contains(name) ? container : externalData else { continue }
+        let isClaimed =
+            try container.status(of: location.name) != nil
+            && !folder.isSameFile(location.name, as: location.name, in: container)
+        // The main file comes last: where it is, all else is back.
+        let names = try folder.entries()
+        for name in names.filter({ $0 != location.name }) + names.filter({ $0 == location.name }) {
+            guard let target = own.contains(name) ? container : externalData,
+                !isClaimed || !AsideFolder.isSidecar(name, of: location)
+            else { continue }
             if try target.status(of: name) == nil || folder.isSameFile(name, as: name, in: target) {
                 try folder.moveDurably(name, to: name, in: target)
             }

@@ -1,4 +1,5 @@
 import SafeFiles
+import StoreFormat
 import SystemPackage
 
 /// The folder in the container that takes what stood in the way at the destination; made when first needed, and kept.
@@ -55,10 +56,13 @@ final class AsideFolder {
     func opened() -> Directory? { folder }
 
     /// Puts back what this run moved here, and removes the folder when that leaves it empty.
-    func putBack() throws {
+    ///
+    /// A log or journal stays where somebody has made a store at `location` meanwhile, which would take it for its own.
+    func putBack(to location: StoreLocation) throws {
         guard let folder else { return }
         while let (name, original, source) = taken.last {
-            if try folder.status(of: name) != nil {
+            let isClaimed = try Self.isSidecar(original, of: location) && container.status(of: location.name) != nil
+            if try !isClaimed && folder.status(of: name) != nil {
                 try folder.moveDurably(name, to: original, in: source)
             }
             taken.removeLast()
@@ -66,6 +70,10 @@ final class AsideFolder {
         guard try folder.entries().isEmpty else { return }
         try container.removeDirectory(name)
         try container.synchronize()
+    }
+
+    static func isSidecar(_ name: String, of location: StoreLocation) -> Bool {
+        [location.writeAheadLogName, location.sharedMemoryName, location.journalName].contains(name)
     }
 
     /// Removes what a run copied here before it was taken back; the originals are where they were.
@@ -88,7 +96,14 @@ final class AsideFolder {
     }
 
     /// Moves `file` of `source` into the folder under its own name, or a numbered one when that is taken.
-    func take(_ file: String, from source: Directory, onCreate: (FileIdentity) throws -> Void) throws {
+    ///
+    /// Returns what was moved.
+    @discardableResult
+    func take(
+        _ file: String,
+        from source: Directory,
+        onCreate: (FileIdentity) throws -> Void
+    ) throws -> FileIdentity? {
         let folder = try open(onCreate: onCreate)
         var target = file
         var number = 1
@@ -99,5 +114,12 @@ final class AsideFolder {
         // Whatever fails from here on, it is put back, if it came that far.
         taken.append((target, file, source))
         try source.moveDurably(file, to: target, in: folder)
+        return try folder.status(of: target)?.identity
+    }
+
+    /// Puts the last one back that was moved here, whatever stands beside it.
+    func putBackLast() throws {
+        guard let (name, original, source) = taken.popLast() else { return }
+        try folder?.moveDurably(name, to: original, in: source)
     }
 }

@@ -65,7 +65,7 @@ final class VacantPlace: CopyDestination {
 
     func putBack() throws {
         try StagedExternalFiles.takeBack(announcedFiles, of: context.new, in: context.container)
-        try aside.putBack()
+        try aside.putBack(to: context.new)
     }
 
     func tidy(after copy: StagedCopy) {}
@@ -96,13 +96,27 @@ final class VacantPlace: CopyDestination {
     /// Moves a log or journal that no main file claims out of the way; it would be replayed into the new store.
     private func moveSidecarsAside(_ journal: inout MigrationJournal) throws {
         if SeededBug.sidecarLeftInPlace.isMade { return }
+        let (container, new) = (context.container, context.new)
+        let orphans = try [new.writeAheadLogName, new.sharedMemoryName, new.journalName]
+            .compactMap { name in try container.status(of: name).map { (name, $0.identity) } }
+        try requireVacancy()
+        guard !orphans.isEmpty else { return }
+        // What takes its time comes before the look that counts: a store that somebody makes here gets a log of its own.
+        _ = try aside.open { try journal.append(.aside($0)) }
+        for (name, identity) in orphans {
+            try requireVacancy()
+            guard try container.status(of: name)?.identity == identity else { continue }
+            guard try aside.take(name, from: container, onCreate: { _ in }) == identity else {
+                try aside.putBackLast()
+                throw DestinationAppeared(path: new.path)
+            }
+        }
+        try container.synchronize()
+    }
+
+    private func requireVacancy() throws {
         guard try context.container.status(of: context.new.name) == nil else {
             throw DestinationAppeared(path: context.new.path)
         }
-        let sidecars = [context.new.writeAheadLogName, context.new.sharedMemoryName, context.new.journalName]
-        for name in sidecars where try context.container.status(of: name) != nil {
-            try aside.take(name, from: context.container) { try journal.append(.aside($0)) }
-        }
-        if !aside.isEmpty { try context.container.synchronize() }
     }
 }

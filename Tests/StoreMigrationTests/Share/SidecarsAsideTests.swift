@@ -1,0 +1,84 @@
+import SafeFiles
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+/// A log without a main file, moved out of the way of a store to come, when that one does not come.
+@Suite("Logs that were moved aside")
+struct SidecarsAsideTests {
+    private static let theirs = "CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1), (2)"
+
+    private let places: Places
+    private let log: String
+    private var container: Directory { places.container.directory }
+
+    init() throws {
+        places = try Places()
+        log = places.newStore.writeAheadLogName
+        // That of a store with other tables, which would be replayed into whatever has the name.
+        let former = try ScratchFolder()
+        try former.makeStore("PRAGMA journal_mode=wal; CREATE TABLE former (x)")
+        let writer = try StoreWriterProcess(former.location("store.sqlite").path)
+        #expect(try writer.execute("INSERT INTO former VALUES (1)") == "ok")
+        try places.container.write(log, former.bytes("store.sqlite-wal"))
+        writer.killNow()
+    }
+
+    private func makeTheirs() throws {
+        // Made elsewhere and moved there closed, as SQLite itself would remove the log beside an empty file.
+        let elsewhere = try ScratchFolder()
+        try elsewhere.makeStore(Self.theirs)
+        try places.container.write(places.name, elsewhere.bytes("store.sqlite"))
+    }
+
+    private func expectTheirs(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        #expect(try container.status(of: log) == nil, sourceLocation: sourceLocation)
+        let rows = try places.count("SELECT count(*) FROM theirs", in: places.newStore)
+        #expect(rows == 2, sourceLocation: sourceLocation)
+    }
+
+    @Test("Taken back, they do not come beside a store that somebody made there meanwhile")
+    func besideOthers() throws {
+        let aside = AsideFolder(for: "t", in: container)
+        try aside.take(log, from: container) { _ in }
+        try makeTheirs()
+        try aside.putBack(to: places.newStore)
+        try expectTheirs()
+        #expect(try aside.opened()?.entries() == [log])
+    }
+
+    @Test("Taken back after a crash neither")
+    func besideOthersAfterCrash() throws {
+        let aside = AsideFolder(for: "t", in: container)
+        try aside.take(log, from: container) { _ in }
+        let identity = try aside.opened()?.status().identity
+        try makeTheirs()
+        let remains = try #require(try AsideRemains(of: "t", identity: identity, in: container))
+        try remains.putBack(to: places.newStore)
+        try expectTheirs()
+        #expect(try remains.folder.entries() == [log])
+    }
+
+    @Test(
+        "Where nothing is they come back, and so they do with the store that they belong to",
+        arguments: [false, true]
+    )
+    func comeBack(isWithStore: Bool) throws {
+        if isWithStore { try makeTheirs() }
+        let before = try places.container.everything().mapValues(\.bytes)
+        for isCrash in [false, true] {
+            let aside = AsideFolder(for: "t", in: container)
+            if isWithStore { try aside.take(places.name, from: container) { _ in } }
+            try aside.take(log, from: container) { _ in }
+            if isCrash {
+                let identity = try aside.opened()?.status().identity
+                try AsideRemains(of: "t", identity: identity, in: container)?.putBack(to: places.newStore)
+            } else {
+                try aside.putBack(to: places.newStore)
+            }
+            #expect(try places.container.everything().mapValues(\.bytes) == before)
+        }
+    }
+}
