@@ -27,14 +27,11 @@ struct AsideRemains {
             location.journalName,
         ]
         let externalData = try container.externalData(of: location)
-        let isClaimed =
-            try container.status(of: location.name) != nil
-            && !folder.isSameFile(location.name, as: location.name, in: container)
         // The main file comes last: where it is, all else is back.
         let names = try folder.entries()
         for name in names.filter({ $0 != location.name }) + names.filter({ $0 == location.name }) {
             guard let target = own.contains(name) ? container : externalData,
-                !isClaimed || !AsideFolder.isSidecar(name, of: location)
+                try !AsideFolder.isSidecar(name, of: location) || !isClaimed(location)
             else { continue }
             if try target.status(of: name) == nil || folder.isSameFile(name, as: name, in: target) {
                 try folder.moveDurably(name, to: name, in: target)
@@ -43,6 +40,12 @@ struct AsideRemains {
         guard try folder.entries().isEmpty else { return }
         try container.removeDirectory(self.name)
         try container.synchronize()
+    }
+
+    /// True where a main file stands that is not the one to be put back; asked anew each time, as apps do not wait.
+    private func isClaimed(_ location: StoreLocation) throws -> Bool {
+        try container.status(of: location.name) != nil
+            && !folder.isSameFile(location.name, as: location.name, in: container)
     }
 
     /// Removes the folder and the copies in it.

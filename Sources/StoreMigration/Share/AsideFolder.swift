@@ -117,9 +117,13 @@ final class AsideFolder {
         return try folder.status(of: target)?.identity
     }
 
-    /// Puts the last one back that was moved here, whatever stands beside it.
+    /// Puts the last one back that was moved here, whatever stands beside it; where its name is taken again it stays.
     func putBackLast() throws {
-        guard let (name, original, source) = taken.popLast() else { return }
-        try folder?.moveDurably(name, to: original, in: source)
+        guard let folder, let (name, original, source) = taken.popLast() else { return }
+        do {
+            try folder.moveDurably(name, to: original, in: source)
+        } catch {
+            guard error.errno == .fileExists else { throw error }
+        }
     }
 }

@@ -98,15 +98,20 @@ final class VacantPlace: CopyDestination {
         if SeededBug.sidecarLeftInPlace.isMade { return }
         let (container, new) = (context.container, context.new)
         let orphans = try [new.writeAheadLogName, new.sharedMemoryName, new.journalName]
-            .compactMap { name in try container.status(of: name).map { (name, $0.identity) } }
+            .compactMap { name in try container.status(of: name).map { (name, $0) } }
         try requireVacancy()
         guard !orphans.isEmpty else { return }
-        // What takes its time comes before the look that counts: a store that somebody makes here gets a log of its own.
+        // What takes its time comes before the look that counts: a store that is made here gets a log of its own.
         _ = try aside.open { try journal.append(.aside($0)) }
-        for (name, identity) in orphans {
+        for (name, orphan) in orphans {
             try requireVacancy()
-            guard try container.status(of: name)?.identity == identity else { continue }
-            guard try aside.take(name, from: container, onCreate: { _ in }) == identity else {
+            guard let status = try container.status(of: name) else { continue }
+            // One that is made anew may get the number of the one that is gone, though not its times.
+            guard status == orphan else { throw DestinationAppeared(path: new.path) }
+            let isOrphan = try aside.take(name, from: container, onCreate: { _ in }) == orphan.identity
+            // Whoever makes a store uses the index that is there, where a log is made anew; it harms nobody.
+            let isInUse = try name == new.sharedMemoryName && container.status(of: new.name) != nil
+            guard isOrphan, !isInUse else {
                 try aside.putBackLast()
                 throw DestinationAppeared(path: new.path)
             }

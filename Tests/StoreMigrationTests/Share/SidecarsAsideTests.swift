@@ -81,4 +81,19 @@ struct SidecarsAsideTests {
             #expect(try places.container.everything().mapValues(\.bytes) == before)
         }
     }
+
+    @Test(
+        "Back where they were goes the last one alone, and not over one that was made since",
+        arguments: [false, true]
+    )
+    func lastOne(isTaken: Bool) throws {
+        let bytes = try places.container.bytes(log)
+        let aside = AsideFolder(for: "t", in: container)
+        try aside.take(log, from: container) { _ in }
+        try makeTheirs()
+        if isTaken { try places.container.write(log, [1, 2, 3]) }
+        try aside.putBackLast()
+        #expect(try places.container.bytes(log) == (isTaken ? [1, 2, 3] : bytes))
+        #expect(try aside.opened()?.entries() == (isTaken ? [log] : []))
+    }
 }
