@@ -56,7 +56,7 @@ struct RemoteChangeNotificationTests {
 
     @Test(
         "A commit that shows only some time after the log was written is heard, though nothing else happens",
-        .timeLimit(.minutes(30))
+        .timeLimit(.minutes(2))
     )
     func lateCommit() async throws {
         let told = Told()
@@ -77,7 +77,7 @@ struct RemoteChangeNotificationTests {
 
     @Test(
         "Own posts are told apart by counting, however many there are and whoever posts in between",
-        .timeLimit(.minutes(30))
+        .timeLimit(.minutes(2))
     )
     func ownPosts() async throws {
         let other = try peer()
@@ -163,7 +163,7 @@ struct RemoteChangeNotificationTests {
         #expect(try listener.execute("wait \(heard + 1)") != "late")
     }
 
-    @Test("Where the kernel offers no watch, it is looked once a second", .timeLimit(.minutes(30)))
+    @Test("Where the kernel offers no watch, it is looked once a second", .timeLimit(.minutes(2)))
     func withoutWatch() async throws {
         let told = Told()
         let observation = try silent(usesWatches: false).observe { told.hear() }
@@ -188,7 +188,7 @@ struct RemoteChangeNotificationTests {
         #expect(try listener.execute("heard") == "1")
     }
 
-    @Test("The stream of changes ends with the task that waits for it", .timeLimit(.minutes(30)))
+    @Test("The stream of changes ends with the task that waits for it", .timeLimit(.minutes(2)))
     func stream() async throws {
         let notification = try silent()
         let changes = notification.changes

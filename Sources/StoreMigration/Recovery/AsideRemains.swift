@@ -22,16 +22,14 @@ struct AsideRemains {
     /// Under a number lies what shared its name with something else; it stays here. So does a log or journal where
     /// somebody has made a store at `location` meanwhile, which would take it for its own.
     func putBack(to location: StoreLocation) throws {
-        let own = [
-            location.name, location.supportFolderName, location.writeAheadLogName, location.sharedMemoryName,
-            location.journalName,
-        ]
+        let sidecars = AsideFolder.sidecars(of: location)
+        let own = [location.name, location.supportFolderName] + sidecars
         let externalData = try container.externalData(of: location)
         // The main file comes last: where it is, all else is back.
         let names = try folder.entries()
         for name in names.filter({ $0 != location.name }) + names.filter({ $0 == location.name }) {
             guard let target = own.contains(name) ? container : externalData,
-                try !AsideFolder.isSidecar(name, of: location) || !isClaimed(location)
+                try !sidecars.contains(name) || !isClaimed(location)
             else { continue }
             if try target.status(of: name) == nil || folder.isSameFile(name, as: name, in: target) {
                 try folder.moveDurably(name, to: name, in: target)

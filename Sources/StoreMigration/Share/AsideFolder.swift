@@ -61,7 +61,8 @@ final class AsideFolder {
     func putBack(to location: StoreLocation) throws {
         guard let folder else { return }
         while let (name, original, source) = taken.last {
-            let isClaimed = try Self.isSidecar(original, of: location) && container.status(of: location.name) != nil
+            let isClaimed =
+                try Self.sidecars(of: location).contains(original) && container.status(of: location.name) != nil
             if try !isClaimed && folder.status(of: name) != nil {
                 try folder.moveDurably(name, to: original, in: source)
             }
@@ -72,8 +73,9 @@ final class AsideFolder {
         try container.synchronize()
     }
 
-    static func isSidecar(_ name: String, of location: StoreLocation) -> Bool {
-        [location.writeAheadLogName, location.sharedMemoryName, location.journalName].contains(name)
+    /// What SQLite would take for a store's own beside its main file.
+    static func sidecars(of location: StoreLocation) -> [String] {
+        [location.writeAheadLogName, location.sharedMemoryName, location.journalName]
     }
 
     /// Removes what a run copied here before it was taken back; the originals are where they were.
