@@ -119,14 +119,13 @@ struct HabitTests {
         #expect(run.output.contains("# The app has heard of it"))
     }
 
-    @Test("The README quotes the data controller as it is")
+    @Test("The library guide quotes the data controller as it is")
     func quoted() throws {
         let source = try String(
             contentsOfFile: Tool.package + "/Fixtures/HabitCalendar/HabitData/DataController.swift",
             encoding: .utf8
         )
         #expect(source.split(separator: "\n", omittingEmptySubsequences: false).count <= 60)
-        let readme = try String(contentsOfFile: Tool.package + "/README.md", encoding: .utf8)
-        #expect(readme.contains("```swift\n\(source)```\n"))
+        #expect(try ReferencePage.library.text.contains("```swift\n\(source)```\n"))
     }
 }

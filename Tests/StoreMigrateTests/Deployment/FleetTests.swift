@@ -27,7 +27,7 @@ struct FleetTests {
         try scratch.file("list", Array(lines.map { "\($0.old)\t\($0.new)\n" }.joined().utf8))
     }
 
-    /// The lines of the summary, each held to what the README promises of a summary.
+    /// The lines of the summary, each checked against the grammar of a summary.
     private func summary() throws -> [JSONTree] {
         let text = try String(contentsOf: URL(filePath: scratch.path("outcomes/summary.jsonl")), encoding: .utf8)
         let grammar = try Grammar()

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The grammar of `--json`, read from the README: what users are promised is what every line is held to.
+/// The grammar of `--json`, read from its page: every line of output is checked against what the page promises.
 struct Grammar {
     /// One member: its name, the types it may have, and whether it may be left out.
     struct Member: Equatable {
@@ -19,8 +19,8 @@ struct Grammar {
     private let lines: Set<String>
     private static let lastLine = "summary"
 
-    /// Reads the README's block.
-    init() throws { try self.init(try Readme.block("grammar"), lastLine: Self.lastLine) }
+    /// Reads the page's block.
+    init() throws { try self.init(try ReferencePage.exitStatusesAndJSON.block("grammar"), lastLine: Self.lastLine) }
 
     /// Reads the lines of a grammar; those up to `lastLine` are of objects that are lines.
     init(_ block: [String], lastLine: String) throws {

@@ -29,19 +29,17 @@ struct PluginTests {
 
     /// The request that Plugins/README.md prints, in a file.
     private func printedRequest() throws -> String {
-        let readme = try String(contentsOf: URL(filePath: Tool.package + "/Plugins/README.md"), encoding: .utf8)
-        let request = try Readme.block("json request", of: readme).joined(separator: "\n")
+        let request = try ReferencePage.plugins.block("json request").joined(separator: "\n")
         return try scratch.file("request.json", Array(request.utf8))
     }
 
     @Test("What is asked and answered on the wire follows the grammar that Plugins/README.md prints")
     func wire() throws {
-        let readme = try String(contentsOf: URL(filePath: Tool.package + "/Plugins/README.md"), encoding: .utf8)
-        let grammar = try Grammar(try Readme.block("wire", of: readme), lastLine: "version")
+        let grammar = try Grammar(try ReferencePage.plugins.block("wire"), lastLine: "version")
         let recorded = URL(filePath: Tool.package + "/Fixtures/Messages/conversation.txt")
         let lines =
             try String(contentsOf: recorded, encoding: .utf8).split(separator: "\n").map(String.init)
-            + Readme.block("text transcript", of: readme)
+            + ReferencePage.plugins.block("text transcript")
         #expect(lines.count >= 14)
         for line in lines {
             let message = try JSONTree(String(line.dropFirst(2)))

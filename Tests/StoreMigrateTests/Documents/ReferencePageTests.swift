@@ -4,11 +4,11 @@ import Testing
 
 @testable import store_migrate
 
-@Suite("The README tells the truth")
-struct ReadmeTests {
-    @Test("Its table of exit statuses is the library's")
+@Suite("The reference pages match the program")
+struct ReferencePageTests {
+    @Test("The table of exit statuses equals the library's")
     func exitStatuses() throws {
-        let rows = try Readme.rows(under: "Exit statuses")
+        let rows = try ReferencePage.exitStatusesAndJSON.rows(under: "Exit statuses")
         let told = rows.map { row in "\(row[0]) \(row[2])" }
         let true_ = ExitStatusTable.rows(for: MigrationOutcome.allCases)
             .map { row in
@@ -18,9 +18,9 @@ struct ReadmeTests {
         #expect(rows.map { $0[1] } == ExitStatusTable.rows(for: MigrationOutcome.allCases).map(\.meaning))
     }
 
-    @Test("Its table of verbs names every command, and only those")
-    func verbs() throws {
-        let told = try Readme.rows(under: "Verbs")
+    @Test("The tables of verbs name every command and no other", arguments: [ReferencePage.readme, .commandLine])
+    func verbs(_ page: ReferencePage) throws {
+        let told = try page.rows(under: "Verbs")
             .map { row in
                 row[0].split(separator: " ").prefix { $0.allSatisfy(\.isLowercase) }.joined(separator: " ")
             }
@@ -29,7 +29,7 @@ struct ReadmeTests {
     }
 
     @Test(
-        "Its grammar has every member that callers were promised",
+        "The grammar has every member that was promised",
         arguments: [
             (
                 "store",
@@ -50,9 +50,9 @@ struct ReadmeTests {
         for member in members.split(separator: " ") { #expect(known.contains(String(member)), "\(object).\(member)") }
     }
 
-    @Test("Every test that its guarantees name exists")
+    @Test("Every test that the guarantees name exists")
     func guarantees() throws {
-        let rows = try Readme.rows(under: "Guarantees")
+        let rows = try ReferencePage.guarantees.rows(under: "Guarantees")
         #expect(!rows.isEmpty)
         for row in rows {
             for name in row[1].split(separator: ",").map({ String($0).trimmingSpaces }) {
@@ -68,6 +68,22 @@ struct ReadmeTests {
                 .map(String.init)
         )
     }()
+
+    @Test("The README has at most 1,500 words")
+    func length() throws {
+        #expect(try ReferencePage.readme.text.split(whereSeparator: \.isWhitespace).count <= 1_500)
+    }
+
+    @Test("The seven questions are answered on a page that the README links")
+    func questions() throws {
+        let path = "Sources/StoreMigration/StoreMigration.docc/Questions.md"
+        #expect(try Page("README.md").links.contains { $0.target == path })
+        let page = try Page(path)
+        let questions = page.prose.map(\.text).filter { $0.hasPrefix("## ") && $0.hasSuffix("?") }
+        let topics = ["wiped", "move back", "stale", "CloudKit", "app group", "0xdead10cc", "migrate the model"]
+        for topic in topics { #expect(questions.contains { $0.contains(topic) }, "\(topic)") }
+        #expect(questions.count == topics.count)
+    }
 
     @Test("The version of GRDB is the one the manifest demands")
     func versions() throws {
