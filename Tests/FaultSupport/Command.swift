@@ -134,6 +134,20 @@ package struct Command: Sendable {
         return ending(status)
     }
 
+    /// True once the program has ended; it is still to be waited for.
+    static func hasEnded(_ process: pid_t, within time: Duration) -> Bool {
+        wait(for: process, until: Deadline(after: time))
+    }
+
+    /// The seconds of processor time that a program has used so far, in units of a hundredth.
+    static func processorTime(of process: pid_t) -> Double {
+        let text = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+        // Behind the name, which may hold anything but ends with the last parenthesis; see proc(5).
+        let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
+        guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13]) else { return 0 }
+        return (user + system) / 100
+    }
+
     private static func wait(for process: pid_t, until deadline: Deadline) -> Bool {
         let descriptor = ctest_open_process(process)
         guard descriptor >= 0 else { return false }

@@ -119,6 +119,11 @@ package final class Scratch: Sendable {
         return ending == .hung ? .killed(signal: SIGKILL) : ending
     }
 
+    /// Starts a command below the root.
+    func start(_ command: Command) throws -> pid_t {
+        try prepared(command, shim: nil, environment: [:]).start(output: outputPath)
+    }
+
     /// What the shim told of the last run that had it.
     package func report() throws -> Report {
         let bytes = try temporary.directory.contents(of: Self.reportName, limit: MemoryLayout<FaultShimReport>.size)

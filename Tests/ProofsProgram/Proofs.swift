@@ -35,6 +35,18 @@ struct Proofs: AsyncParsableCommand {
     @Option(help: "Work in this folder; by default in memory.")
     var place: String?
 
+    @Option(help: "How many walks the harness lives takes.")
+    var walks: Int?
+
+    @Option(help: "The part of the commands of a walk that is killed, from 0 to 1.")
+    var kills = 0.3
+
+    @Option(help: "The part of the commands of a walk beside which an app writes, from 0 to 1.")
+    var live = 0.3
+
+    @Option(help: "The shapes of the stores that walks are taken over, with commas between them; all by default.")
+    var shapes: String?
+
     @Option(help: .private)
     var journalMode: String?
 
@@ -48,7 +60,7 @@ struct Proofs: AsyncParsableCommand {
 
     private static let all: [any Proof] = [
         SingleFaults(), RandomKills(), DoubleFaults(), CrashStates(), LostSynchronizations(), Races(), LiveWriters(),
-        Swaps(), Neighbours(), MergeTriples(), SeededBugs(), BlockStates(), FileSystems(),
+        Swaps(), Neighbours(), MergeTriples(), Lives(), SeededBugs(), BlockStates(), FileSystems(),
     ]
     /// They need what not every machine grants: part of a soak, and where somebody asks for them.
     private static let demanding = [BlockStates().name, FileSystems().name]
@@ -85,6 +97,10 @@ struct Proofs: AsyncParsableCommand {
             only: only
         )
         scale.fileSystem = on
+        scale.walks = walks
+        scale.kills = kills
+        scale.live = live
+        scale.shapes = shapes?.split(separator: ",").map(String.init)
         if let journalMode { scale.journalModes = [journalMode] }
         let end = scale.deadline
         var page = Page(seed: seed)

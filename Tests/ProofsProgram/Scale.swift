@@ -19,6 +19,12 @@ struct Scale: Sendable {
     /// The journal modes of the stores, for harnesses that try both.
     var journalModes = ["wal", "delete"]
 
+    /// How many walks, how many of their commands are killed, and over which shapes of stores.
+    var walks: Int?
+    var kills = 0.3
+    var live = 0.3
+    var shapes: [String]?
+
     /// The file system on which everything happens, in a machine of its own, if one was named.
     var fileSystem: BlockFileSystem?
 

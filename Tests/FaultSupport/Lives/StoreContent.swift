@@ -1,0 +1,116 @@
+import Foundation
+import SafeFiles
+
+/// What a store holds, read with SQLite alone from a copy of its files, so that reading changes nothing.
+struct StoreContent: Sendable {
+    /// One row with a token.
+    struct Row: Sendable, Equatable {
+        let table: String
+        let token: String
+        /// The values of the primary key; nil where the table has none, or one of them is NULL.
+        let key: [String]?
+        let hasIntegerKey: Bool
+        /// Every value besides the token and the key, typed, by its column.
+        let values: [String: String]
+        /// The tokens of the rows that it leads to, by the column that does.
+        var links: [String: String] = [:]
+    }
+
+    private(set) var rows: [String: [Row]] = [:]
+    /// Of the schema and of every row, those of the tool's own left out.
+    private(set) var digest = 0
+    /// What SQLite says to an app that writes, when the store refuses it.
+    private(set) var refusal: String?
+
+    var tokens: Set<String> { Set(rows.keys) }
+
+    /// Reads the store; nil where there is none.
+    ///
+    /// Throws when SQLite cannot read the file.
+    static func read(_ path: String, probe: String?, in scratch: String) throws -> StoreContent? {
+        let temporary = try TemporaryDirectory(prefix: "walk-copy", in: scratch)
+        let copy = temporary.directory.path + "/store"
+        for suffix in ["", "-wal", "-journal"] {
+            guard let bytes = FileManager.default.contents(atPath: path + suffix) else {
+                if suffix.isEmpty { return nil }
+                continue
+            }
+            guard FileManager.default.createFile(atPath: copy + suffix, contents: bytes) else {
+                throw CocoaError(.fileWriteUnknown)
+            }
+        }
+        return try StoreContent(PlainStore(copy), probe: probe)
+    }
+
+    init(_ store: PlainStore, probe: String?) throws {
+        var hasher = Hasher()
+        let own = "name NOT GLOB '_store_migrate*'"
+        hasher.combine(try store.rows("SELECT type, name, sql FROM sqlite_schema WHERE \(own) ORDER BY 1, 2"))
+        for pragma in ["user_version", "application_id"] { hasher.combine(try store.rows("PRAGMA \(pragma)")) }
+        let tables = try store.rows(
+            "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'virtual') "
+                + "AND name NOT GLOB 'sqlite_*' AND \(own) ORDER BY 1"
+        )
+        for table in tables.compactMap(StoredText.decode) { try read(table, of: store, &hasher) }
+        digest = hasher.finalize()
+        follow("parent", from: "child", to: "parent")
+        follow("ZHABIT", from: "ZENTRY", to: "ZHABIT")
+        guard let probe else { return }
+        do { try store.execute("BEGIN; \(probe); ROLLBACK") } catch let failure as PlainStore.Failure {
+            refusal = failure.description
+        }
+    }
+
+    /// Notes which rows of one table the rows of another one lead to.
+    private mutating func follow(_ column: String, from table: String, to target: String) {
+        var tokens: [String: String] = [:]
+        for row in rows.values.joined() where row.table == target {
+            if let key = row.key?.first { tokens[key] = row.token }
+        }
+        for (token, found) in rows {
+            rows[token] = found.map { row in
+                var row = row
+                if row.table == table, let key = row.values[column] { row.links[column] = tokens[key] }
+                return row
+            }
+        }
+    }
+
+    private mutating func read(_ table: String, of store: PlainStore, _ hasher: inout Hasher) throws {
+        let quoted = "\"\(table)\""
+        // Hidden columns of virtual tables are 1, generated ones 2 and 3.
+        let columns = try store.rows("SELECT name, pk, type FROM pragma_table_xinfo('\(table)') WHERE hidden <> 1")
+            .map { $0.split(separator: "|", omittingEmptySubsequences: false).map(String.init) }
+        let names = columns.compactMap { StoredText.decode($0[0]) }
+        let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
+        let lines = try store.rows("SELECT \(list) FROM \(quoted)").sorted()
+        hasher.combine(table)
+        hasher.combine(lines)
+        guard let tokenColumn = names.firstIndex(where: { $0 == "token" || $0 == "ZNAME" }) else { return }
+        let key = columns.indices.filter { columns[$0][1] != "i0" }
+        let isInteger = key.count == 1 && StoredText.decode(columns[key[0]][2]) == "INTEGER"
+        for line in lines {
+            let values = line.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
+            guard values.count == names.count, let token = StoredText.decode(values[tokenColumn]) else { continue }
+            let keyValues = key.map { values[$0] }
+            let free = names.indices.filter { $0 != tokenColumn && !key.contains($0) }
+            let row = Row(
+                table: table,
+                token: token,
+                key: key.isEmpty || keyValues.contains("n") ? nil : keyValues,
+                hasIntegerKey: isInteger,
+                values: Dictionary(uniqueKeysWithValues: free.map { (names[$0], values[$0]) })
+            )
+            rows[token, default: []].append(row)
+        }
+    }
+}
+
+/// Texts as `PlainStore` writes them: the letter t, then the bytes in hexadecimal.
+enum StoredText {
+    static func decode(_ value: String) -> String? {
+        guard value.first == "t" else { return nil }
+        let bytes = value.dropFirst().split(separator: ",").compactMap { UInt8($0, radix: 16) }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import TestSupport
+
+/// A random sequence of commands, app writes and other events, carried out and checked step by step.
+package struct Walk: Sendable {
+    /// What a walk is made of.
+    package struct Options: Sendable {
+        package var commands = 20
+        /// The part of the commands that is killed.
+        package var kills = 0.0
+        /// The part of the commands beside which an app writes.
+        package var live = 0.0
+        /// Steps that keep stores open, and signals that ask a command to end.
+        package var disturbs = true
+        package var shapes = StoreShape.allCases
+        package init() {}
+    }
+
+    package struct Result {
+        package var setting: WalkWorld.Setting
+        /// The program that was tried, where it was not the tool.
+        package var program: String?
+        package var steps: [WalkStep] = []
+        package var violations: [WalkWorld.Violation] = []
+        package var shell: [String] = []
+        package var commands = 0
+        package var endings: [String: Int] = [:]
+    }
+
+    /// Carries a walk out that follows from a seed, up to its first broken rule.
+    package static func random(seed: UInt64, _ options: Options) throws -> Result {
+        var generator = SeededGenerator(seed: seed)
+        var source = WalkSource(options: options, random: generator.fork())
+        let setting = source.setting()
+        let world = try WalkWorld(setting)
+        var result = Result(setting: setting)
+        while result.commands < options.commands, result.violations.isEmpty {
+            let step = source.next(in: world)
+            result.steps.append(step)
+            if case .tool = step { result.commands += 1 }
+            result.violations = try world.carryOut(step, number: result.steps.count - 1)
+        }
+        result.shell = world.shell
+        result.endings = world.endings
+        return result
+    }
+
+    /// Carries out steps that are given.
+    package static func replay(
+        _ steps: [WalkStep],
+        in setting: WalkWorld.Setting,
+        program: String? = nil
+    ) throws -> Result {
+        let world = try WalkWorld(setting, program: program)
+        var result = Result(setting: setting, program: program, steps: steps)
+        for (number, step) in steps.enumerated() where result.violations.isEmpty {
+            result.violations = try world.carryOut(step, number: number)
+        }
+        result.shell = world.shell
+        result.endings = world.endings
+        return result
+    }
+}
+
+extension SeededGenerator {
+    mutating func fork() -> SeededGenerator { SeededGenerator(seed: next()) }
+}

@@ -1,0 +1,170 @@
+import TestSupport
+
+/// Chooses the steps of a walk, by what is there: a command that has nothing to work on shows little.
+struct WalkSource {
+    let options: Walk.Options
+    var random: SeededGenerator
+    private var token = 0
+    private var pending: [WalkStep] = []
+    /// The places of the pair that most commands are about.
+    private var pair = [0, 1]
+    private var hasBegun = false
+    /// The command before, where it was harmed.
+    private var harmed: WalkStep.ToolCall?
+
+    init(options: Walk.Options, random: SeededGenerator) {
+        self.options = options
+        self.random = random
+    }
+
+    mutating func setting() -> WalkWorld.Setting {
+        WalkWorld.Setting(
+            shape: options.shapes.randomElement(using: &random) ?? .integerKey,
+            journalMode: chance(0.6) ? "wal" : "delete",
+            hasOddNames: chance(0.02)
+        )
+    }
+
+    mutating func next(in world: WalkWorld) -> WalkStep {
+        if !hasBegun {
+            hasBegun = true
+            pending = beginning(world)
+        }
+        if !pending.isEmpty { return pending.removeFirst() }
+        let stores = world.places.indices.filter { world.contents[$0] != nil }
+        let open = stores.filter { world.contents[$0]?.refusal == nil }
+        // A write or two between commands, at places that take them.
+        if chance(0.55), let place = open.randomElement(using: &random) { return work(at: place, world) }
+        if options.disturbs, chance(0.04), let place = stores.randomElement(using: &random) {
+            return .hold(place: place, Bool.random(using: &random) ? .idle : .readTransaction)
+        }
+        if let place = world.holders.keys.sorted().first, chance(0.3) { return .release(place: place) }
+        if chance(0.02) { return copy(stores) ?? command(stores, open) }
+        return command(stores, open)
+    }
+
+    private mutating func beginning(_ world: WalkWorld) -> [WalkStep] {
+        var steps: [WalkStep] = [.app(place: 0, .create)]
+        for _ in 0..<Int.random(in: 1...4, using: &random) { steps.append(insertion(at: 0, world)) }
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0: steps.append(.copy(from: 0, to: 1))
+        case 1 where !world.setting.hasOddNames: steps += [.app(place: 2, .create), insertion(at: 2, world)]
+        case 2 where !world.setting.hasOddNames: steps.append(.app(place: 1, .create))
+        default: break
+        }
+        return steps
+    }
+
+    // MARK: Apps
+
+    private mutating func insertion(at place: Int, _ world: WalkWorld) -> WalkStep {
+        token += 1
+        let table = Int.random(in: world.shape.tables.indices, using: &random)
+        return .app(place: place, .insert(table: table, token: token, seed: random.next()))
+    }
+
+    private mutating func work(at place: Int, _ world: WalkWorld) -> WalkStep {
+        let table = Int.random(in: world.shape.tables.indices, using: &random)
+        let pick = Int.random(in: 0..<1000, using: &random)
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<50: return insertion(at: place, world)
+        case 50..<75:
+            token += 1
+            return .app(place: place, .update(table: table, pick: pick, token: token, seed: random.next()))
+        case 75..<93: return .app(place: place, .delete(table: table, pick: pick))
+        case 93..<96: return .app(place: place, .vacuum)
+        case 96..<99: return .app(place: place, .checkpoint)
+        default:
+            token += 1
+            return .app(place: place, .sql("CREATE INDEX extra\(token) ON \(world.shape.tables[0].name) (token)"))
+        }
+    }
+
+    private mutating func copy(_ stores: [Int]) -> WalkStep? {
+        let free = (0..<3).filter { !stores.contains($0) }
+        guard let from = stores.randomElement(using: &random), let to = free.randomElement(using: &random) else {
+            return nil
+        }
+        return .copy(from: from, to: to)
+    }
+
+    // MARK: Commands
+
+    private mutating func command(_ stores: [Int], _ open: [Int]) -> WalkStep {
+        // Most commands are about the pair of the one before.
+        if chance(0.3) {
+            let old = stores.randomElement(using: &random) ?? 0
+            let new = [0, 1, 2].filter { $0 != old }.randomElement(using: &random) ?? 1
+            pair = [old, new]
+        }
+        if let call = sequel() { return .tool(call) }
+        var call = WalkStep.ToolCall(words())
+        if chance(0.7) { call.words.append("--json") }
+        if chance(options.live), let place = pair.filter(open.contains).randomElement(using: &random) {
+            call.liveWriter = WalkStep.LiveWriter(place: place, firstToken: token + 1, seed: random.next())
+            token += 40
+        }
+        if options.disturbs, chance(0.03) {
+            call.harm = .terminated(milliseconds: Int.random(in: 0..<150, using: &random))
+        } else if chance(options.kills) {
+            call.harm = .killed(call: Int.random(in: 0..<400, using: &random))
+        }
+        if call.harm != .none { harmed = call }
+        return .tool(call)
+    }
+
+    /// What a person does after a command that was killed: the same again, or what finishes it.
+    private mutating func sequel() -> WalkStep.ToolCall? {
+        guard let call = harmed, chance(0.75) else {
+            harmed = nil
+            return nil
+        }
+        harmed = nil
+        if chance(0.5) { return WalkStep.ToolCall(call.words) }
+        return WalkStep.ToolCall([chance(0.7) ? "resume" : "abort", "{\(call.places.first ?? 0)}", "--json"])
+    }
+
+    private mutating func words() -> [String] {
+        let (old, new) = ("{\(pair[0])}", "{\(pair[1])}")
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<38: return share(old, new)
+        case 38..<49: return ["unshare", old, new]
+        case 49..<64:
+            let (into, from) = chance(0.5) ? (old, new) : (new, old)
+            return ["merge", into, from] + policy(0.15)
+        case 64..<74: return ["unmerge", chance(0.5) ? old : new]
+        case 74..<80: return ["status", old, new]
+        case 80..<83: return ["plan", old, new]
+        case 83..<86: return ["retire", old]
+        case 86..<88: return ["resume", old]
+        case 88..<90: return ["abort", old]
+        case 90..<94: return ["backup", chance(0.5) ? old : new, "-o", "{backups}"]
+        case 94..<96:
+            return ["restore", "{archive}", chance(0.5) ? old : new] + (chance(0.6) ? ["--overwrite", "always"] : [])
+        case 96..<97: return ["backups", "prune", "{backups}", "--keep-last", "1"]
+        case 97..<98: return ["verify", new, "--against", old]
+        default: return ["diff", old, new]
+        }
+    }
+
+    private mutating func share(_ old: String, _ new: String) -> [String] {
+        var words = ["share", old, new]
+        if chance(0.6) { words += ["--old", "capture"] }
+        if chance(0.35) {
+            words += ["--on-both", ["fail", "keep-old", "keep-new", "merge"].randomElement(using: &random) ?? "fail"]
+        }
+        words += policy(0.12)
+        return words
+    }
+
+    private mutating func policy(_ probability: Double) -> [String] {
+        guard chance(probability) else { return [] }
+        return [
+            "--policy", ["late", "overwrite", "rollback", "newest", "error"].randomElement(using: &random) ?? "late",
+        ]
+    }
+
+    private mutating func chance(_ probability: Double) -> Bool {
+        Double.random(in: 0..<1, using: &random) < probability
+    }
+}

@@ -1,0 +1,178 @@
+import CTestSupport
+import Foundation
+import Glibc
+import SafeFiles
+import Synchronization
+import TestSupport
+
+extension WalkWorld {
+    /// The longest that any command may take on a machine under load.
+    private static var patience: Duration { .seconds(60) }
+    /// The processor time that a command may use after SIGTERM, with the slack of a debug build.
+    private static let answerTime = 0.6
+
+    func tool(_ call: WalkStep.ToolCall, _ number: Int) throws -> [Violation] {
+        guard var words = arguments(of: call) else { return [] }
+        if !holders.isEmpty, Self.waits(call.verb) { words += ["--lock-timeout", "300ms"] }
+        let before = contents
+        shell.append("$T " + words.map(relative).joined(separator: " "))
+        let writer = try call.liveWriter.flatMap(liveWriter)
+        var afterSignal: Double?
+        let ending = try run(words, call.harm, &afterSignal)
+        let written = writer?.finish() ?? []
+        let answer = Answer(ending: ending, text: try scratch.lines().joined(separator: "\n"))
+        let outcome = answer.object("summary")?["outcome"] as? String
+        shell[shell.count - 1] += "   # \(ending)\(outcome.map { ", \($0)" } ?? "")"
+        if !written.isEmpty, let place = call.liveWriter?.place {
+            shell[shell.count - 1] += ", while an app at \(relative(places[place])) inserted \(written.count) rows"
+        }
+        endings["\(call.verb) \(call.harm == .none ? "" : "(harmed) ")\(ending)", default: 0] += 1
+        name(pathsIn: answer.text)
+        try readPlaces()
+        try findArchives()
+        if let place = call.liveWriter?.place { try record(written, at: place) }
+        var found = try objections(to: call, answer, before: before, number)
+        if let afterSignal, afterSignal > Self.answerTime {
+            found.append(Violation(step: number, rule: "L7", text: "it worked for \(afterSignal) s after SIGTERM"))
+        }
+        note(call, ending)
+        return found
+    }
+
+    /// Notes which commands another one may still finish.
+    private func note(_ call: WalkStep.ToolCall, _ ending: Command.Ending) {
+        guard !Self.readers.contains(call.verb) else { return }
+        switch ending {
+        case .exited(0): unfinished.removeAll { !Set($0.places).isDisjoint(with: call.places) }
+        case .exited(let status) where ![5, 6, 130].contains(status): break
+        default: unfinished.append(call)
+        }
+    }
+
+    private static func waits(_ verb: String) -> Bool { verb != "backups" && verb != "inspect" }
+
+    private func run(_ words: [String], _ harm: WalkStep.Harm, _ afterSignal: inout Double?) throws -> Command.Ending {
+        var command = Command.tool(words)
+        if let program { command.executable = program }
+        let deadline = Deadline(after: Self.patience)
+        switch harm {
+        case .none: return try scratch.run(command, shim: nil, point: nil, deadline: deadline)
+        case .killed(let call):
+            let point = FaultPoint(number: call, fault: .killBefore)
+            let ending = try scratch.run(command, shim: FaultSweep.shim, point: point, deadline: deadline)
+            if ending == .killed(signal: SIGKILL) { shell[shell.count - 1] += "   # killed at file call \(call)" }
+            return ending
+        case .terminated(let milliseconds):
+            let process = try scratch.start(command)
+            guard !Command.hasEnded(process, within: .milliseconds(milliseconds)) else {
+                return Command.ending(of: process, killingAfter: deadline)
+            }
+            let used = Command.processorTime(of: process)
+            kill(process, SIGTERM)
+            shell[shell.count - 1] += "   # SIGTERM after \(milliseconds) ms"
+            // A process that has ended and was not waited for still says what it used.
+            let hasEnded = Command.hasEnded(process, within: .seconds(30))
+            afterSignal = Command.processorTime(of: process) - used
+            if !hasEnded { kill(process, SIGKILL) }
+            return Command.ending(of: process, killingAfter: deadline)
+        }
+    }
+
+    /// The words of the command line; nil where one of them stands for nothing.
+    private func arguments(of call: WalkStep.ToolCall) -> [String]? {
+        var words: [String] = []
+        for word in call.words {
+            switch word {
+            case "{0}", "{1}", "{2}": words.append(places[Int(word.dropFirst().dropLast()) ?? 0])
+            case "{backups}": words.append(scratch.path + "/backups")
+            case "{archive}":
+                guard let archive = archives.last(where: { FileManager.default.fileExists(atPath: $0.path) }) else {
+                    return nil
+                }
+                words.append(archive.path)
+            default: words.append(word)
+            }
+        }
+        return words
+    }
+
+    // MARK: Apps beside a command
+
+    func hold(_ place: Int, _ kind: WalkStep.Hold) throws {
+        guard contents[place] != nil else { return }
+        try release(place)
+        let holder = try StoreWriterProcess(places[place])
+        holders[place] = holder
+        shell.append("# an app keeps \(relative(places[place])) open: \(kind)")
+        switch kind {
+        case .idle: break
+        case .readTransaction: _ = try holder.execute("BEGIN")
+        case .writeTransaction: _ = try holder.execute("BEGIN IMMEDIATE")
+        }
+        _ = try holder.execute("SELECT count(*) FROM sqlite_schema")
+    }
+
+    func release(_ place: Int) throws {
+        guard let holder = holders.removeValue(forKey: place) else { return }
+        shell.append("# the app that kept \(relative(places[place])) open is ended")
+        _ = holder.waitForExit()
+        try readPlaces()
+    }
+
+    private func liveWriter(_ writer: WalkStep.LiveWriter) throws -> LiveInserts? {
+        guard contents[writer.place] != nil, contents[writer.place]?.refusal == nil else { return nil }
+        return try LiveInserts(writer, shape, path: places[writer.place])
+    }
+
+    /// Records rows that an app wrote while a command ran: where they are now, they are as they were written.
+    private func record(_ tokens: [String], at place: Int) throws {
+        // Rows that triggers wrote are called as those that they were written for.
+        let logged = tokens.map { "l" + $0.dropFirst() }
+            .filter { token in contents.contains { $0?.rows[token] != nil } }
+        for token in tokens + logged where model.versions[token] == nil {
+            var row = contents.compactMap { $0?.rows[token]?.first }.first
+            for path in named.sorted() where row == nil { row = try storedRow(token, in: path) }
+            model.record(token, as: row, at: place)
+        }
+    }
+}
+
+/// An app that inserts rows into a store, one after the other, in a process of its own.
+private final class LiveInserts: Sendable {
+    private let acknowledged = Mutex<[String]>([])
+    private let isOver = Mutex(false)
+    private let ended = DispatchSemaphore(value: 0)
+
+    init(_ writer: WalkStep.LiveWriter, _ shape: StoreShape, path: String) throws {
+        var statements: [(token: String, sql: String)] = []
+        var random = SeededGenerator(seed: writer.seed)
+        for number in 0..<40 {
+            let token = WalkWorld.token(writer.firstToken + number)
+            statements.append((token, shape.insertion(into: number % shape.tables.count, token: token, &random)))
+        }
+        let thread = Thread { [self, statements] in
+            defer { ended.signal() }
+            guard let process = try? StoreWriterProcess(path) else { return }
+            _ = try? process.execute("PRAGMA synchronous = OFF")
+            for (token, sql) in statements where !isOver.withLock(\.self) {
+                // One statement a line is what the program takes.
+                let lines = ["BEGIN IMMEDIATE"] + sql.split(separator: "; ").map(String.init) + ["COMMIT"]
+                let answers = lines.map { (try? process.execute($0)) ?? "error" }
+                if answers.allSatisfy({ !$0.hasPrefix("error") }) {
+                    acknowledged.withLock { $0.append(token) }
+                } else {
+                    _ = try? process.execute("ROLLBACK")
+                }
+            }
+            _ = process.waitForExit()
+        }
+        thread.start()
+    }
+
+    /// Ends the app, and returns the tokens of the rows that SQLite acknowledged.
+    func finish() -> [String] {
+        isOver.withLock { $0 = true }
+        ended.wait()
+        return acknowledged.withLock { $0 }
+    }
+}

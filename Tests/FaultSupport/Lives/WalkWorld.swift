@@ -1,0 +1,309 @@
+import Foundation
+import Glibc
+import SafeFiles
+import TestSupport
+
+/// The folders that one walk happens in, and the model of what must hold there.
+package final class WalkWorld {
+    /// How a walk's folders and stores begin.
+    package struct Setting: Codable, Sendable, Equatable {
+        package var shape: StoreShape
+        package var journalMode: String
+        /// True where two places are one folder, and the one store is called as the other's log would be.
+        package var hasOddNames: Bool
+
+        package init(shape: StoreShape, journalMode: String, hasOddNames: Bool = false) {
+            self.shape = shape
+            self.journalMode = journalMode
+            self.hasOddNames = hasOddNames
+        }
+
+        package var paths: [String] {
+            hasOddNames ? ["a/s.db-wal", "a/s.db", "c/s.db"] : ["a/s.db", "b/s.db", "c/s.db"]
+        }
+    }
+
+    /// A rule that was broken, and by which step.
+    package struct Violation: Sendable, Equatable {
+        package let step: Int
+        /// `L1` to `L7`, or a word for what else was wrong.
+        package let rule: String
+        package let text: String
+
+        /// The same for violations that differ in their rows and places only.
+        package var kind: String {
+            rule + " " + text.replacing(/[vl]?[0-9]+|[abc]\/s\.db(-wal)?|[0-9a-f]{32}/, with: "…")
+        }
+    }
+
+    /// How a command ended and what it printed.
+    struct Answer {
+        let ending: Command.Ending
+        let text: String
+        /// The objects of `--json`, by their order.
+        let objects: [[String: Any]]
+
+        init(ending: Command.Ending, text: String) {
+            self.ending = ending
+            self.text = text
+            objects = text.split(separator: "\n").filter { $0.hasPrefix("{") }
+                .compactMap { try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
+        }
+
+        func object(_ type: String) -> [String: Any]? { objects.last { $0["type"] as? String == type } }
+    }
+
+    /// An archive that a command made.
+    struct Archive {
+        let path: String
+        let tokens: Set<String>
+    }
+
+    package let setting: Setting
+    var shape: StoreShape { setting.shape }
+    let scratch: Scratch
+    let places: [String]
+    var model = WalkModel()
+    /// Every path below the scratch folder that a command's output named.
+    var named: Set<String> = []
+    var archives: [Archive] = []
+    /// What each place was merged last: the versions that it got by that.
+    var brought: [Int: [Set<String>]] = [:]
+    /// The versions that a store had in common with the one it was shared to, when that last succeeded.
+    var pairs: [[Int]: Set<String>] = [:]
+    /// Commands that were killed or interrupted, and may be finished by another one that works on their stores.
+    var unfinished: [WalkStep.ToolCall] = []
+    /// The steps as shell commands.
+    package internal(set) var shell: [String] = []
+    /// The apps that keep a place's store open.
+    var holders: [Int: StoreWriterProcess] = [:]
+    /// How often each verb ended with each status.
+    package internal(set) var endings: [String: Int] = [:]
+    private var readings: [String: (stamp: String, content: StoreContent?)] = [:]
+    private var finds: [String: (stamp: String, tokens: Set<String>)] = [:]
+    var contents: [StoreContent?] = [nil, nil, nil]
+
+    /// The program that is tried, where it is not the tool.
+    let program: String?
+
+    package init(_ setting: Setting, program: String? = nil) throws {
+        self.setting = setting
+        self.program = program
+        scratch = try Scratch()
+        let root = scratch.path
+        places = setting.paths.map { root + "/" + $0 }
+        for folder in Set(setting.paths.map { String($0.prefix(1)) }).union(["backups"]) {
+            try FileManager.default.createDirectory(atPath: root + "/" + folder, withIntermediateDirectories: true)
+        }
+        shell.append(
+            "mkdir -p \(Set(setting.paths.map { String($0.prefix(1)) }).sorted().joined(separator: " ")) backups"
+        )
+    }
+
+    // MARK: Steps
+
+    /// Carries one step out, and returns the rules that it broke.
+    package func carryOut(_ step: WalkStep, number: Int) throws -> [Violation] {
+        switch step {
+        case .app(let place, .create): return try create(at: place)
+        case .app(let place, let work): return try app(work, at: place, number)
+        case .hold(let place, let kind):
+            try hold(place, kind)
+            return []
+        case .release(let place):
+            try release(place)
+            return []
+        case .copy(let from, let to):
+            guard contents[from] != nil, contents[to] == nil, !setting.hasOddNames else { return [] }
+            for suffix in ["", "-wal", "-journal"] where FileManager.default.fileExists(atPath: places[from] + suffix) {
+                try FileManager.default.copyItem(atPath: places[from] + suffix, toPath: places[to] + suffix)
+                shell.append("cp \(relative(places[from] + suffix)) \(relative(places[to] + suffix))")
+            }
+            try readPlaces()
+            return []
+        case .tool(let call): return try tool(call, number)
+        }
+    }
+
+    /// An app makes a store without rows where there is none.
+    private func create(at place: Int) throws -> [Violation] {
+        guard contents[place] == nil else { return [] }
+        if let template = try StoreShape.template(setting, place: place) {
+            try Data(template).write(to: URL(fileURLWithPath: places[place]))
+            shell.append("$T fixture build habits\(place).yaml \(relative(places[place]))")
+        }
+        let schema = "PRAGMA journal_mode = \(setting.journalMode); " + shape.schema
+        try PlainStore(places[place]).execute("PRAGMA synchronous = OFF; " + schema)
+        if !shape.schema.isEmpty { shell.append(sqlite(place, schema)) }
+        try readPlaces()
+        return []
+    }
+
+    private func sqlite(_ place: Int, _ sql: String) -> String {
+        "sqlite3 \(relative(places[place])) \"\(sql.replacing("\n", with: " "))\""
+    }
+
+    private func app(_ work: WalkStep.AppWork, at place: Int, _ number: Int) throws -> [Violation] {
+        guard let statement = sql(of: work, at: place) else { return [] }
+        let before = contents[place]
+        shell.append(sqlite(place, statement.sql))
+        var failure: String?
+        do {
+            let store = try PlainStore(places[place])
+            try store.execute("PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 100")
+            do {
+                try store.execute(statement.isTransaction ? "BEGIN; \(statement.sql); COMMIT" : statement.sql)
+            } catch let error as PlainStore.Failure {
+                failure = error.description
+                shell.append("# " + error.description.replacing(scratch.path + "/", with: ""))
+            }
+        }
+        try readPlaces()
+        guard let after = contents[place] else {
+            return before == nil ? [] : [Violation(step: number, rule: "app", text: "the store is gone")]
+        }
+        if let failure, let before, before.refusal == nil, before.digest != after.digest {
+            return [Violation(step: number, rule: "app", text: "a refused write changed the store: \(failure)")]
+        }
+        model.record(at: place, from: before ?? after, to: after, update: statement.update)
+        return []
+    }
+
+    private struct Statement {
+        let sql: String
+        var update: (old: String, new: String)?
+        var isTransaction = true
+    }
+
+    private func sql(of work: WalkStep.AppWork, at place: Int) -> Statement? {
+        func rows(_ table: Int) -> [String] {
+            let name = shape.tables[table].name
+            return contents[place]?.rows.filter { $0.value.contains { $0.table == name } }.keys.sorted() ?? []
+        }
+        guard contents[place] != nil else { return nil }
+        switch work {
+        case .create: return nil
+        case .insert(let table, let token, let seed):
+            var random = SeededGenerator(seed: seed)
+            return Statement(sql: shape.insertion(into: table, token: Self.token(token), &random))
+        case .update(let table, let pick, let token, let seed):
+            let rows = rows(table)
+            guard !rows.isEmpty else { return nil }
+            var random = SeededGenerator(seed: seed)
+            let old = rows[pick % rows.count]
+            let new = Self.token(token)
+            return Statement(sql: shape.update(of: table, token: old, to: new, &random), update: (old, new))
+        case .delete(let table, let pick):
+            let rows = rows(table)
+            guard !rows.isEmpty else { return nil }
+            return Statement(sql: shape.deletion(from: table, token: rows[pick % rows.count]))
+        case .vacuum: return Statement(sql: "VACUUM", isTransaction: false)
+        case .checkpoint: return Statement(sql: "PRAGMA wal_checkpoint(TRUNCATE)", isTransaction: false)
+        case .sql(let text): return Statement(sql: text)
+        }
+    }
+
+    static func token(_ number: Int) -> String { "v" + String(String(1_000_000 + number).dropFirst()) }
+
+    func relative(_ text: String) -> String { text.replacing(scratch.path + "/", with: "") }
+
+    // MARK: Reading
+
+    /// Reads the places anew, as far as their files changed.
+    func readPlaces() throws {
+        contents = try places.map { try content(of: $0) }
+        for (place, content) in contents.enumerated() { if let content { model.see(content, at: place) } }
+    }
+
+    func content(of path: String) throws -> StoreContent? {
+        let stamp = Self.stamp(of: path)
+        if let reading = readings[path], reading.stamp == stamp { return reading.content }
+        let content = try StoreContent.read(path, probe: shape.probe, in: scratch.privatePath)
+        readings[path] = (stamp, content)
+        return content
+    }
+
+    /// What of a store's files changes with every write.
+    private static func stamp(of path: String) -> String {
+        ["", "-wal", "-journal"]
+            .map { suffix in
+                var status = stat()
+                guard lstat(path + suffix, &status) == 0 else { return "-" }
+                return "\(status.st_ino) \(status.st_size) \(status.st_mtim) \(status.st_ctim)"
+            }
+            .joined(separator: ";")
+    }
+
+    func name(pathsIn text: String) {
+        let root = scratch.path + "/"
+        for line in text.split(separator: "\n") {
+            for part in line.components(separatedBy: root).dropFirst() {
+                var path = String(part.prefix { !" \",;'()\\".contains($0) })
+                while path.last == "." || path.last == ":" { path.removeLast() }
+                if !path.isEmpty { named.insert(root + path) }
+            }
+        }
+        // A folder that was named is named with what is in it.
+        for path in named {
+            var isFolder: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
+                continue
+            }
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+            where path.contains("/.store-migrate-") { named.insert(path + "/" + name) }
+        }
+    }
+
+    func findArchives() throws {
+        var isNew: [String] = named.filter { Self.isArchive($0) }
+        isNew += ((try? FileManager.default.contentsOfDirectory(atPath: scratch.path + "/backups")) ?? [])
+            .map { scratch.path + "/backups/" + $0 }.filter { Self.isArchive($0) }
+        let known = Set(archives.map(\.path))
+        for path in Set(isNew).subtracting(known).sorted() where FileManager.default.fileExists(atPath: path) {
+            archives.append(Archive(path: path, tokens: try tokens(inArchive: path)))
+        }
+    }
+
+    static func isArchive(_ path: String) -> Bool { path.hasSuffix(".tar.zst") }
+
+    /// Unpacks the archive with another program than ours.
+    private func tokens(inArchive path: String) throws -> Set<String> {
+        let temporary = try TemporaryDirectory(prefix: "walk-archive", in: scratch.privatePath)
+        let folder = temporary.directory.path
+        let (status, output) = try ChildProgram.run(["bsdtar", "-xf", path, "-C", folder])
+        guard status == 0 else { throw UnharmedRunFailure(name: "bsdtar", objections: [path], output: output) }
+        var result: Set<String> = []
+        for case let name as String in FileManager.default.enumerator(atPath: folder) ?? .init() {
+            guard let bytes = FileManager.default.contents(atPath: folder + "/" + name) else { continue }
+            if bytes.starts(with: Data("SQLite format 3".utf8)) {
+                result.formUnion(try StoreContent.read(folder + "/" + name, probe: nil, in: folder)?.tokens ?? [])
+            }
+        }
+        return result
+    }
+
+    /// The row of a token in a file that some command named, if that is a store.
+    func storedRow(_ token: String, in path: String) throws -> StoreContent.Row? {
+        guard try tokens(in: path).contains(token), !path.hasSuffix(".jsonl"), !Self.isArchive(path) else { return nil }
+        return try StoreContent.read(path, probe: nil, in: scratch.privatePath)?.rows[token]?.first
+    }
+
+    /// The tokens in a file that some command named: a store, an archive, or a file of parked rows.
+    func tokens(in path: String) throws -> Set<String> {
+        guard FileManager.default.fileExists(atPath: path) else { return [] }
+        if let archive = archives.first(where: { $0.path == path }) { return archive.tokens }
+        let stamp = Self.stamp(of: path)
+        if let find = finds[path], find.stamp == stamp { return find.tokens }
+        var result: Set<String> = []
+        if path.hasSuffix(".jsonl") {
+            let text = String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
+            result = Set(text.matches(of: /[vl][0-9]{6}/).map { String($0.output) })
+        } else if let handle = FileHandle(forReadingAtPath: path),
+            try handle.read(upToCount: 15) == Data("SQLite format 3".utf8)
+        {
+            result = try StoreContent.read(path, probe: nil, in: scratch.privatePath)?.tokens ?? []
+        }
+        finds[path] = (stamp, result)
+        return result
+    }
+}

@@ -1,0 +1,80 @@
+import FaultSupport
+import Foundation
+import SafeFiles
+import Testing
+
+/// The model of the walks notices a tool that makes mistakes: here, small programs that stand for one.
+@Suite("Walks")
+struct WalkTests {
+    private static let setting = WalkWorld.Setting(shape: .integerKey, journalMode: "delete")
+    private static let share = WalkStep.tool(.init(["share", "{0}", "{1}"]))
+    private static let beginning: [WalkStep] = [
+        .app(place: 0, .create), .app(place: 0, .insert(table: 0, token: 1, seed: 1)),
+        .app(place: 0, .insert(table: 0, token: 2, seed: 2)),
+    ]
+
+    /// Carries steps out with a program that runs a script of the shell; its words are `$2` and so on.
+    private func violations(_ script: String, _ steps: [WalkStep]) throws -> [String] {
+        let place = try TemporaryDirectory(prefix: "walk-tests")
+        let program = place.directory.path + "/tool"
+        let fence = "CREATE TRIGGER f BEFORE INSERT ON item BEGIN SELECT raise(ABORT, 'moved'); END"
+        let text = "#!/bin/sh\nfence=\"\(fence)\"\n\(script)\n"
+        try text.write(toFile: program, atomically: false, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
+        return try Walk.replay(Self.beginning + steps, in: Self.setting, program: program).violations.map(\.kind)
+    }
+
+    @Test("A share that copies everything and fences the old store breaks no rule")
+    func soundShare() throws {
+        #expect(try violations(#"cp $2 $3; sqlite3 $2 "$fence""#, [Self.share]) == [])
+    }
+
+    @Test(
+        "Each mistake of a share is noticed by its rule",
+        arguments: [
+            ("cp $2 $3; sqlite3 $2 \"delete from item where id = 1; $fence\"", "L2 … left the store at …"),
+            ("cp $2 $3; sqlite3 $3 'delete from item where id = 1'; sqlite3 $2 \"$fence\"", "L4 … of … is not in …"),
+            ("cp $2 $3; rm $2; sqlite3 $3 'delete from item where id = 1'", "L1 … is nowhere"),
+            ("cp $2 $3; sqlite3 $3 'insert into item select null, token, x, y from item'; sqlite3 $2 \"$fence\"", "L3"),
+            ("cp $2 $3; sqlite3 $3 \"update item set x = 'other'\"; sqlite3 $2 \"$fence\"", "bytes"),
+            ("cp $2 $3", "L4 the old store at … still takes writes"),
+            ("sqlite3 $2 \"$fence\"; cp $2 $3", "L4 the shared store at … refuses writes"),
+            ("exit 4", "status status … without a word"),
+            ("exit 77", "status status … is not documented"),
+            ("sqlite3 $2 \"update item set token = 'v000009' where id = 1\"; echo no; exit 4", "L4 it ended with …"),
+            ("kill -SEGV $$", "status it was ended by signal …"),
+        ]
+    )
+    func mistakes(script: String, expected: String) throws {
+        let found = try violations(script, [Self.share])
+        #expect(found.contains { $0.hasPrefix(expected) }, "\(found)")
+    }
+
+    @Test("A command that only reads and changes a store, and one that writes through a fence, are noticed")
+    func writesWhereNoneMayBe() throws {
+        let change = "update item set x = 'other'"
+        let status = WalkStep.tool(.init(["status", "{0}", "{1}"]))
+        #expect(try violations("sqlite3 $2 \"\(change)\"", [status]).contains("L5 status changed the store at …"))
+        let script = "if [ $1 = share ]; then cp $2 $3; sqlite3 $2 \"$fence\"; else sqlite3 $2 \"\(change)\"; fi"
+        let merge = WalkStep.tool(.init(["merge", "{0}", "{1}"]))
+        #expect(try violations(script, [Self.share, merge]).contains("L5 the fenced store at … was changed"))
+    }
+
+    @Test("A failing walk is shrunk to the steps that it needs")
+    func shrinking() throws {
+        let place = try TemporaryDirectory(prefix: "walk-tests")
+        let program = place.directory.path + "/tool"
+        try "#!/bin/sh\n[ $1 != share ] || sqlite3 $2 'delete from item'\n"
+            .write(toFile: program, atomically: false, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
+        let noise: [WalkStep] = [
+            .app(place: 0, .vacuum), .tool(.init(["status", "{0}", "{1}", "--json"])),
+            .app(place: 0, .update(table: 0, pick: 1, token: 3, seed: 4)), .app(place: 0, .checkpoint),
+        ]
+        let share = WalkStep.tool(.init(["share", "{0}", "{1}", "--old", "capture", "--json"]))
+        let failing = try Walk.replay(Self.beginning + noise + [share], in: Self.setting, program: program)
+        let shrunk = try WalkShrinker.shrunk(failing, until: Deadline(after: .seconds(60)))
+        #expect(shrunk.violations.first?.rule == failing.violations.first?.rule)
+        #expect(shrunk.steps == [Self.beginning[0], Self.beginning[1], Self.share])
+    }
+}

@@ -1,0 +1,77 @@
+import FaultSupport
+import Foundation
+import SafeFiles
+import Synchronization
+import TestSupport
+
+/// Random sequences of commands and app writes over three places; a model knows which rows have to be where.
+struct Lives: Proof {
+    let name = "lives"
+    let title = "whole lives: random commands and app writes at three places, no row lost, doubled or stranded"
+
+    private static let gate = 2000
+
+    private struct Tally {
+        var walks = 0
+        var commands = 0
+        var violations: [(seed: UInt64, text: String)] = []
+        var endings: [String: Int] = [:]
+        var kinds: [String: Int] = [:]
+    }
+
+    func run(_ scale: Scale) async throws -> Figure {
+        let count = scale.walks ?? scale.count(Self.gate)
+        let tally = Mutex(Tally())
+        let start = ContinuousClock.now
+        var options = Walk.Options()
+        options.kills = scale.kills
+        options.live = scale.live
+        if let shapes = scale.shapes { options.shapes = shapes.compactMap(StoreShape.init(rawValue:)) }
+        let goesOn = { @Sendable in !scale.stopsAtFirst || tally.withLock { $0.violations.isEmpty } }
+        let numbers = Array(0..<UInt64(clamping: count))
+        Work.forEach(numbers, until: scale.deadline, while: goesOn) { [options] number in
+            let seed = UInt64(bitPattern: Int64(scale.seed)) &* 1_000_003 &+ number
+            do {
+                let result = try Walk.random(seed: seed, options)
+                // One sequence for each kind is enough to begin with.
+                let isNew = tally.withLock { tally in
+                    result.violations.first.map { violation in
+                        tally.kinds[violation.kind, default: 0] += 1
+                        return tally.kinds[violation.kind] == 1
+                    }
+                }
+                let text = try Self.text(of: result, seed: seed, isShrunk: isNew == true)
+                tally.withLock { tally in
+                    tally.walks += 1
+                    tally.commands += result.commands
+                    tally.endings.merge(result.endings, uniquingKeysWith: +)
+                    if let text { tally.violations.append((seed, text)) }
+                }
+                if let text { Page.say(text) }
+            } catch {
+                tally.withLock { $0.violations.append((seed, "walk \(seed): the model stumbled: \(error)")) }
+            }
+        }
+        let end = tally.withLock { $0 }
+        var figure = Figure(unit: "walks", gate: min(count, Self.gate))
+        figure.tried = end.walks
+        figure.violations = end.violations.sorted { $0.seed < $1.seed }.map(\.text)
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        figure.remarks.append(
+            "\(end.commands) commands, \(Int(Double(end.walks) / seconds * 60)) walks a minute: "
+                + end.endings.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+        )
+        return figure
+    }
+
+    /// What was broken, and the shortest sequence that breaks it again; nil when nothing was.
+    private static func text(of result: Walk.Result, seed: UInt64, isShrunk: Bool) throws -> String? {
+        guard let first = result.violations.first else { return nil }
+        let title = "walk \(seed), \(result.setting.shape), \(result.setting.journalMode): "
+        guard isShrunk else { return title + "\(first.rule): \(first.text)" }
+        let shrunk = try WalkShrinker.shrunk(result, until: Deadline(after: .seconds(90)))
+        let broken = shrunk.violations.first ?? first
+        return title + "\(broken.rule): \(broken.text)\n"
+            + shrunk.shell.map { "        \($0)" }.joined(separator: "\n")
+    }
+}
