@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := test
-.PHONY: demo test proofs proofs-in-brief report-test lint format bench soak block-recorder fuzz sanitize coverage dist install fleet \
+.PHONY: demo test corpus proofs proofs-in-brief report-test lint format bench soak block-recorder fuzz sanitize coverage dist install fleet \
   documentation api-check newcomer install-deps
 
 # What the build, the demonstration and the tests need: a command or a file, and the Debian package that brings it.
@@ -37,6 +37,11 @@ test: install-deps
 	swift build --build-tests $(SWIFT_FLAGS)
 	swift test --skip-build --parallel
 	$(MAKE) --no-print-directory lint
+
+# The genuine stores that are public, for the tests that need such: they go to .build/corpus.
+corpus:
+	$(call also-needs,git=git)
+	Tests/Corpus/fetch .build/corpus
 
 lint:
 	swift format lint --strict --parallel --recursive $(SOURCES)
