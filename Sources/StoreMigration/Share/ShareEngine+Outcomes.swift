@@ -51,11 +51,21 @@ extension ShareEngine {
             work: result.work,
             merge: result.merge,
             report: result.report,
-            findings: plan.findings + result.findings,
+            findings: plan.findings.map { $0.naming(displaced: result.transaction, at: new) } + result.findings,
             message: plan.reason,
             next: plan.next,
             descriptions: result.descriptions
         )
+    }
+}
+
+extension Finding {
+    /// The finding of a run that ended: the path of a displaced store is the one where it lies now.
+    fileprivate func naming(displaced transaction: String, at new: StoreLocation) -> Finding {
+        guard [.storeKeptAside, .emptyStoreKeptAside].contains(code) else { return self }
+        var finding = self
+        finding.path = new.folder + "/" + AsideFolder.name(for: transaction) + "/" + new.name
+        return finding
     }
 }
 

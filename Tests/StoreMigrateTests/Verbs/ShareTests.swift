@@ -121,6 +121,16 @@ struct ShareTests {
         #expect(try await SQLiteProgram.run(old, "SELECT count(*) FROM habit") == "2\n")
     }
 
+    @Test("A share that replaces a store names the path where the replaced one is kept")
+    func displacedStore() async throws {
+        _ = try await SQLiteProgram.run(new, "CREATE TABLE habit(id INTEGER PRIMARY KEY, name); INSERT INTO habit VALUES(9, 'new')")
+        let run = try await Tool.run(["share", old, new, "--on-both", "keep-old"])
+        #expect(run.status == 0, "\(run.errors)")
+        let words = run.output.split(separator: " ").map(String.init)
+        let path = try #require(words.firstIndex(of: "former").map { words[$0 + 1] })
+        #expect(try await SQLiteProgram.run(path, "SELECT name FROM habit") == "new\n")
+    }
+
     @Test("--state keeps the journal elsewhere, and the next command says so")
     func state() async throws {
         let state = try scratch.folder("state")

@@ -132,6 +132,8 @@ struct DestinationTests {
         let aside = try places.aside(of: outcome.transaction)
         #expect(try places.digest(of: StoreLocation(folder: aside.path, name: places.name)) == new)
         #expect(try places.externalFiles(in: aside) == ["both": 2, "equal": 3, "only new": 5])
+        let path = outcome.findings.first { $0.code == .storeKeptAside }?.path
+        #expect(path == aside.path + "/" + places.name, "the finding names the copy")
         #expect(try places.share { $0.onBoth = .keepOld }.outcome == .alreadyShared)
     }
 
