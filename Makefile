@@ -68,6 +68,14 @@ proofs-in-brief: install-deps
 	swift build --build-tests $(SWIFT_FLAGS)
 	"$$(swift build --show-bin-path)/proofs" random-kills crash-states lost-syncs races live-writers swaps
 
+# Random sequences of commands, others for each commit: SEED is the commit's number, or 1 where there is none.
+WALKS ?= 100
+walks: install-deps
+	swift build --build-tests $(SWIFT_FLAGS)
+	seed="$${SEED:-$$(printf '%d' "0x$$(git rev-parse --short=8 HEAD 2>/dev/null || echo 1)")}"; \
+	echo "walks: SEED=$$seed"; \
+	"$$(swift build --show-bin-path)/proofs" lives --walks $(WALKS) --seed "$$seed"
+
 # Reports in a browser, which is installed for this alone: everything is there, readable and within the page, wide and
 # narrow, light and dark. Leaves pictures in .build/report.
 report-test: install-deps

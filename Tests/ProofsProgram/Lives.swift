@@ -10,6 +10,8 @@ struct Lives: Proof {
     let title = "whole lives: random commands and app writes at three places, no row lost, doubled or stranded"
 
     private static let gate = 2000
+    private static let soakGate = 10_000
+    private static let brief = 100
 
     private struct Tally {
         var walks = 0
@@ -20,7 +22,8 @@ struct Lives: Proof {
     }
 
     func run(_ scale: Scale) async throws -> Figure {
-        let count = scale.walks ?? scale.count(Self.gate)
+        let gate = scale.isExhaustive ? Self.soakGate : Self.gate
+        let count = scale.walks ?? (scale.stopsAtFirst ? Self.brief : gate)
         let tally = Mutex(Tally())
         let start = ContinuousClock.now
         var options = Walk.Options()
@@ -52,16 +55,42 @@ struct Lives: Proof {
                 tally.withLock { $0.violations.append((seed, "walk \(seed): the model stumbled: \(error)")) }
             }
         }
+        let histories = try Self.histories(scale)
         let end = tally.withLock { $0 }
-        var figure = Figure(unit: "walks", gate: min(count, Self.gate))
+        var figure = Figure(unit: "walks", gate: min(count, gate))
         figure.tried = end.walks
-        figure.violations = end.violations.sorted { $0.seed < $1.seed }.map(\.text)
+        figure.others = [histories.count]
+        figure.violations = histories.violations
+        figure.violations += end.violations.sorted { $0.seed < $1.seed }.map(\.text)
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         figure.remarks.append(
             "\(end.commands) commands, \(Int(Double(end.walks) / seconds * 60)) walks a minute: "
                 + end.endings.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
         )
         return figure
+    }
+
+    /// Carries out the sequences that once went wrong.
+    private static func histories(_ scale: Scale) throws -> (count: Count, violations: [String]) {
+        let violations = Mutex<[String]>([])
+        let tried = Mutex(0)
+        let histories = KnownHistory.all.filter { $0.name.hasPrefix(scale.only) }
+        Work.forEach(histories, until: scale.deadline) { history in
+            let text: String?
+            do {
+                let result = try Walk.replay(history.steps, in: history.setting)
+                text = result.violations.first.map { violation in
+                    "\(history.name): \(violation.rule): \(violation.text)\n"
+                        + result.shell.map { "        \($0)" }.joined(separator: "\n")
+                }
+            } catch { text = "\(history.name): the model stumbled: \(error)" }
+            tried.withLock { $0 += 1 }
+            guard let text else { return }
+            Page.say(text)
+            violations.withLock { $0.append(text) }
+        }
+        let count = Count(tried: tried.withLock { $0 }, unit: "known histories", gate: histories.count)
+        return (count, violations.withLock { $0.sorted() })
     }
 
     /// What was broken, and the shortest sequence that breaks it again; nil when nothing was.
@@ -73,5 +102,6 @@ struct Lives: Proof {
         let broken = shrunk.violations.first ?? first
         return title + "\(broken.rule): \(broken.text)\n"
             + shrunk.shell.map { "        \($0)" }.joined(separator: "\n")
+            + (WalkScenario.text(of: shrunk).map { "\n        # as a scenario:\n" + $0 } ?? "")
     }
 }

@@ -43,7 +43,7 @@ package enum StoreShape: String, CaseIterable, Codable, Sendable {
         case .looseKey: "CREATE TABLE item (k PRIMARY KEY, token TEXT, x, y REAL)"
         case .compoundKey:
             "CREATE TABLE item (k TEXT, n, token TEXT, x, y, PRIMARY KEY (k, n)) WITHOUT ROWID"
-        case .keyless: "CREATE TABLE item (token TEXT, x, y); CREATE INDEX item_x ON item (x)"
+        case .keyless: "CREATE TABLE item (x, y, token TEXT); CREATE INDEX item_x ON item (x)"
         case .foreignKeys:
             """
             CREATE TABLE parent (id INTEGER PRIMARY KEY, token TEXT, x);
@@ -69,7 +69,7 @@ package enum StoreShape: String, CaseIterable, Codable, Sendable {
               size INTEGER GENERATED ALWAYS AS (length(y)) STORED, kind TEXT GENERATED ALWAYS AS (typeof(x)) VIRTUAL);
             CREATE INDEX item_kind ON item (kind)
             """
-        case .numeric: "CREATE TABLE item (token TEXT, price NUMERIC)"
+        case .numeric: "CREATE TABLE item (price NUMERIC, token TEXT)"
         case .coreData, .coreDataHistory: ""
         case .coreDataOwnTables:
             """
@@ -94,8 +94,8 @@ package enum StoreShape: String, CaseIterable, Codable, Sendable {
         case (.compoundKey, _):
             let n = ["1", "1.5", "x'31'", "'1'"].randomElement(using: &random) ?? "1"
             return "INSERT INTO item VALUES (\(Self.oddText(number, &random)), \(n), '\(token)', \(x), \(y))"
-        case (.keyless, _): return "INSERT INTO item VALUES ('\(token)', \(x), \(y))"
-        case (.numeric, _): return "INSERT INTO item VALUES ('\(token)', \(Self.number(&random)))"
+        case (.keyless, _): return "INSERT INTO item (token, x, y) VALUES ('\(token)', \(x), \(y))"
+        case (.numeric, _): return "INSERT INTO item (token, price) VALUES ('\(token)', \(Self.number(&random)))"
         case (.foreignKeys, "child"):
             let order = Bool.random(using: &random) ? "" : " DESC"
             return "INSERT INTO child (parent, token, x) VALUES "

@@ -25,6 +25,17 @@ package struct Walk: Sendable {
         package var shell: [String] = []
         package var commands = 0
         package var endings: [String: Int] = [:]
+        package var records: [WalkWorld.Record] = []
+        var tables: [String: String] = [:]
+
+        func table(of token: String) -> String? { tables[token] }
+
+        mutating func take(from world: WalkWorld) {
+            shell = world.shell
+            endings = world.endings
+            records = world.records
+            tables = world.model.versions.mapValues(\.content.table)
+        }
     }
 
     /// Carries a walk out that follows from a seed, up to its first broken rule.
@@ -40,8 +51,7 @@ package struct Walk: Sendable {
             if case .tool = step { result.commands += 1 }
             result.violations = try world.carryOut(step, number: result.steps.count - 1)
         }
-        result.shell = world.shell
-        result.endings = world.endings
+        result.take(from: world)
         return result
     }
 
@@ -56,8 +66,7 @@ package struct Walk: Sendable {
         for (number, step) in steps.enumerated() where result.violations.isEmpty {
             result.violations = try world.carryOut(step, number: number)
         }
-        result.shell = world.shell
-        result.endings = world.endings
+        result.take(from: world)
         return result
     }
 }

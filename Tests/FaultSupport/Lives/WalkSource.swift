@@ -131,7 +131,7 @@ struct WalkSource {
         case 38..<49: return ["unshare", old, new]
         case 49..<64:
             let (into, from) = chance(0.5) ? (old, new) : (new, old)
-            return ["merge", into, from] + policy(0.15)
+            return ["merge", into, from] + (chance(0.4) ? ["--base", "{base}"] : []) + policy(0.15)
         case 64..<74: return ["unmerge", chance(0.5) ? old : new]
         case 74..<80: return ["status", old, new]
         case 80..<83: return ["plan", old, new]

@@ -27,6 +27,11 @@ extension WalkWorld {
             shell[shell.count - 1] += ", while an app at \(relative(places[place])) inserted \(written.count) rows"
         }
         endings["\(call.verb) \(call.harm == .none ? "" : "(harmed) ")\(ending)", default: 0] += 1
+        if case .exited(let status) = ending, call.harm == .none, call.liveWriter == nil {
+            records.append(.ran(words: words.map(named), status: status))
+        } else {
+            records.append(.other)
+        }
         name(pathsIn: answer.text)
         try readPlaces()
         try findArchives()
@@ -36,7 +41,16 @@ extension WalkWorld {
             found.append(Violation(step: number, rule: "L7", text: "it worked for \(afterSignal) s after SIGTERM"))
         }
         note(call, ending)
+        if call.verb == "share", ending == .exited(0), let place = call.places.last, call.liveWriter == nil {
+            try keepBase(of: place)
+        }
         return found
+    }
+
+    /// A word of a command line as a scenario has it.
+    private func named(_ word: String) -> String {
+        if let place = places.firstIndex(of: word) { return ["a", "b", "c"][place] }
+        return word.replacing(scratch.path, with: "{place}")
     }
 
     /// Notes which commands another one may still finish.
@@ -84,6 +98,9 @@ extension WalkWorld {
         for word in call.words {
             switch word {
             case "{0}", "{1}", "{2}": words.append(places[Int(word.dropFirst().dropLast()) ?? 0])
+            case "{base}":
+                guard let base = base(for: call) else { return nil }
+                words.append(base)
             case "{backups}": words.append(scratch.path + "/backups")
             case "{archive}":
                 guard let archive = archives.last(where: { FileManager.default.fileExists(atPath: $0.path) }) else {
@@ -96,12 +113,44 @@ extension WalkWorld {
         return words
     }
 
+    // MARK: Bases
+
+    /// Copies a store that was just shared, as a person may, for later merges.
+    func keepBase(of place: Int) throws {
+        guard let content = contents[place], holders.isEmpty, bases.count < 8 else { return }
+        let folder = "bases\(bases.count)"
+        let path = scratch.path + "/" + folder + "/s.db"
+        try FileManager.default.createDirectory(atPath: scratch.path + "/" + folder, withIntermediateDirectories: true)
+        for suffix in ["", "-wal", "-journal"] where FileManager.default.fileExists(atPath: places[place] + suffix) {
+            try FileManager.default.copyItem(atPath: places[place] + suffix, toPath: path + suffix)
+        }
+        shell.append("mkdir \(folder); cp \(relative(places[place]))* \(folder)/   # a copy, to be a base later")
+        bases.append((path, content))
+    }
+
+    /// The latest copy that is a base of both stores: what one of them lacks of it an app removed, and a row that both
+    /// have is in it.
+    private func base(for call: WalkStep.ToolCall) -> String? {
+        let stores = call.places.compactMap { contents[$0] }
+        guard stores.count == 2 else { return nil }
+        let rows = stores.map { store in Set(store.tokens.compactMap { model.versions[$0]?.row }) }
+        return bases.last { base in
+            let baseRows = Set(base.content.tokens.compactMap { model.versions[$0]?.row })
+            let isWhole = stores.allSatisfy { store in
+                base.content.tokens.subtracting(store.tokens).allSatisfy { !model.isAlive($0) }
+            }
+            return isWhole && rows[0].intersection(rows[1]).isSubset(of: baseRows)
+        }?
+        .path
+    }
+
     // MARK: Apps beside a command
 
     func hold(_ place: Int, _ kind: WalkStep.Hold) throws {
         guard contents[place] != nil else { return }
         try release(place)
         let holder = try StoreWriterProcess(places[place])
+        records.append(.other)
         holders[place] = holder
         shell.append("# an app keeps \(relative(places[place])) open: \(kind)")
         switch kind {
@@ -148,7 +197,9 @@ private final class LiveInserts: Sendable {
         var random = SeededGenerator(seed: writer.seed)
         for number in 0..<40 {
             let token = WalkWorld.token(writer.firstToken + number)
-            statements.append((token, shape.insertion(into: number % shape.tables.count, token: token, &random)))
+            let sql = shape.insertion(into: number % shape.tables.count, token: token, &random)
+            // An app that inserts nothing because the name is taken is told of no row.
+            statements.append((token, sql.replacing("'same'", with: "'n\(token)'")))
         }
         let thread = Thread { [self, statements] in
             defer { ended.signal() }

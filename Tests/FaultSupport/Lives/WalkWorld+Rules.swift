@@ -251,7 +251,7 @@ extension WalkWorld {
             }
             if let content = contents[old] {
                 let isCaptured = call.value(of: "--old") == "capture"
-                if isCaptured, content.refusal != nil, before[old]?.refusal == nil {
+                if isCaptured, content.refusal != nil, before[old]?.refusal == nil, !isUnfinished(old) {
                     found.append(("L4", "the captured store at \(name(old)) refuses writes"))
                 } else if !isCaptured, content.refusal == nil {
                     found.append(("L4", "the old store at \(name(old)) still takes writes"))

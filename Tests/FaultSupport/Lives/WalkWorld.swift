@@ -36,6 +36,16 @@ package final class WalkWorld {
         }
     }
 
+    /// A step as it was carried out, for a scenario.
+    package enum Record: Sendable {
+        case made(place: Int)
+        case wrote(place: Int, sql: String)
+        case copied(from: Int, to: Int)
+        case ran(words: [String], status: Int32)
+        /// What a scenario cannot tell.
+        case other
+    }
+
     /// How a command ended and what it printed.
     struct Answer {
         let ending: Command.Ending
@@ -71,8 +81,11 @@ package final class WalkWorld {
     var brought: [Int: [Set<String>]] = [:]
     /// The versions that a store had in common with the one it was shared to, when that last succeeded.
     var pairs: [[Int]: Set<String>] = [:]
+    /// Copies that a person made of shared stores, to be named as bases.
+    var bases: [(path: String, content: StoreContent)] = []
     /// Commands that were killed or interrupted, and may be finished by another one that works on their stores.
     var unfinished: [WalkStep.ToolCall] = []
+    package internal(set) var records: [Record] = []
     /// The steps as shell commands.
     package internal(set) var shell: [String] = []
     /// The apps that keep a place's store open.
@@ -117,8 +130,10 @@ package final class WalkWorld {
             guard contents[from] != nil, contents[to] == nil, !setting.hasOddNames else { return [] }
             for suffix in ["", "-wal", "-journal"] where FileManager.default.fileExists(atPath: places[from] + suffix) {
                 try FileManager.default.copyItem(atPath: places[from] + suffix, toPath: places[to] + suffix)
+                if !suffix.isEmpty { records.append(.other) }
                 shell.append("cp \(relative(places[from] + suffix)) \(relative(places[to] + suffix))")
             }
+            records.append(.copied(from: from, to: to))
             try readPlaces()
             return []
         case .tool(let call): return try tool(call, number)
@@ -135,6 +150,7 @@ package final class WalkWorld {
         let schema = "PRAGMA journal_mode = \(setting.journalMode); " + shape.schema
         try PlainStore(places[place]).execute("PRAGMA synchronous = OFF; " + schema)
         if !shape.schema.isEmpty { shell.append(sqlite(place, schema)) }
+        records.append(.made(place: place))
         try readPlaces()
         return []
     }
@@ -147,6 +163,7 @@ package final class WalkWorld {
         guard let statement = sql(of: work, at: place) else { return [] }
         let before = contents[place]
         shell.append(sqlite(place, statement.sql))
+        records.append(.wrote(place: place, sql: statement.sql))
         var failure: String?
         do {
             let store = try PlainStore(places[place])

@@ -1,0 +1,179 @@
+/// Sequences that once lost, doubled or stranded rows, or never ended, each found by hand or by a walk.
+///
+/// They are carried out before every series of walks, under the same model: none may break a rule again.
+package struct KnownHistory: Sendable {
+    package let name: String
+    package let setting: WalkWorld.Setting
+    package let steps: [WalkStep]
+
+    private init(_ name: String, _ shape: StoreShape, hasOddNames: Bool = false, _ steps: [WalkStep]) {
+        self.name = name
+        setting = WalkWorld.Setting(shape: shape, journalMode: "wal", hasOddNames: hasOddNames)
+        self.steps = [.app(place: 0, .create)] + steps
+    }
+
+    private static func insert(at place: Int = 0, _ token: Int, into table: Int = 0) -> WalkStep {
+        .app(place: place, .insert(table: table, token: token, seed: 7))
+    }
+    private static func update(at place: Int, pick: Int = 0, to token: Int, in table: Int = 0) -> WalkStep {
+        .app(place: place, .update(table: table, pick: pick, token: token, seed: 7))
+    }
+    private static func sql(at place: Int = 0, _ text: String) -> WalkStep { .app(place: place, .sql(text)) }
+    /// A command; a, b and c are the places.
+    private static func tool(_ line: String) -> WalkStep {
+        let names = ["a": "{0}", "b": "{1}", "c": "{2}"]
+        return .tool(.init(line.split(separator: " ").map { names[String($0)] ?? String($0) }))
+    }
+
+    package static let all = [
+        KnownHistory(
+            "a late row in a table beside the model",
+            .coreDataOwnTables,
+            [
+                insert(1), tool("share a b --old capture"), insert(2, into: 2), tool("share a b --json"),
+            ]
+        ),
+        KnownHistory(
+            "a late value in a column beside the model",
+            .coreDataOwnTables,
+            [
+                insert(1), tool("share a b --old capture"),
+                sql("UPDATE ZHABIT SET XOWN = 5, ZNAME = 'v000002', Z_OPT = Z_OPT + 1"),
+                tool("share a b --old capture"), tool("diff a b"),
+            ]
+        ),
+        KnownHistory(
+            "a late row in an FTS5 table beside the model",
+            .coreDataOwnTables,
+            [
+                insert(1), tool("share a b --old capture"), insert(2, into: 4), tool("unshare a b"),
+            ]
+        ),
+        KnownHistory(
+            "a late table",
+            .coreData,
+            [
+                insert(1), tool("share a b --old capture"),
+                sql(
+                    "CREATE TABLE late (id INTEGER PRIMARY KEY, token TEXT); INSERT INTO late (token) VALUES ('v000002')"
+                ), tool("share a b"),
+            ]
+        ),
+        KnownHistory(
+            "a late row whose key is no UTF-8",
+            .oddText,
+            [
+                insert(1), tool("share a b --old capture"),
+                sql("INSERT INTO item VALUES (CAST(x'fe' AS TEXT), 'v000002', 5, NULL)"), tool("share a b"),
+            ]
+        ),
+        KnownHistory(
+            "a late value of a row whose key is no UTF-8",
+            .compoundKey,
+            [
+                sql("INSERT INTO item VALUES (CAST(x'61fe' AS TEXT), 1, 'v000001', 5, NULL)"),
+                tool("share a b --old capture"), update(at: 0, to: 2), tool("share a b"),
+            ]
+        ),
+        KnownHistory(
+            "a row that the tool itself carried to the old store and took back",
+            .integerKey,
+            [
+                insert(1), tool("share a b --old capture"), insert(at: 1, 2), tool("merge a b"), tool("share a b"),
+                tool("unmerge a"), tool("share a b"),
+            ]
+        ),
+        KnownHistory(
+            "a row that the tool carried to the old store, changed at the new one",
+            .integerKey,
+            [
+                insert(1), tool("share a b --old capture"), insert(at: 1, 2), tool("merge a b"),
+                update(at: 1, pick: 1, to: 3), tool("share a b"),
+            ]
+        ),
+        KnownHistory(
+            "a share in the other direction, then back",
+            .coreData,
+            [
+                insert(1), tool("share a b --old capture"), insert(2), tool("share a b --old fence"), insert(at: 1, 3),
+                tool("share b a --old capture --on-both keep-old"), update(at: 0, pick: 2, to: 4), tool("unshare a b"),
+            ]
+        ),
+        KnownHistory(
+            "an integer beside a real number of the same whole part",
+            .numeric,
+            [
+                sql("INSERT INTO item VALUES (1.5, 'v000001'), (3, 'v000002')"), tool("share a b --old capture"),
+                sql("UPDATE item SET token = 'v000003', price = 1 WHERE token = 'v000001'"), tool("share a b"),
+            ]
+        ),
+        KnownHistory(
+            "a late row at the first store of a chain",
+            .integerKey,
+            [
+                insert(1), tool("share a b --old capture"), tool("share b c"), insert(2), tool("share a b"),
+                tool("retire a"),
+            ]
+        ),
+        KnownHistory(
+            "a way back from the middle of a chain",
+            .integerKey,
+            [
+                insert(1), tool("share a b"), tool("share b c"), insert(at: 2, 2), tool("unshare a b"),
+            ]
+        ),
+        KnownHistory(
+            "a store called as the log of the other",
+            .integerKey,
+            hasOddNames: true,
+            [
+                insert(1), tool("share a b"),
+            ]
+        ),
+        KnownHistory(
+            "two copies merged without a base",
+            .integerKey,
+            [
+                insert(1), WalkStep.copy(from: 0, to: 1), update(at: 1, to: 2), tool("merge a b"),
+            ]
+        ),
+        KnownHistory(
+            "two backups within a second",
+            .integerKey,
+            [
+                insert(1), tool("backup a -o {backups}"), insert(2), tool("backup a -o {backups}"), insert(3),
+                tool("backup a -o {backups}"), tool("backups prune {backups} --keep-last 1"),
+            ]
+        ),
+        KnownHistory(
+            "a conflict that a way back settles",
+            .integerKey,
+            [
+                insert(1), tool("share a b --old capture"), update(at: 0, to: 2), update(at: 1, to: 3),
+                tool("unshare a b --json"),
+            ]
+        ),
+        KnownHistory(
+            "rows that a decision leaves at the old place alone",
+            .integerKey,
+            [
+                insert(1), WalkStep.app(place: 1, .create), insert(at: 1, 2), tool("share a b --on-both keep-new"),
+                tool("status a b --json"),
+            ]
+        ),
+        KnownHistory(
+            "a store that was replaced by decision",
+            .integerKey,
+            [
+                insert(1), WalkStep.app(place: 1, .create), insert(at: 1, 2), tool("share a b --on-both keep-old"),
+            ]
+        ),
+        KnownHistory(
+            "a share into a store that is fenced",
+            .integerKey,
+            [
+                insert(1), tool("share a b"), tool("share b a --old capture --on-both keep-new"),
+            ]
+        ),
+    ]
+}
