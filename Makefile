@@ -35,8 +35,12 @@ demo: install-deps
 
 test: install-deps
 	swift build --build-tests $(SWIFT_FLAGS)
-	swift test --skip-build --parallel
 	$(MAKE) --no-print-directory lint
+	@rm -f .build/tests-swift-testing.xml; status=0; \
+	swift test --skip-build --parallel --xunit-output .build/tests.xml || status=$$?; \
+	$(CLOSING_LINES) || true; exit $$status
+
+CLOSING_LINES := Tests/closing-lines .build/tests-swift-testing.xml
 
 # The genuine stores that are public, for the tests that need such: they go to .build/corpus.
 corpus:
