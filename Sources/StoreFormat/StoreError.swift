@@ -30,6 +30,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         public static let inputOutput = Code(rawValue: "inputOutput")
         /// The store changed while it was read.
         public static let changedMeanwhile = Code(rawValue: "changedMeanwhile")
+        /// Writers of the store are refused since its data went to another one.
+        public static let fenced = Code(rawValue: "fenced")
         /// What is asked does not fit the store.
         public static let incompatible = Code(rawValue: "incompatible")
         /// The caller asked to stop.

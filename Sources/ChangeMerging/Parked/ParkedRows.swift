@@ -66,6 +66,7 @@ package struct ParkedRows {
         }
         var result = Result()
         let save = try writer.save(from: HistoryWriter.Origin(author: author, timestamp: time), deadline: deadline) {
+            try StoreFence.requireNone(in: connection)
             try reader.forEachRow { row, line in
                 let restoring = ParkedObject(row, writer)
                 switch try restoring.restore() {
@@ -88,6 +89,7 @@ package struct ParkedRows {
     private func restoreRows(_ connection: StoreConnection, _ deadline: Deadline) throws -> Result {
         defer { _ = connection.withHandle { csqlite_configure($0, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1) } }
         return try connection.inTransaction(until: deadline) {
+            try StoreFence.requireNone(in: connection)
             _ = connection.withHandle { csqlite_configure($0, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0) }
             let layout = try PlainLayout(reading: connection)
             let before = try PlainMerge.danglingRows(in: connection)

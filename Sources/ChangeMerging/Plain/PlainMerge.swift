@@ -72,6 +72,7 @@ struct PlainMerge: PlannedMerge {
     private func write(_ run: MergeRun) throws -> MergeResult {
         try shared.inTransaction(until: run.deadline) {
             if try MergeEpochTable.read(shared).contains(run.epoch) { return MergeResult(.alreadyDone) }
+            try StoreFence.requireNone(in: shared)
             guard let commitCount, try shared.commitCount() == commitCount else {
                 throw StoreError(
                     .changedMeanwhile,

@@ -47,6 +47,7 @@ package final class ManagedMerge: PlannedMerge {
             from: try origin(run),
             deadline: run.deadline,
             {
+                try StoreFence.requireNone(in: connection)
                 try requireSameState()
                 recording = try run.record?(connection)
                 try execution.write()

@@ -6,7 +6,13 @@ import StoreWriting
 
 extension MergeUndo {
     /// Objects get versions that nobody has seen, and history one transaction that lists all of them.
-    func undoManaged(_ place: MergePlace, author: String, _ deadline: Deadline, _ epoch: String?) throws -> Result {
+    func undoManaged(
+        _ place: MergePlace,
+        author: String,
+        _ deadline: Deadline,
+        _ epoch: String?,
+        _ confirm: () throws -> Void
+    ) throws -> Result {
         let connection = place.connection
         guard let layout = try StoreLayout(reading: connection, model: place.model) else {
             throw StoreError(.incompatible, path: connection.location.path, "the store holds no model")
@@ -23,7 +29,7 @@ extension MergeUndo {
         let counts: (inserted: Int, updated: Int, deleted: Int)
         let result: SaveResult
         do {
-            let undone = try undo(writer, connection, author: author, deadline, epoch, &abandoned)
+            let undone = try undo(writer, connection, author: author, deadline, epoch, confirm, &abandoned)
             (result, counts) = (undone.result, undone.counts)
         } catch {
             for name in restored { try? external.remove(name) }
@@ -45,6 +51,7 @@ extension MergeUndo {
         author: String,
         _ deadline: Deadline,
         _ epoch: String?,
+        _ confirm: () throws -> Void,
         _ abandoned: inout Set<String>
     ) throws -> (result: SaveResult, counts: (inserted: Int, updated: Int, deleted: Int)) {
         var time = Date().timeIntervalSinceReferenceDate
@@ -55,6 +62,7 @@ extension MergeUndo {
         var counts = (inserted: 0, updated: 0, deleted: 0)
         let origin = HistoryWriter.Origin(author: author, timestamp: time)
         let result = try writer.save(from: origin, deadline: deadline) {
+            try StoreFence.requireNone(in: connection)
             let undoing = ManagedUndoing(writer: writer, schema: try StoreSchema(reading: connection))
             try undoing.withoutDerivingTriggers {
                 try apply(to: connection) { undoing.name(of: $0) }
@@ -72,6 +80,7 @@ extension MergeUndo {
             let rest = try StoreMerger.remembered(without: epoch, in: connection)
             try MetadataWriter.update([StoreMerger.epochKey: rest], in: connection)
             if let epoch { try MetadataWriter.update([StoreMerger.undoneKey: .string(epoch)], in: connection) }
+            try confirm()
         }
         return (result, counts)
     }

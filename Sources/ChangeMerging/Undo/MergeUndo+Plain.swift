@@ -4,9 +4,15 @@ import StoreFormat
 
 extension MergeUndo {
     /// Triggers do not fire: what they did in the merge is in the record, or they did not fire there either.
-    func undoPlain(_ connection: StoreConnection, _ deadline: Deadline, _ epoch: String?) throws -> Result {
+    func undoPlain(
+        _ connection: StoreConnection,
+        _ deadline: Deadline,
+        _ epoch: String?,
+        _ confirm: () throws -> Void
+    ) throws -> Result {
         defer { _ = connection.withHandle { csqlite_configure($0, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1) } }
         return try connection.inTransaction(until: deadline) {
+            try StoreFence.requireNone(in: connection)
             _ = connection.withHandle { csqlite_configure($0, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0) }
             let layout = try PlainLayout(reading: connection)
             let schema = try StoreSchema(reading: connection)
@@ -50,6 +56,7 @@ extension MergeUndo {
             }
             try MergeEpochTable.remove(epoch, from: connection)
             if let epoch { try MergeEpochTable.writeUndone(epoch, to: connection) }
+            try confirm()
             return Result(inserted: inserted, updated: updated, deleted: deleted, historyTransaction: nil)
         }
     }

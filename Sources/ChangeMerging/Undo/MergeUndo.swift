@@ -26,11 +26,13 @@ package struct MergeUndo {
     /// Undoes the merge `epoch`, or whatever the store saw last, in one transaction; the store is to be open for `liveWriting`, without a transaction.
     ///
     /// The store keeps that `epoch` was taken back until it is told to forget it: it cannot be taken back twice.
+    /// `confirm` is called inside the transaction once all is undone; to throw leaves the store as it was.
     package func undo(
         in place: MergePlace,
         author: String = "store-migrate",
         deadline: Deadline,
-        epoch: String? = nil
+        epoch: String? = nil,
+        confirm: () throws -> Void = {}
     ) throws -> Result {
         let connection = place.connection
         if let table = reader.header.rows.keys.sorted().first {
@@ -49,7 +51,8 @@ package struct MergeUndo {
             )
         }
         return metadata == nil
-            ? try undoPlain(connection, deadline, epoch) : try undoManaged(place, author: author, deadline, epoch)
+            ? try undoPlain(connection, deadline, epoch, confirm)
+            : try undoManaged(place, author: author, deadline, epoch, confirm)
     }
 
     // MARK: Applying

@@ -20,6 +20,18 @@ extension StoreFence {
         self.init(transaction: transaction, newPath: newPath, triggerCount: count)
     }
 
+    /// Throws where a fence stands in the store that `connection` is about to change.
+    ///
+    /// Writers that switch triggers off ask this inside their transaction: the fence itself cannot stop them.
+    package static func requireNone(in connection: StoreConnection) throws {
+        guard let fence = try StoreFence(reading: connection) else { return }
+        throw StoreError(
+            .fenced,
+            path: connection.location.path,
+            "the store was moved to \(fence.newPath), and takes no writes"
+        )
+    }
+
     /// The transaction in a trigger's name, `_store_migrate_fence_<tx>_<n>_<insert|update|delete>`.
     static func transaction(ofTrigger name: String) -> String? {
         guard name.hasPrefix(prefix) else { return nil }

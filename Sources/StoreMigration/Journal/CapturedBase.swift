@@ -71,7 +71,7 @@ package enum CapturedBase {
         switch state {
         case .interrupted, .unsharing: return
         case .shared(let shared): try? removeAll(except: shared.neededBases, in: folder())
-        case .none, .retired: try? removeAll(except: [], in: folder())
+        case .none, .retired, .voided: try? removeAll(except: [], in: folder())
         }
     }
 

@@ -32,6 +32,8 @@ package enum JournalRecord: Hashable, Sendable, Codable {
     case merged(epoch: String)
     /// What a merge did was undone, or it never was.
     case unmerged(epoch: String)
+    /// What the old and the new store have in common is not known any more: a later merge must not take deletions from it.
+    case voided(because: String)
     /// What the new store holds is about to be brought back to the old place, by the run of this number over the new one.
     case unsharing(transaction: String)
     /// The old place is in use again, and nothing is shared any more.
@@ -133,12 +135,15 @@ extension JournalRecord {
         package let epoch: String
         package let from: StoreLocation
         package let into: StoreLocation
-        /// What the store that was merged held; nil for a merge that belongs to no share.
+        /// What the store that was merged held, which both have in common from then on; nil for a merge that belongs to no
+        /// share.
         package let oldState: OldState?
         /// The base of the next merge; nil where none is kept.
         package let base: BaseFile?
         /// How the store that was merged is known to be unchanged, for a merge that belongs to no share.
         package var source: MergedSource?
+        /// True where the old store of a share takes what the new one holds.
+        package var takesNew: Bool?
     }
 
     /// A store that was merged into another, and the base it was merged by.
@@ -179,5 +184,7 @@ extension JournalRecord {
         package let isFenced: Bool
         /// True when the new store was kept as it was, and never took what the old one held.
         package var keepsNew: Bool?
+        /// True when a person decided that rows of the old store stay there: they are in no other store.
+        package var leavesRows: Bool?
     }
 }

@@ -13,13 +13,15 @@ package enum RunState: Hashable, Sendable {
     case retired(SharedRun, to: String)
     /// The content of the new place is on its way back to the old one.
     case unsharing(SharedRun, transaction: String)
+    /// The store was shared, and what it has in common with the new one is not known any more.
+    case voided(SharedRun)
 
     /// What the last run was about; nil when there is none.
     package var run: JournalRecord.RunIdentity? {
         switch self {
         case .none: nil
         case .interrupted(let current): current.run
-        case .shared(let shared), .retired(let shared, _), .unsharing(let shared, _): shared.run
+        case .shared(let shared), .retired(let shared, _), .unsharing(let shared, _), .voided(let shared): shared.run
         }
     }
 
@@ -33,6 +35,8 @@ package enum RunState: Hashable, Sendable {
         package var run: JournalRecord.RunIdentity
         /// The run that had come to its end before this one began; it stands again when this one is taken back.
         package var former: SharedRun?
+        /// The same of a former run whose common state is void.
+        package var voided: SharedRun?
         package var nest: FileIdentity?
         package var aside: FileIdentity?
         package var publication: JournalRecord.Publication?
@@ -69,9 +73,11 @@ package enum RunState: Hashable, Sendable {
         package var neededBases: [JournalRecord.BaseFile?] { [base] + merges.map { $0.before?.base } }
     }
 
-    /// A merge from the old store into the new one.
+    /// A merge of the old store into the new one, or the other way.
     package struct StandingMerge: Hashable, Sendable {
         package let epoch: String
+        /// True where the old store took what the new one held.
+        package var takesNew = false
         /// What counts again when it is taken back; nil where two stores were merged that nobody had shared.
         package var before: BeforeMerge?
     }
@@ -98,6 +104,9 @@ package enum RunState: Hashable, Sendable {
         case .unsharing(var shared, let transaction):
             shared.run = shared.run.at(old)
             return .unsharing(shared, transaction: transaction)
+        case .voided(var shared):
+            shared.run = shared.run.at(old)
+            return .voided(shared)
         }
     }
 
@@ -111,11 +120,18 @@ package enum RunState: Hashable, Sendable {
         case (.begin(let run), .shared(let shared)):
             return .interrupted(InterruptedRun(run: run, former: shared))
         case (.begin(let run), .interrupted(let current)):
-            return .interrupted(InterruptedRun(run: run, former: current.former))
+            return .interrupted(InterruptedRun(run: run, former: current.former, voided: current.voided))
+        case (.begin(let run), .voided(let shared)):
+            return .interrupted(InterruptedRun(run: run, voided: shared))
         case (.begin(let run), _):
             return .interrupted(InterruptedRun(run: run))
         case (.rolledBack, .interrupted(let current)), (.restored, .interrupted(let current)):
-            return current.former.map { .shared($0) } ?? .none
+            return current.former.map { .shared($0) } ?? current.voided.map { .voided($0) } ?? .none
+        case (.voided, .shared(let shared)):
+            return .voided(shared)
+        case (.voided, .interrupted(var current)):
+            (current.former, current.voided) = (nil, current.former ?? current.voided)
+            return .interrupted(current)
         case (.base(let base), .unsharing(var shared, let transaction)):
             shared.base = base
             return .unsharing(shared, transaction: transaction)
@@ -134,7 +150,8 @@ package enum RunState: Hashable, Sendable {
         case (.done(let completion), .interrupted(let current)):
             return .shared(
                 SharedRun(
-                    run: current.run,
+                    // The old store's fence, the receipt and their run stay what they are where the new one was only read.
+                    run: current.merging?.takesNew == true ? current.former?.run ?? current.run : current.run,
                     completion: completion,
                     oldState: completion.oldState,
                     retiringTo: nil,
@@ -147,10 +164,15 @@ package enum RunState: Hashable, Sendable {
             return .interrupted(current)
         case (.unmerged(let epoch), .shared(var shared)):
             guard let index = shared.merges.firstIndex(where: { $0.epoch == epoch }) else { return self }
-            guard let before = shared.merges[index].before else { return .none }
+            let undone = shared.merges.remove(at: index)
+            // Something was built on what is taken back now: a base that holds it would tell of deletions that nobody made.
+            guard index == shared.merges.endIndex else { return .voided(shared) }
+            guard let before = undone.before else { return .none }
             (shared.oldState, shared.base) = (before.oldState, before.base)
-            shared.merges.removeSubrange(index...)
             return .shared(shared)
+        case (.unmerged(let epoch), .voided(var shared)):
+            shared.merges.removeAll { $0.epoch == epoch }
+            return .voided(shared)
         case (.renewed(let state), .shared(var shared)):
             shared.oldState = state
             return .shared(shared)
@@ -186,7 +208,8 @@ extension RunState.InterruptedRun {
         // A base is as large as the store: only that of the last merge is kept.
         for index in merges.indices { merges[index].before?.base = nil }
         let before = former.map { RunState.BeforeMerge(oldState: $0.oldState, base: $0.base) }
-        return merges + [RunState.StandingMerge(epoch: merging.epoch, before: before)]
+        let takesNew = merging.takesNew == true
+        return merges + [RunState.StandingMerge(epoch: merging.epoch, takesNew: takesNew, before: before)]
     }
 
     fileprivate mutating func add(_ record: JournalRecord) {

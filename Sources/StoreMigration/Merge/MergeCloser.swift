@@ -16,6 +16,9 @@ struct MergeCloser {
         self.leftMark = leftMark
     }
 
+    /// The store that took the changes.
+    private var into: StoreLocation { merging.takesNew == true ? context.old : context.new }
+
     /// Everything after the commit point; `summary` and `records` are nil when another process made the merge.
     func close(
         _ journal: inout MigrationJournal,
@@ -23,48 +26,21 @@ struct MergeCloser {
         _ records: MergeRecords?,
         _ findings: [Finding]
     ) throws -> RunResult {
-        guard let identity = try context.container.status(of: context.new.name)?.identity,
-            let oldState = merging.oldState
-        else { throw MigrationError(.interrupted, "the new store is gone", path: context.new.path) }
-        let folder = try context.stateFolder.open()
-        let (proof, failure) = try prove(in: folder)
-        let (uuid, digest) = try identify()
-        if failure != nil { try liftFence(journal.state) }
-        let addresses = try RekeyedAddresses(of: merging.epoch, in: folder, stores: (oldUUID(), uuid))
-        var findings = findings + proof.findings
-        findings += RelayCarriage(old: context.old, new: context.new, options: context.options)
-            .carry(through: addresses)
-        findings += MergeAnnouncement(context.new, epoch: merging.epoch).post()
-        try Receipt(
-            transaction: context.transaction,
-            old: context.old.path,
-            storeUUID: uuid,
-            digest: digest,
-            oldDigest: oldState.digest,
-            token: nil,
-            descriptions: context.descriptions.byRoleName
-        )
-        .write(beside: context.new.name, in: context.container)
         guard case .interrupted(let run) = journal.state else {
             throw MigrationError(.failed, "the journal was closed by another run", path: context.stateFolder.path)
         }
-        try journal.append(
-            .done(
-                JournalRecord.Completion(
-                    new: identity,
-                    newUUID: uuid,
-                    objects: nil,
-                    oldState: oldState,
-                    isFenced: failure == nil && (run.isFenced || run.former?.completion.isFenced == true)
-                )
-            )
-        )
-        findings += MergeSettlement(
-            of: context.new,
-            reader: reader,
-            lockTimeout: context.options.effectiveLockTimeout
-        )
-        .forget(merging.epoch)
+        let folder = try context.stateFolder.open()
+        let (proof, failure) = try prove(in: folder)
+        let (uuid, digest) = try identify()
+        let closed =
+            merging.takesNew == true
+            ? try completionOfOldStore(run)
+            : try completionOfNewStore(run, uuid, digest, hasFailed: failure != nil, in: folder)
+        var findings = findings + proof.findings + closed.findings
+        findings += MergeAnnouncement(into, epoch: merging.epoch).post()
+        try journal.append(.done(closed.completion))
+        findings += MergeSettlement(of: into, reader: reader, lockTimeout: context.options.effectiveLockTimeout)
+            .forget(merging.epoch)
         CapturedBase.removeUnneeded(for: journal.state, in: folder)
         if let failure { throw failure }
         return RunResult(
@@ -75,8 +51,72 @@ struct MergeCloser {
             work: nil,
             findings: findings,
             descriptions: context.descriptions,
-            merge: summary.map { ShareOutcome.Merge(summary: $0, parkedRows: records?.path(of: .parked)) }
+            merge: summary.map {
+                ShareOutcome.Merge(
+                    summary: $0,
+                    parkedRows: records?.path(of: .parked),
+                    rekeyedObjects: records?.path(of: .rekeyed)
+                )
+            }
         )
+    }
+
+    private typealias Closed = (completion: JournalRecord.Completion, findings: [Finding])
+
+    /// What the new store needs that took the old one's changes: its programs' notices, and its receipt.
+    private func completionOfNewStore(
+        _ run: RunState.InterruptedRun,
+        _ uuid: String?,
+        _ digest: String,
+        hasFailed: Bool,
+        in folder: Directory
+    ) throws -> Closed {
+        guard let identity = try context.container.status(of: context.new.name)?.identity,
+            let oldState = merging.oldState
+        else { throw MigrationError(.interrupted, "the new store is gone", path: context.new.path) }
+        if hasFailed { try liftFence(run) }
+        let addresses = try RekeyedAddresses(of: merging.epoch, in: folder, stores: (oldUUID(), uuid))
+        let findings = RelayCarriage(old: context.old, new: context.new, options: context.options)
+            .carry(through: addresses)
+        try Receipt(
+            transaction: context.transaction,
+            old: context.old.path,
+            storeUUID: uuid,
+            digest: digest,
+            oldDigest: oldState.digest,
+            token: nil,
+            descriptions: context.descriptions.byRoleName
+        )
+        // A fence that an earlier run set names that run, should the journal be lost.
+        .remembering(
+            besides: run.isFenced ? run.former?.run.transaction : nil,
+            beside: context.new.name,
+            in: context.container
+        )
+        .write(beside: context.new.name, in: context.container)
+        let completion = JournalRecord.Completion(
+            new: identity,
+            newUUID: uuid,
+            objects: nil,
+            oldState: oldState,
+            isFenced: !hasFailed && (run.isFenced || run.former?.completion.isFenced == true)
+        )
+        return (completion, findings)
+    }
+
+    /// The new store was only read: where it is, and what its receipt says, stays as it was.
+    private func completionOfOldStore(_ run: RunState.InterruptedRun) throws -> Closed {
+        guard let former = run.former?.completion, let oldState = merging.oldState else {
+            throw MigrationError(.failed, "the run over the pair of stores is gone", path: context.stateFolder.path)
+        }
+        let completion = JournalRecord.Completion(
+            new: former.new,
+            newUUID: former.newUUID,
+            objects: nil,
+            oldState: oldState,
+            isFenced: former.isFenced
+        )
+        return (completion, [])
     }
 
     private func oldUUID() throws -> String? {
@@ -93,11 +133,11 @@ struct MergeCloser {
             try StoreConnection(StoreLocation(folder: folder.path, name: $0.name), access: .immutable)
         }
         do {
-            let proof = try reader.withView(of: context.new) { view in
+            let proof = try reader.withView(of: into) { view in
                 try prover.prove(
                     view.connection,
-                    at: context.new,
-                    as: context.new,
+                    at: into,
+                    as: into,
                     externalData: view.externalData,
                     comparingWith: before
                 )
@@ -113,12 +153,12 @@ struct MergeCloser {
     /// Whoever may write to the folder may have put another store in the place since the merge was committed, or taken
     /// its log away: what does not show the mark of this merge is nothing to vouch for.
     private func identify() throws -> (uuid: String?, digest: String) {
-        try reader.withView(of: context.new) { view in
+        try reader.withView(of: into) { view in
             guard try !leftMark || StoreMerger.hasSeen(merging.epoch, in: view.connection) else {
                 throw MigrationError(
                     .interrupted,
-                    "the store at the new place does not hold what was merged into it",
-                    path: context.new.path,
+                    "the store does not hold what was merged into it",
+                    path: into.path,
                     next: .resume(old: context.old.path)
                 )
             }
@@ -130,8 +170,8 @@ struct MergeCloser {
     }
 
     /// Lets writers into the old store again, where this run shut them out.
-    private func liftFence(_ state: RunState) throws {
-        guard case .interrupted(let run) = state, run.isFenced else { return }
+    private func liftFence(_ run: RunState.InterruptedRun) throws {
+        guard run.isFenced else { return }
         try FenceWriter.lift(from: context.old, lockTimeout: context.options.effectiveLockTimeout)
     }
 
@@ -143,9 +183,9 @@ struct MergeCloser {
         MigrationError(
             .verificationFailed,
             "the merged store does not pass its proof: \(error.message)",
-            path: error.path.isEmpty ? context.new.path : error.path,
-            advice: "Both stores were kept, and the old one takes writes again. What the merge did can be taken back.",
-            next: .unmerge(into: context.new.path),
+            path: error.path.isEmpty ? into.path : error.path,
+            advice: "Both stores were kept, and the old one takes writes. What the merge did can be taken back.",
+            next: .unmerge(into: into.path),
             findings: error.findings,
             report: error.report,
             underlyingError: error

@@ -18,4 +18,15 @@ public struct MergeOptions: Sendable {
     public var allowsNetworkFileSystem = false
 
     public init() {}
+
+    /// What a share needs to know of these.
+    var asShare: ShareOptions {
+        var share = ShareOptions()
+        share.merging = settings
+        share.level = level
+        share.lockTimeout = lockTimeout
+        share.stateFolder = stateFolder
+        share.allowsNetworkFileSystem = allowsNetworkFileSystem
+        return share
+    }
 }

@@ -9,6 +9,10 @@ struct MergeStep {
     let base: MergePlace?
     let old: MergePlace
     let into: StoreLocation
+    /// What the merge does to the records of the pairs that the store belongs to.
+    let effect: WritableStore.Effect
+    /// True where both stores are to have every object under the same key, so that a merge that gives out others is refused.
+    var keepsKeys = false
     /// What earlier merges gave other keys than it has in the old store.
     var moved: [RekeyedObject] = []
     let settings: MergeSettings
@@ -18,7 +22,16 @@ struct MergeStep {
     /// What the merge would do; nothing is written.
     ///
     /// The store that takes the changes is only looked at, through a connection that the caller lends.
-    func summary(of shared: MergePlace) throws -> MergeSummary { try plan(shared).summary }
+    func summary(of shared: MergePlace) throws -> MergeSummary {
+        let planned = try plan(shared)
+        try requireKeys(planned)
+        return planned.summary
+    }
+
+    private func requireKeys(_ planned: any PlannedMerge) throws {
+        guard keepsKeys else { return }
+        try planned.forEachRekeyedObject { _ in throw MigrationError.otherKeys(path: into.path) }
+    }
 
     /// Merges in one transaction that leaves `epoch` in the store, and keeps what it did to single objects in `records`.
     ///
@@ -32,7 +45,7 @@ struct MergeStep {
         confirm: @escaping () throws -> Void = {}
     ) throws -> (summary: MergeSummary, result: MergeResult) {
         let folder = try Directory.open(path: into.folder)
-        let connection = try StoreConnection(into, access: .liveWriting, lockTimeout: lockTimeout)
+        let connection = try WritableStore(into, effect, lockTimeout: lockTimeout).connection
         var hasBegun = false
         var attempt = 1
         while true {
@@ -40,6 +53,7 @@ struct MergeStep {
             let shared = MergePlace(connection, externalData: try folder.externalData(of: into))
             let planned = try plan(shared)
             if let error = MigrationError(refusing: planned.summary, path: into.path) { throw error }
+            try requireKeys(planned)
             try records.begin()
             try keepAddresses(planned, in: records)
             if !hasBegun { try onBegin() }
@@ -88,6 +102,19 @@ struct MergeStep {
 }
 
 extension MigrationError {
+    /// A merge into an old store that would have objects under other keys than the new one.
+    static func otherKeys(path: String) -> MigrationError {
+        MigrationError(
+            .needsDecision,
+            "objects would have other keys in the old store than in the new one",
+            path: path,
+            advice:
+                "Nothing was merged. Share the old store first, so that the new one has what was written to it; then go"
+                + " back with the unshare command.",
+            next: .inspect(path: path)
+        )
+    }
+
     /// Nil when nothing speaks against the merge.
     init?(refusing summary: MergeSummary, path: String) {
         guard let first = summary.refusals.first else { return nil }

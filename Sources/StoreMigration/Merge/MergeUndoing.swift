@@ -24,6 +24,10 @@ public struct MergeUndoing: Sendable {
     @discardableResult
     public func unmerge() throws(MigrationError) -> UnmergeOutcome {
         do {
+            if let succession = try Succession(of: store, options: options.asShare) {
+                let next = succession.passed.dropFirst().first ?? succession.store
+                throw MigrationError.outOfUse(succession, next: .unshare(old: store.path, new: next.path))
+            }
             let folder = try journalFolder()
             return try folder.withJournal(deadline: Deadline(after: options.lockTimeout)) { journal in
                 if case .interrupted(let run) = journal.state {
@@ -40,7 +44,7 @@ public struct MergeUndoing: Sendable {
                 guard let merging = standing.last(where: { undone.contains($0.epoch) }) ?? standing.last else {
                     throw nothingMerged()
                 }
-                return try undo(merging, &journal, in: folder.open())
+                return try undo(merging, &journal, at: folder)
             }
         } catch {
             throw MigrationError(error)
@@ -50,9 +54,9 @@ public struct MergeUndoing: Sendable {
     private func undo(
         _ merging: JournalRecord.Merging,
         _ journal: inout MigrationJournal,
-        in folder: Directory
+        at home: StateFolder
     ) throws -> UnmergeOutcome {
-        let result = try takeBack(merging, in: folder)
+        let result = try takeBack(merging, &journal, at: home)
         do {
             // A share that began with this merge is none any more, and its old store is in use again.
             if case .shared(let shared) = journal.state, let first = shared.merges.first,
@@ -83,8 +87,13 @@ public struct MergeUndoing: Sendable {
     }
 
     /// Undoes the merge in the store; nil where an earlier run did, and did not come to its end.
-    private func takeBack(_ merging: JournalRecord.Merging, in folder: Directory) throws -> MergeUndo.Result? {
-        let connection = try StoreConnection(store, access: .liveWriting, lockTimeout: options.lockTimeout)
+    private func takeBack(
+        _ merging: JournalRecord.Merging,
+        _ journal: inout MigrationJournal,
+        at home: StateFolder
+    ) throws -> MergeUndo.Result? {
+        let folder = try home.open()
+        let connection = try WritableStore(store, .loss, lockTimeout: options.lockTimeout).connection
         if try StoreMerger.hasTakenBack(merging.epoch, in: connection) {
             try connection.close()
             return nil
@@ -100,7 +109,8 @@ public struct MergeUndoing: Sendable {
             result = try undo.undo(
                 in: MergePlace(connection, externalData: container.externalData(of: store)),
                 deadline: Deadline(after: options.lockTimeout),
-                epoch: merging.epoch
+                epoch: merging.epoch,
+                confirm: { try void(merging, &journal, at: home) }
             )
         } catch let error as StoreError where error.code == .changedMeanwhile {
             throw MigrationError(
@@ -115,6 +125,24 @@ public struct MergeUndoing: Sendable {
         // What was done is committed; a connection that is not closed well ends with this call.
         try? connection.close()
         return result
+    }
+
+    /// Voids what the store has in common with others as far as it may hold what is taken back, before that is committed.
+    ///
+    /// A record stays where this merge made what both have in common, for it is popped; and where all of that is older.
+    private func void(_ merging: JournalRecord.Merging, _ journal: inout MigrationJournal, at home: StateFolder) throws
+    {
+        let records = journal.records
+        try PairRecords(store: store, options: options.asShare)
+            .void(because: "a merge was taken back", holding: &journal, at: home) { folder, shared in
+                if shared.merges.last?.epoch == merging.epoch { return true }
+                guard folder.path == home.path, !shared.merges.contains(where: { $0.epoch == merging.epoch }) else {
+                    return false
+                }
+                let merged = records.lastIndex { $0 == .merged(epoch: merging.epoch) } ?? 0
+                let common = records.lastIndex { if case .done = $0 { true } else { false } } ?? 0
+                return merged > common
+            }
     }
 
     private var settlement: MergeSettlement {
@@ -139,7 +167,7 @@ public struct MergeUndoing: Sendable {
         var places = [store]
         let folder = try Directory.open(path: store.folder)
         if let receipt = Receipt(beside: store.name, in: folder) {
-            places.append(StoreLocation(url: URL(filePath: receipt.old)))
+            places += receipt.origins.map { StoreLocation(path: $0.old) }
         }
         var found: StateFolder?
         let undone = try undone()

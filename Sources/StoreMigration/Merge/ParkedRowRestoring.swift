@@ -39,15 +39,10 @@ public struct ParkedRowRestoring: Sendable {
             guard try folder.status(of: store.name) != nil else {
                 throw MigrationError(.nothingFound, "there is no store to put rows into", path: store.path)
             }
-            let connection = try StoreConnection(store, access: .liveWriting, lockTimeout: options.lockTimeout)
-            if let fence = try StoreFence(reading: connection) {
-                throw MigrationError(
-                    .needsDecision,
-                    "the store was moved to \(fence.newPath), and takes no writes",
-                    path: store.path,
-                    next: .inspect(path: fence.newPath)
-                )
+            if let succession = try Succession(of: store, options: options.asShare) {
+                throw MigrationError.outOfUse(succession, next: .inspect(path: succession.store.path))
             }
+            let connection = try WritableStore(store, .arrival, lockTimeout: options.lockTimeout).connection
             let result = try ParkedRows(reading: rows)
                 .restore(
                     into: MergePlace(connection, externalData: folder.externalData(of: store)),

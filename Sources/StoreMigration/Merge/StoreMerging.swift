@@ -35,10 +35,15 @@ public struct StoreMerging: Sendable {
     public func plan() throws(MigrationError) -> StoreMergeOutcome {
         do {
             try requirePlaces()
+            try requireWritable()
+            if let pair = try pair() {
+                if try pair.isSettled() { return unchanged }
+                return outcome(try pair.summary(), message: "nothing was written")
+            }
             let folder = StateFolder(of: into, stateFolder: options.stateFolder)
             let former = try former(folder.records())
             if let former, try isUnchanged(former) {
-                return outcome(MergeSummary(), message: "it was merged before, and nothing was written to it since")
+                return unchanged
             }
             let moved = try former.map { try self.moved($0, in: folder.open()) } ?? []
             return try withSources { base, old, _ in
@@ -65,6 +70,14 @@ public struct StoreMerging: Sendable {
         do {
             try requirePlaces()
             try requireWritable()
+            try recoverPair()
+            if let pair = try pair() {
+                if try pair.isSettled() { return unchanged }
+                guard let outcome = try pair.merge() else {
+                    throw MigrationError(.busy, "another run over these stores has just ended", path: into.path)
+                }
+                return outcome
+            }
             let folder = StateFolder(of: into, stateFolder: options.stateFolder)
             return try folder.withJournal(deadline: Deadline(after: options.lockTimeout)) { journal in
                 try recover(&journal)
@@ -76,15 +89,30 @@ public struct StoreMerging: Sendable {
         }
     }
 
-    /// Brings a run over the store that takes the changes to its end, whose records a merge must not be written among.
+    private func pair() throws -> PairMerge? {
+        try PairMerge(from, into: into, options: options, monitor: monitor, logger: logger)
+    }
+
+    private var unchanged: StoreMergeOutcome {
+        outcome(MergeSummary(), message: "it was merged before, and nothing was written to it since")
+    }
+
+    /// Brings a run over the pair of stores to its end, whichever of them is the old one: only then its record tells.
+    private func recoverPair() throws {
+        for old in [into, from] {
+            let folder = StateFolder(of: old, stateFolder: options.stateFolder)
+            guard case .interrupted(let run)? = try? folder.state(), old == into || run.run.new == into else {
+                continue
+            }
+            try folder.withJournal(deadline: Deadline(after: options.lockTimeout)) { try recover(&$0) }
+        }
+    }
+
+    /// Brings an interrupted run to its end, whose records a merge must not be written among.
     private func recover(_ journal: inout MigrationJournal) throws {
         guard case .interrupted(let run) = journal.state else { return }
         logger.notice("an interrupted run is recovered first")
-        var share = ShareOptions()
-        share.lockTimeout = options.lockTimeout
-        share.stateFolder = options.stateFolder
-        share.allowsNetworkFileSystem = options.allowsNetworkFileSystem
-        try RunRecovery(run, options: share, monitor: monitor, logger: logger).recover(&journal)
+        try RunRecovery(run, options: options.asShare, monitor: monitor, logger: logger).recover(&journal)
         // A share that has come to its end has put the store out of use.
         try requireWritable()
     }
@@ -102,6 +130,7 @@ public struct StoreMerging: Sendable {
             base: base,
             old: old,
             into: into,
+            effect: .arrival,
             settings: options.settings,
             lockTimeout: options.lockTimeout,
             monitor: monitor
@@ -111,7 +140,7 @@ public struct StoreMerging: Sendable {
     private func merge(_ journal: inout MigrationJournal, in folder: Directory) throws -> StoreMergeOutcome {
         let former = try former(journal.records)
         if let former, try isUnchanged(former) {
-            return outcome(MergeSummary(), message: "it was merged before, and nothing was written to it since")
+            return unchanged
         }
         let epoch = RunContext.drawTransaction()
         let records = MergeRecords(of: epoch, in: folder)
@@ -293,13 +322,19 @@ public struct StoreMerging: Sendable {
             throw MigrationError(.nothingFound, "there is no store to merge into", path: into.path)
         }
         guard let fence = inspection.fence else { return }
-        throw MigrationError(
-            .needsDecision,
-            "the store was moved to \(fence.newPath), and takes no writes",
-            path: into.path,
-            advice: "Merge into the store at the new place.",
-            next: .merge(into: fence.newPath, from: from.path)
-        )
+        let succession = try Succession(of: into, options: options.asShare)
+        let end = succession?.store ?? StoreLocation(path: fence.newPath)
+        guard let succession, end != from else {
+            // What is to be merged is where the store's own data went: that comes back as a whole.
+            throw MigrationError(
+                .needsDecision,
+                "the store was moved to \(end.path), and takes no writes",
+                path: into.path,
+                advice: "Nothing was merged. Bring the data back with the unshare command.",
+                next: .unshare(old: into.path, new: end.path)
+            )
+        }
+        throw MigrationError.outOfUse(succession, next: .merge(into: end.path, from: from.path))
     }
 
     private func failure(_ report: VerificationReport) -> MigrationError {

@@ -33,6 +33,7 @@ extension MigrationError {
                 error.message,
                 path: error.path,
                 advice: error.code.advice,
+                next: error.code == .fenced ? .inspect(path: error.path) : nil,
                 underlyingError: error
             )
         case let error as FileError:
@@ -142,6 +143,7 @@ extension StoreError.Code {
         case .notWritable: .notWritable
         case .noSpace: .noSpace
         case .incompatible: .incompatible
+        case .fenced: .needsDecision
         case .changedMeanwhile: .busy
         case .cancelled: .cancelled
         default: .failed
@@ -154,6 +156,7 @@ extension StoreError.Code {
         case .unreadable: "Run as a user who may read it."
         case .notADatabase, .emptyFile: "Name the main file of an SQLite store."
         case .damaged: UnreadableStore.Reason.damaged.advice
+        case .fenced: "Nothing was changed. Run the command on the store that holds the data now."
         case .changedMeanwhile: UnreadableStore.Reason.changing.advice
         default: nil
         }

@@ -48,9 +48,13 @@ public struct ShareOutcome: Sendable {
         /// The file with the rows that lost a decision; nil when there are none.
         public let parkedRows: String?
 
-        package init(summary: MergeSummary, parkedRows: String?) {
+        /// The file with the objects whose address changed; nil when there are none.
+        package let rekeyedObjects: String?
+
+        package init(summary: MergeSummary, parkedRows: String?, rekeyedObjects: String? = nil) {
             self.summary = summary
             self.parkedRows = parkedRows
+            self.rekeyedObjects = rekeyedObjects
         }
     }
 

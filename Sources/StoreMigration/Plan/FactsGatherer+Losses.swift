@@ -10,7 +10,7 @@ extension FactsGatherer {
     /// A store that is none of Core Data's keeps no mark, and a merge that wrote nothing left none. Where the merge is being
     /// taken back, the store says that.
     func lacksMerge(of shared: RunState.SharedRun) throws -> Bool {
-        guard let epoch = shared.merges.last?.epoch, shared.completion.newUUID != nil,
+        guard let epoch = shared.merges.last(where: { !$0.takesNew })?.epoch, shared.completion.newUUID != nil,
             let records = try? StateFolder(of: old, stateFolder: options.stateFolder).open(),
             try records.status(of: MergeRecords.name(of: .changeset, epoch)) != nil
         else { return false }
@@ -26,22 +26,27 @@ extension FactsGatherer {
         }
     }
 
-    /// Throws where what was merged from the old store was taken out of the new one again, though the journal does not say
-    /// so yet: what the old store holds is in no other store then.
+    /// Throws where what was merged from one store of the pair was taken out of the other again, though the journal does not
+    /// say so yet: what both have in common is not what it says then.
     func requireMergesStand(_ shared: RunState.SharedRun) throws {
-        guard !shared.merges.isEmpty, try status(of: shared.run.new) != nil,
-            try reader.withView(
-                of: shared.run.new,
-                { view in try shared.merges.contains { try StoreMerger.hasTakenBack($0.epoch, in: view.connection) } }
+        for place in [shared.run.new, old] {
+            let epochs = shared.merges.filter { $0.takesNew == (place == old) }.map(\.epoch)
+            guard !epochs.isEmpty, try status(of: place) != nil,
+                try reader.withView(
+                    of: place,
+                    { view in try epochs.contains { try StoreMerger.hasTakenBack($0, in: view.connection) } }
+                )
+            else { continue }
+            throw MigrationError(
+                .needsDecision,
+                place == old
+                    ? "what was merged from the new store is being taken back out of the old one"
+                    : "what was merged from the old store is being taken back out of the new one",
+                path: place.path,
+                advice: "Finish that with the unmerge command; nothing was changed.",
+                next: .unmerge(into: place.path)
             )
-        else { return }
-        throw MigrationError(
-            .needsDecision,
-            "what was merged from the old store is being taken back out of the new one",
-            path: shared.run.new.path,
-            advice: "Finish that with the unmerge command; nothing was changed.",
-            next: .unmerge(into: shared.run.new.path)
-        )
+        }
     }
 
     /// True if the folder of the external files is gone, and the store refers to files that were in it.

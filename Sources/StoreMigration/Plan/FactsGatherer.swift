@@ -21,6 +21,8 @@ struct FactsGatherer {
             newCondition: newCondition,
             isMainFileAtNew: try status(of: new) != nil,
             earlierRun: try earlierRun(state, oldCondition),
+            succession: try newCondition.inspection?.fence == nil ? nil : Succession(of: new, options: options),
+            isOldRecordedNew: try isRecordedAsNew(),
             newerThanModel: try newerThanModel(oldCondition, newCondition),
             exposedFolder: try exposedFolder()
         )
@@ -32,6 +34,8 @@ struct FactsGatherer {
             newCondition: newCondition,
             isMainFileAtNew: facts.isMainFileAtNew,
             earlierRun: nil,
+            succession: facts.succession,
+            isOldRecordedNew: facts.isOldRecordedNew,
             areContentsEqual: try digest(of: old) == digest(of: new),
             newerThanModel: facts.newerThanModel,
             exposedFolder: facts.exposedFolder
@@ -125,15 +129,20 @@ struct FactsGatherer {
             let isUnchanged = try isUnchanged(shared.oldState)
             var newPlace = try newPlace(of: shared)
             if newPlace == .ours { try requireMergesStand(shared) }
-            if newPlace == .ours, isUnchanged, try isNewOlder(than: shared) { newPlace = .notOurs }
+            let followsChain = try newPlace == .ours && isSuccessor(of: shared)
+            if newPlace == .ours, isUnchanged, try !followsChain && isNewOlder(than: shared) { newPlace = .notOurs }
             return PlanningFacts.EarlierRun(
                 transaction: shared.run.transaction,
                 newPlace: newPlace,
                 isOldUnchanged: isUnchanged,
+                followsChain: followsChain,
+                leavesRows: shared.completion.leavesRows == true,
                 hasBase: shared.base != nil,
                 oldReading: reading
             )
         }
+        // What a fence tells of a run whose record is void is void as well.
+        if case .voided = state { return nil }
         guard let fence = inspection.fence else { return nil }
         return try earlierRun(withoutJournal: fence)
     }
@@ -149,17 +158,29 @@ struct FactsGatherer {
     /// What stands at the place that an earlier run shared the store to.
     func newPlace(of shared: RunState.SharedRun) throws -> PlanningFacts.EarlierRun.NewPlace {
         let place = try namedPlace(of: shared)
-        guard place == .ours else { return place }
+        guard place == .ours, try !isSuccessor(of: shared) else { return place }
         return try lacksMerge(of: shared) || lacksExternalFiles() ? .notOurs : .ours
     }
 
+    /// True when the store that the run shared to is out of use, and its data is verifiably in the new store.
+    private func isSuccessor(of shared: RunState.SharedRun) throws -> Bool {
+        guard new != shared.run.new, let succession = try Succession(of: shared.run.new, options: options) else {
+            return false
+        }
+        return succession.isVerified && succession.store == new
+    }
+
     /// The same, as names and identifiers tell it.
-    private func namedPlace(of shared: RunState.SharedRun) throws -> PlanningFacts.EarlierRun.NewPlace {
+    func namedPlace(of shared: RunState.SharedRun) throws -> PlanningFacts.EarlierRun.NewPlace {
         let place = new
         guard let folder = try folder(of: place), let status = try folder.status(of: place.name) else {
+            if let succession = try Succession(of: place, options: options), succession.store != old {
+                return .succeeded(by: succession.store)
+            }
             return try self.status(of: shared.run.new) == nil || shared.run.new == new
                 ? .absent : .elsewhere(shared.run.new.path)
         }
+        if try isSuccessor(of: shared) { return .ours }
         if place != shared.run.new, let former = try self.status(of: shared.run.new)?.identity,
             former.mayBe(recorded: shared.completion.new), status.identity != former
         {
@@ -174,7 +195,20 @@ struct FactsGatherer {
             return .ours
         }
         // Restored from a backup, or moved with its folder: the receipt and the journal must agree.
-        return Receipt(beside: place.name, in: folder)?.transaction == shared.run.transaction ? .ours : .notOurs
+        return Receipt(beside: place.name, in: folder)?.names(shared.run.transaction) == true ? .ours : .notOurs
+    }
+
+    /// True when the journal beside the new store says that it was shared to the old one, which is there: the pair has its
+    /// record then, and another one in this direction would contradict it.
+    private func isRecordedAsNew() throws -> Bool {
+        guard let state = try? StateFolder(of: new, stateFolder: nil).state(isShownOnly: true) else { return false }
+        switch state {
+        case .shared(let shared) where shared.run.new == old:
+            return try FactsGatherer(old: new, new: old, options: options, monitor: .silent).namedPlace(of: shared)
+                == .ours
+        case .interrupted(let run): return run.run.new == old && run.run.restores == nil
+        default: return false
+        }
     }
 
     /// True when the new place shows an older state than the old one, or another store: keys that were given out are not,
@@ -216,9 +250,14 @@ struct FactsGatherer {
     /// A fence whose journal is lost: the receipt beside the new store is believed when the fence names it.
     private func earlierRun(withoutJournal fence: StoreFence) throws -> PlanningFacts.EarlierRun {
         guard let folder = try folder(of: new), try folder.status(of: new.name) != nil else {
-            return PlanningFacts.EarlierRun(transaction: fence.transaction, newPlace: .absent, isOldUnchanged: true)
+            let succession = try Succession(of: new, options: options)
+            return PlanningFacts.EarlierRun(
+                transaction: fence.transaction,
+                newPlace: succession.map { .succeeded(by: $0.store) } ?? .absent,
+                isOldUnchanged: true
+            )
         }
-        guard let receipt = Receipt(beside: new.name, in: folder), receipt.transaction == fence.transaction else {
+        guard let receipt = Receipt(beside: new.name, in: folder), receipt.names(fence.transaction) else {
             return PlanningFacts.EarlierRun(transaction: fence.transaction, newPlace: .notOurs, isOldUnchanged: true)
         }
         return PlanningFacts.EarlierRun(

@@ -9,6 +9,8 @@ package struct PlanningFacts: Sendable {
             case ours
             case notOurs
             case absent
+            /// The store there was shared on, and left its place; its data is in this one.
+            case succeeded(by: StoreLocation)
             /// The run shared the store to another place than is asked for now, and the store is there.
             case elsewhere(String)
         }
@@ -17,6 +19,10 @@ package struct PlanningFacts: Sendable {
         package let newPlace: NewPlace
         /// True when the old store holds what it held when it was shared.
         package let isOldUnchanged: Bool
+        /// True when the store that the run shared to is out of use, and the new store has taken its place in the chain.
+        package let followsChain: Bool
+        /// True when a person decided before that rows of the old store stay there alone.
+        package let leavesRows: Bool
         /// False when only the fence and the receipt tell of the run.
         package let hasJournal: Bool
         /// True when a copy of what both places held last was kept.
@@ -28,6 +34,8 @@ package struct PlanningFacts: Sendable {
             transaction: String,
             newPlace: NewPlace,
             isOldUnchanged: Bool,
+            followsChain: Bool = false,
+            leavesRows: Bool = false,
             hasJournal: Bool = true,
             hasBase: Bool = false,
             oldReading: TokenReading? = nil
@@ -35,6 +43,8 @@ package struct PlanningFacts: Sendable {
             self.transaction = transaction
             self.newPlace = newPlace
             self.isOldUnchanged = isOldUnchanged
+            self.followsChain = followsChain
+            self.leavesRows = leavesRows
             self.hasJournal = hasJournal
             self.hasBase = hasBase
             self.oldReading = oldReading
@@ -49,6 +59,10 @@ package struct PlanningFacts: Sendable {
     package let isMainFileAtNew: Bool
     /// Nil when no run of ours over the old store came to its end, and no fence of ours stands in it.
     package let earlierRun: EarlierRun?
+    /// Where the data of the store at the new place is, if that store is out of use.
+    package let succession: Succession?
+    /// True when the store at the new place was shared to the old one, and that record stands.
+    package let isOldRecordedNew: Bool
     /// Whether both places hold the same content; nil when that was not looked at.
     package let areContentsEqual: Bool?
     /// The store that was written with a model newer than the caller's; nil when neither was, or nobody asked.
@@ -63,6 +77,8 @@ package struct PlanningFacts: Sendable {
         newCondition: StoreCondition,
         isMainFileAtNew: Bool = false,
         earlierRun: EarlierRun? = nil,
+        succession: Succession? = nil,
+        isOldRecordedNew: Bool = false,
         areContentsEqual: Bool? = nil,
         newerThanModel: StoreLocation? = nil,
         exposedFolder: ExposedFolder? = nil
@@ -73,6 +89,8 @@ package struct PlanningFacts: Sendable {
         self.newCondition = newCondition
         self.isMainFileAtNew = isMainFileAtNew
         self.earlierRun = earlierRun
+        self.succession = succession
+        self.isOldRecordedNew = isOldRecordedNew
         self.areContentsEqual = areContentsEqual
         self.newerThanModel = newerThanModel
         self.exposedFolder = exposedFolder

@@ -61,6 +61,9 @@ public struct ShareOptions: Sendable {
 
     public init() {}
 
+    /// The flags that make another share treat the old store as this one would.
+    package var policyFlags: [String] { oldStore == .fence ? [] : ["--old", oldStore.rawValue] }
+
     /// The time that a lock is waited for under the busy policy.
     package var effectiveLockTimeout: Duration { ifBusy == .wait ? lockTimeout : .zero }
 }

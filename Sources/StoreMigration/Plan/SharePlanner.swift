@@ -1,6 +1,8 @@
 public import StoreFormat
 
 extension Finding.Code {
+    /// Rows of the old store are in no other store, since a person decided to keep the new one as it is.
+    public static let rowsOnlyInOldStore = Finding.Code(rawValue: "rowsOnlyInOldStore")
     /// An empty store stood at the destination and was copied aside.
     public static let emptyStoreKeptAside = Finding.Code(rawValue: "emptyStoreKeptAside")
     /// The store at the destination was copied aside whole before its content was replaced.
@@ -27,7 +29,7 @@ package struct SharePlanner: Sendable {
 
     /// The plan; its rules stand in the order in which they are asked.
     package func plan() -> SharePlan {
-        if let refusal = unreadable() ?? orphanSidecar() ?? newerModel() { return refusal }
+        if let refusal = unreadable() ?? orphanSidecar() ?? outOfUse() ?? newerModel() { return refusal }
         guard let old = facts.oldCondition.inspection else { return withoutOldStore() }
         if let new = facts.newCondition.inspection, !old.fits(new) { return incompatible(old, new) }
         if let earlier = facts.earlierRun { return again(earlier, old) }
@@ -52,6 +54,26 @@ package struct SharePlanner: Sendable {
             .orphanSidecar,
             reason: "there is no main file beside \(names.sorted().joined(separator: " and ")), which may hold rows",
             next: .inspect(path: facts.old.folder)
+        )
+    }
+
+    /// The store at the new place takes no writes, or its record of the pair says that it is the old one.
+    private func outOfUse() -> SharePlan? {
+        if facts.isOldRecordedNew || facts.succession?.store == facts.old {
+            return plan(
+                .needsDecision,
+                reason: "the store at the new place was shared to the old one; it comes back with the unshare command",
+                next: .unshare(old: facts.new.path, new: facts.old.path)
+            )
+        }
+        return facts.succession.map { movedOn(to: $0.store) }
+    }
+
+    private func movedOn(to store: StoreLocation) -> SharePlan {
+        plan(
+            .needsDecision,
+            reason: "the store at the new place was moved to \(store.path), and takes no writes",
+            next: .share(old: facts.old.path, new: store.path, flags: options.policyFlags)
         )
     }
 
@@ -93,16 +115,18 @@ package struct SharePlanner: Sendable {
             return plan(
                 .alreadyShared,
                 steps: stepsOfSharedStore(earlier, old),
+                findings: earlier.leavesRows ? [.rowsOnlyInOldStore(at: facts.old)] : [],
                 reason: "the store is shared, and nothing was written to the old place since",
-                next: .retire(old: facts.old.path)
+                next: earlier.leavesRows
+                    ? .status(old: facts.old.path, new: facts.new.path) : .retire(old: facts.old.path)
             )
         case (.ours, false) where options.onBoth == .keepNew:
             return plan(
                 .alreadyShared,
                 steps: (options.oldStore == .fence ? [step(.fence, facts.old)] : []) + [step(.writeReceipt, facts.new)],
-                findings: [.writtenLate(at: facts.old)],
+                findings: [.writtenLate(at: facts.old), .rowsOnlyInOldStore(at: facts.old)],
                 reason: "the old store was written to after it was shared, and the new one is to stay as it is",
-                next: .retire(old: facts.old.path)
+                next: .status(old: facts.old.path, new: facts.new.path)
             )
         case (.ours, false) where earlier.hasBase:
             return plan(
@@ -130,6 +154,8 @@ package struct SharePlanner: Sendable {
                 reason: "the store was shared before, and the shared store is gone",
                 next: .retire(old: facts.old.path)
             )
+        case (.succeeded(let store), _):
+            return movedOn(to: store)
         case (.elsewhere(let path), _):
             return plan(
                 .needsDecision,
@@ -151,18 +177,22 @@ package struct SharePlanner: Sendable {
 
     /// A lost journal is written anew with a run that copies nothing, so that the old place can be retired.
     private func stepsOfSharedStore(_ earlier: PlanningFacts.EarlierRun, _ old: StoreInspection) -> [PlanStep] {
-        guard earlier.hasJournal else { return [step(.fence, facts.old), step(.writeReceipt, facts.new)] }
+        guard earlier.hasJournal, !earlier.followsChain else {
+            let protect = old.fence != nil || options.oldStore == .fence || !earlier.hasJournal
+            return (protect ? [step(.fence, facts.old)] : []) + [step(.writeReceipt, facts.new)]
+        }
         return old.fence != nil || options.oldStore == .capture ? [] : [step(.fence, facts.old)]
     }
 
     // MARK: Shared for the first time
 
     private func intoEmptyPlace(_ old: StoreInspection) -> SharePlan {
+        let lift = old.fence == nil ? [] : [step(.liftFence, facts.old)]
         switch facts.newCondition {
         case .orphanSidecar where facts.isMainFileAtNew:
             return plan(
                 .shared,
-                steps: replacingSteps,
+                steps: lift + replacingSteps,
                 findings: [.emptyStoreAside(at: facts.new)] + sidecarFindings,
                 reason: "the new place holds an empty database beside a log that is not its own",
                 next: .retire(old: facts.old.path)
@@ -170,7 +200,7 @@ package struct SharePlanner: Sendable {
         case .absent, .orphanSidecar, .unreadable:
             return plan(
                 .shared,
-                steps: publishingSteps,
+                steps: lift + publishingSteps,
                 findings: sidecarFindings,
                 reason: "the old place holds a store and the new one none",
                 next: .retire(old: facts.old.path)
@@ -178,7 +208,7 @@ package struct SharePlanner: Sendable {
         case .emptyFile, .store:
             return plan(
                 .shared,
-                steps: replacingSteps,
+                steps: lift + replacingSteps,
                 findings: [.emptyStoreAside(at: facts.new)],
                 reason: "the new place holds an empty database",
                 next: .retire(old: facts.old.path)
@@ -197,10 +227,12 @@ package struct SharePlanner: Sendable {
                 next: .retire(old: facts.old.path)
             )
         }
+        // A record that is void may have left its fence, which no copy is to take along.
+        let lift = old.fence == nil ? [] : [step(.liftFence, facts.old)]
         if new.objectCount == 0 {
             return plan(
                 .shared,
-                steps: replacingSteps,
+                steps: lift + replacingSteps,
                 findings: [.emptyStoreAside(at: facts.new)],
                 reason: "the new place holds a store without objects",
                 next: .retire(old: facts.old.path)
@@ -224,7 +256,7 @@ package struct SharePlanner: Sendable {
         case .keepOld:
             return plan(
                 .shared,
-                steps: replacingSteps,
+                steps: lift + replacingSteps,
                 findings: [.storeAside(at: facts.new)],
                 reason: "both places hold objects, and the old ones are to be kept",
                 next: .retire(old: facts.old.path)
@@ -240,6 +272,7 @@ package struct SharePlanner: Sendable {
             return plan(
                 .alreadyShared,
                 steps: protect + receipt,
+                findings: [.rowsOnlyInOldStore(at: facts.old)],
                 reason: "both places hold objects, and the new ones are to be kept",
                 next: .status(old: facts.old.path, new: facts.new.path)
             )
@@ -304,6 +337,17 @@ package struct SharePlanner: Sendable {
 }
 
 extension Finding {
+    static func rowsOnlyInOldStore(at location: StoreLocation) -> Finding {
+        Finding(
+            .rowsOnlyInOldStore,
+            .warning,
+            level: .content,
+            "rows of the old store are in no other store, since the new one was kept as it is: after a retire they are only in"
+                + " its archive; merge the old store into the new one to carry them",
+            path: location.path
+        )
+    }
+
     fileprivate static func zeroByteFile(at location: StoreLocation) -> Finding {
         Finding(.emptyFile, .info, level: .files, "a file of zero bytes counts as no store", path: location.path)
     }

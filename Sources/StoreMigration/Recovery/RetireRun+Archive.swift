@@ -167,7 +167,8 @@ extension RetireRun {
         return outcome(
             shared,
             name: old.name,
-            findings: findings + [finding],
+            findings: findings + [finding]
+                + (shared.completion.leavesRows == true ? [.rowsOnlyInArchive(at: path)] : []),
             message: isRepeated
                 ? "the old store was retired before, and is archived as \(path)"
                 : "the old store is archived as \(path), and removed"
@@ -195,5 +196,17 @@ extension RetireRun {
             return try folder.status(of: old.name) == nil && folder.status(of: name) != nil
         default: return false
         }
+    }
+}
+
+extension Finding {
+    fileprivate static func rowsOnlyInArchive(at path: String) -> Finding {
+        Finding(
+            .rowsOnlyInOldStore,
+            .warning,
+            level: .content,
+            "rows of the old store are in this archive and in no store: the new one was kept as it is",
+            path: path
+        )
     }
 }

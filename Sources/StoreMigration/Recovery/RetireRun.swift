@@ -41,14 +41,15 @@ struct RetireRun {
             case .shared(let shared):
                 return try retire(shared, &journal)
             default:
-                guard case .none = journal.state, let unjournalled else { throw notShared() }
+                guard case .none = journal.state, let unjournalled else { throw notShared(journal.state) }
                 return try retire(unjournalled, &journal)
             }
         }
     }
 
-    private func notShared() -> MigrationError {
-        MigrationError(
+    private func notShared(_ state: RunState = .none) -> MigrationError {
+        if case .voided(let shared) = state { return .commonStateUnknown(old: old, new: shared.run.new) }
+        return MigrationError(
             .needsDecision,
             "no run has shared this store",
             path: old.path,
@@ -157,7 +158,8 @@ struct RetireRun {
         _ journal: inout MigrationJournal
     ) throws -> ShareOutcome {
         // What was posted since the share, though nobody could save.
-        let findings = RelayCarriage(old: old, new: shared.run.new, options: options).carry()
+        let new = try Succession(of: shared.run.new, options: options)?.store ?? shared.run.new
+        let findings = RelayCarriage(old: old, new: new, options: options).carry()
         try moveRelay(in: folder, to: name)
         try move(RecordedContent.receiptName(for: old.name), to: RecordedContent.receiptName(for: name), in: folder)
         try folder.synchronize()
@@ -174,10 +176,16 @@ struct RetireRun {
     // MARK: Requirements
 
     private func requireProvedNewStore(_ shared: RunState.SharedRun) throws {
-        let gatherer = FactsGatherer(old: old, new: shared.run.new, options: options, monitor: .silent)
-        let isOurs = try gatherer.newPlace(of: shared) == .ours
+        let succession = try Succession(of: shared.run.new, options: options)
+        // In a chain the data is at its end, and there it is proved.
+        let place = succession?.store ?? shared.run.new
+        let gatherer = FactsGatherer(old: old, new: place, options: options, monitor: .silent)
+        let isOurs = try succession?.isVerified != false && gatherer.newPlace(of: shared) == .ours
         // Late writes are told as such; only beside an unchanged old store an older new one shows.
-        guard try isOurs && !(gatherer.isUnchanged(shared.oldState) && gatherer.isNewOlder(than: shared)) else {
+        let isOlder =
+            try isOurs && succession == nil && gatherer.isUnchanged(shared.oldState)
+            && gatherer.isNewOlder(than: shared)
+        guard isOurs, !isOlder else {
             throw MigrationError(
                 .needsDecision,
                 "the store that was shared is not at its place",
@@ -188,15 +196,15 @@ struct RetireRun {
         }
         try gatherer.requireMergesStand(shared)
         let level = min(options.level, .coredata)
-        let report = try StoreVerifier().verify(shared.run.new, level: level, against: nil)
+        let report = try StoreVerifier().verify(place, level: level, against: nil)
         guard report.passed else {
             throw MigrationError(
                 .verificationFailed,
                 "the new store does not pass its proof",
-                path: shared.run.new.path,
+                path: place.path,
                 advice: fate == .archived
                     ? nil : "The content was brought back, and both stores were kept; run the verify command on both.",
-                next: .verify(store: shared.run.new.path),
+                next: .verify(store: place.path),
                 findings: report.findings,
                 report: report.findings
             )

@@ -50,10 +50,13 @@ struct RunRecovery {
             }
         }
         var epoch: String?
-        if let merging = run.merging, let main, main.size > 0 {
-            let isMerged = try gatherer.reader.withView(of: run.run.new) {
-                try StoreMerger.hasSeen(merging.epoch, in: $0.connection)
-            }
+        if let merging = run.merging {
+            let into = merging.takesNew == true ? run.run.old : run.run.new
+            let isMerged =
+                try gatherer.status(of: into).map { $0.size > 0 } == true
+                && gatherer.reader.withView(of: into) {
+                    try StoreMerger.hasSeen(merging.epoch, in: $0.connection)
+                }
             epoch = isMerged ? merging.epoch : nil
         }
         return RecoveryDecision(run, RecoveryDecision.Observation(main: main?.identity, digest: digest, epoch: epoch))
@@ -220,6 +223,7 @@ struct RunRecovery {
             descriptions: run.run.descriptions
                 ?? [StoreRole.app.description: (inspection ?? newStore).mirroredDescription(at: run.run.new)]
         )
+        .remembering(predecessorsOf: run.run.old, in: context.oldFolder, policy: run.run.policy)
         .write(beside: run.run.new.name, in: context.container)
         try Nest(of: run.run.transaction, identity: run.nest, in: context.container)?.remove()
         let oldState = try oldState(context, hasOld: inspection != nil, digest: digest, token: oldToken)

@@ -19,11 +19,12 @@ struct RestoreRun {
         FactsGatherer(old: unpacked.location, new: place, options: options.asShare, monitor: monitor)
     }
 
+    private var stateFolder: StateFolder { StateFolder(of: place, stateFolder: nil) }
+
     func run() throws -> RestoreOutcome {
         try PlacesCheck(old: unpacked.location, new: place).require()
         let container = try RunContext.openContainer(place)
         try ShareRequirements(old: unpacked.location, new: place, options: options.asShare).requireTrusted(container)
-        let stateFolder = StateFolder(of: place, stateFolder: nil)
         return try stateFolder.withJournal(deadline: Deadline(after: options.lockTimeout)) { journal in
             if case .interrupted(let run) = journal.state {
                 logger.notice("an interrupted run is recovered first")
@@ -35,7 +36,7 @@ struct RestoreRun {
                     .settle(&journal, in: stateFolder.open())
             }
             switch journal.state {
-            case .none, .retired, .interrupted: return try restore(&journal)
+            case .none, .retired, .interrupted, .voided: return try restore(&journal)
             case .shared(let shared): throw elsewhere(shared.run.new.path)
             case .unsharing(let shared, _): throw onItsWay(shared.run)
             }
@@ -84,7 +85,13 @@ struct RestoreRun {
             if let result { return result }
             let done =
                 decision == .replace
-                ? try carryOut(context, view, mode: mode, at: OccupiedPlace(context), &journal)
+                ? try carryOut(
+                    context,
+                    view,
+                    mode: mode,
+                    at: OccupiedPlace(context, journalledIn: stateFolder),
+                    &journal
+                )
                 : try carryOut(
                     context,
                     view,
@@ -128,6 +135,9 @@ struct RestoreRun {
             try monitor.checkCancellation()
             monitor.report(.publishing, 0, of: 1)
             RunMoment.publishing.pass()
+            // What comes may be older than what both stores of a pair had in common, in a vacant place as well.
+            try PairRecords(store: place, options: options.asShare)
+                .void(because: "a backup was restored", holding: &journal, at: stateFolder)
             try destination.place(copy, oldToken: view.token, digest: unpacked.manifest.store.digest, &journal)
             RunMoment.placed.pass()
         } catch {

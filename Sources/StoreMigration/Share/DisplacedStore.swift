@@ -17,13 +17,9 @@ final class DisplacedStore {
     let identity: FileIdentity
 
     /// Opens the destination and the staged image that is to replace its content.
-    init(_ context: RunContext, image location: StoreLocation) throws {
+    init(_ context: RunContext, replacing store: WritableStore, image location: StoreLocation) throws {
         self.context = context
-        connection = try StoreConnection(
-            context.new,
-            access: .liveWriting,
-            lockTimeout: context.options.effectiveLockTimeout
-        )
+        connection = store.connection
         image = try StoreConnection(location, access: .immutable)
         guard connection.withHandle({ sqlite3_db_readonly($0, "main") }) == 0 else {
             throw StoreError(.notWritable, path: context.new.path, "this user may not write to the store there")

@@ -8,13 +8,25 @@ final class OccupiedPlace: CopyDestination {
     private let aside: AsideFolder
     /// What the store is to hold; nil when anything may give way that the caller's decision lets.
     private let expected: JournalRecord.OldState?
+    /// The runs whose fence goes with the content.
+    private let lifted: Set<String>
+    /// The folder of the run's journal; nil where the content that comes is the same store's, and no record is void.
+    private let home: StateFolder?
     /// The external files that are about to move into place, once the journal tells of them.
     private var announcedFiles: [String: FileIdentity] = [:]
     private(set) var placed: PlacedStore?
 
-    init(_ context: RunContext, expecting expected: JournalRecord.OldState? = nil) {
-        self.context = context
-        self.expected = expected
+    /// The place of a store whose content is lost to the pairs that it belongs to.
+    init(_ context: RunContext, journalledIn home: StateFolder) {
+        (self.context, self.home) = (context, home)
+        (expected, lifted) = (nil, [])
+        aside = AsideFolder(for: context.transaction, in: context.container)
+    }
+
+    /// The place of the old store that takes the content of the new one, and whose fence, set by one of `lifted`, goes with it.
+    init(wayBack context: RunContext, expecting expected: JournalRecord.OldState?, lifting lifted: Set<String>) {
+        (self.context, self.expected, self.lifted) = (context, expected, lifted)
+        home = nil
         aside = AsideFolder(for: context.transaction, in: context.container)
     }
 
@@ -26,11 +38,25 @@ final class OccupiedPlace: CopyDestination {
     ) throws {
         let folder = try aside.open { try journal.append(.aside($0)) }
         try copySidecars(to: folder)
-        let displaced = try DisplacedStore(context, image: copy.location)
+        let store = try WritableStore(
+            context.new,
+            .loss,
+            lifting: lifted,
+            lockTimeout: context.options.effectiveLockTimeout
+        )
+        let displaced = try DisplacedStore(context, replacing: store, image: copy.location)
         try displaced.lock()
         try displaced.copyAside(to: folder)
         try requireStillExpendable(in: folder)
         try requireExpected(in: folder)
+        try requireNoFence(in: folder)
+        if let home {
+            try PairRecords(store: context.new, options: context.options)
+                .void(because: "the content was replaced", holding: &journal, at: home) { folder, _ in
+                    // The run's own record goes on with what it brings.
+                    folder.path == home.path
+                }
+        }
         try journal.append(
             .replacing(
                 JournalRecord.Replacement(
@@ -110,6 +136,14 @@ final class OccupiedPlace: CopyDestination {
                 try StoreDigest(of: view.connection, externalData: view.externalData).value
             }
         guard digest == expected.digest else { throw DestinationWritten() }
+    }
+
+    /// Throws when somebody shared the store on since it was opened; the lock is held now.
+    private func requireNoFence(in folder: Directory) throws {
+        let location = StoreLocation(folder: folder.path, name: context.new.name)
+        guard try folder.status(of: location.name)?.size != 0 else { return }
+        try StoreReader()
+            .withView(of: location) { try WritableStore.requireNoFence(in: $0.connection, lifting: lifted) }
     }
 
     private func loserDigest(in folder: Directory) throws -> String? {

@@ -8,12 +8,15 @@ struct ProtectRun {
     private let context: RunContext
     private let inspection: StoreInspection
     private let keepsNew: Bool
+    private let leavesRows: Bool
 
-    /// `keepsNew` says that the new store never took what the old one holds.
-    init(_ context: RunContext, inspection: StoreInspection, keepsNew: Bool) {
+    /// `keepsNew` says that the new store never took what the old one holds, and `leavesRows` that the old one holds rows
+    /// which the new one lacks.
+    init(_ context: RunContext, inspection: StoreInspection, keepsNew: Bool, leavesRows: Bool) {
         self.context = context
         self.inspection = inspection
         self.keepsNew = keepsNew
+        self.leavesRows = leavesRows
     }
 
     /// Fences the old store; `requiresEqualContent` says that the plan rests on both places holding the same.
@@ -104,6 +107,7 @@ struct ProtectRun {
             token: newToken,
             descriptions: context.descriptions.byRoleName
         )
+        .remembering(besides: former(journal.state), beside: context.new.name, in: context.container)
         .write(beside: context.new.name, in: context.container)
         try journal.append(
             .done(
@@ -113,7 +117,8 @@ struct ProtectRun {
                     objects: inspection.objectCount,
                     oldState: oldState,
                     isFenced: context.options.oldStore == .fence,
-                    keepsNew: keepsNew ? true : nil
+                    keepsNew: keepsNew ? true : nil,
+                    leavesRows: leavesRows ? true : nil
                 )
             )
         )
@@ -126,6 +131,11 @@ struct ProtectRun {
             findings: findings,
             descriptions: context.descriptions
         )
+    }
+
+    private func former(_ state: RunState) -> String? {
+        guard case .interrupted(let run) = state else { return nil }
+        return run.former?.run.transaction
     }
 
     /// Takes the run back as recovery would: its fence is lifted unless an earlier run, which stands again, had set one.

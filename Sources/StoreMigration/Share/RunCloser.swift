@@ -67,6 +67,7 @@ struct RunCloser {
             token: placed.token,
             descriptions: context.descriptions.byRoleName
         )
+        .remembering(predecessorsOf: context.old, in: context.oldFolder, policy: context.options.oldStore)
         .write(beside: context.new.name, in: context.container)
         try progress.nest?.remove()
         // As late as can be: a token is trusted once its timestamps are older than the kernel's tick.

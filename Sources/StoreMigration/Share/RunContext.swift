@@ -67,6 +67,19 @@ struct RunContext {
         }
     }
 
+    /// The same run seen from the other side: what is to be read is the new store.
+    func reversed() throws -> RunContext {
+        try RunContext(
+            transaction: transaction,
+            old: new,
+            new: old,
+            options: options,
+            monitor: monitor,
+            logger: logger,
+            probeWriter: probeWriter
+        )
+    }
+
     /// Opens the old store to lock and fence it; nothing is written before the lock is held.
     func openOldStore() throws -> StoreConnection {
         do {

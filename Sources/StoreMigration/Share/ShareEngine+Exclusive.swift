@@ -73,15 +73,29 @@ extension ShareEngine {
         if actions.contains(.publish) {
             result = try publish(context, inspection, &journal)
         } else if actions.contains(.replaceContent) {
-            result = try CopyRun(context, inspection: inspection).run(to: OccupiedPlace(context), &journal)
-        } else if actions.contains(.merge) {
-            result = try ShareMergeRun(context, inspection: inspection, base: journal.state.base).run(&journal)
-        } else {
-            result = try ProtectRun(context, inspection: inspection, keepsNew: keepsNew(facts, journal.state))
+            result = try CopyRun(context, inspection: inspection)
                 .run(
-                    &journal,
-                    requiresEqualContent: facts.areContentsEqual == true
+                    to: OccupiedPlace(context, journalledIn: context.stateFolder),
+                    &journal
                 )
+        } else if actions.contains(.merge) {
+            result =
+                try PairMergeRun(
+                    context,
+                    identity: inspection.identity,
+                    base: journal.state.base.map { .kept($0) },
+                    takesNew: false,
+                    fencing: options.oldStore == .fence
+                )
+                .run(&journal)
+        } else {
+            result = try ProtectRun(
+                context,
+                inspection: inspection,
+                keepsNew: keepsNew(facts, journal.state),
+                leavesRows: plan.findings.contains { $0.code == .rowsOnlyInOldStore }
+            )
+            .run(&journal, requiresEqualContent: facts.areContentsEqual == true)
         }
         do {
             try staged?.commit()

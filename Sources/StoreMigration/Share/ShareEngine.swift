@@ -44,7 +44,17 @@ struct ShareEngine {
         try requireNotUnsharing(state)
         let prospect = try prospect(state)
         if !prospect.plan.steps.isEmpty { try require(prospect) }
-        if prospect.plan.outcome == .merged { try requireMergeable(state) }
+        if prospect.plan.outcome == .merged {
+            _ = try PairMergePreview(
+                base: state.base.map { .kept($0) },
+                from: old,
+                into: new,
+                keepsKeys: false,
+                folder: stateFolder,
+                engine: self
+            )
+            .summary()
+        }
         return prospect.plan
     }
 
@@ -134,9 +144,19 @@ struct ShareEngine {
             let folder = try gatherer.folder(of: old),
             try OldStateRecorder.isUnchanged(shared.oldState, at: old, in: folder),
             try gatherer.status(of: new)?.identity.mayBe(recorded: shared.completion.new) == true,
-            case .ours? = try? gatherer.newPlace(of: shared), (try? gatherer.requireMergesStand(shared)) != nil
+            case .ours? = try? gatherer.newPlace(of: shared), (try? gatherer.requireMergesStand(shared)) != nil,
+            try !mayBeOutOfUse(new)
         else { return nil }
         return shared
+    }
+
+    /// True when the new store may have been shared on, so that it has to be looked at as a whole.
+    private func mayBeOutOfUse(_ store: StoreLocation) throws -> Bool {
+        if Succession.isApparent(at: store) { return true }
+        // What is still in the log is seen by whoever reads both; a store without a journal of its own was never an old one.
+        let log = StoreLocation(folder: store.folder, name: store.writeAheadLogName)
+        guard try gatherer.status(of: log).map({ $0.size > 0 }) == true else { return false }
+        return try !StateFolder(of: store, stateFolder: nil).records().isEmpty
     }
 
     /// True when only the token of a shared and unchanged store has to be renewed.

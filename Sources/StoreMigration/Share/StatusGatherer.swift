@@ -40,6 +40,10 @@ struct StatusGatherer {
         }
         let isRetiring = try RetireRun(old: old, options: options, logger: logger).isInterrupted(state)
         if isRetiring { recovery = "removes what is left of the old store, which is archived" }
+        if case .shared(let shared) = state, shared.completion.leavesRows == true {
+            findings.append(.rowsOnlyInOldStore(at: old))
+        }
+        if case .voided = state { findings.append(.commonStateUnknown(at: old)) }
         if lateWrites == .found {
             findings.append(
                 Finding(
@@ -73,6 +77,7 @@ struct StatusGatherer {
     }
 
     private func lateWrites(_ state: RunState, _ condition: StoreCondition) throws -> StatusReport.LateWrites {
+        if case .voided = state { return .unknown }
         guard case .shared(let shared) = state else { return .notApplicable }
         guard condition.inspection != nil else { return .unknown }
         return try gatherer.isUnchanged(shared.oldState) ? .none : .found
@@ -102,7 +107,7 @@ struct StatusGatherer {
         switch state {
         case .none: .none
         case .interrupted: .interrupted
-        case .shared: .shared
+        case .shared, .voided: .shared
         case .retired: .retired
         case .unsharing: .interrupted
         }
@@ -112,7 +117,8 @@ struct StatusGatherer {
         switch state {
         case .none: nil
         case .interrupted(let run): run.run.transaction
-        case .shared(let shared), .retired(let shared, _), .unsharing(let shared, _): shared.run.transaction
+        case .shared(let shared), .retired(let shared, _), .unsharing(let shared, _), .voided(let shared):
+            shared.run.transaction
         }
     }
 
@@ -129,13 +135,20 @@ struct StatusGatherer {
     ) throws -> NextStep? {
         switch state {
         case .interrupted: return .resume(old: old.path)
-        case .shared(let shared) where lateWrites == .none && shared.run.new == new: return .retire(old: old.path)
-        case .shared(let shared) where shared.run.new != new: return .status(old: old.path, new: shared.run.new.path)
+        case .shared(let shared) where try shared.run.new != new && gatherer.namedPlace(of: shared) != .ours:
+            return .status(old: old.path, new: shared.run.new.path)
+        case .shared(let shared) where lateWrites == .none && shared.completion.leavesRows != true:
+            return .retire(old: old.path)
+        case .shared where lateWrites == .none:
+            return try .merge(into: Succession(of: new, options: options)?.store.path ?? new.path, from: old.path)
+        case .shared(let shared) where try shared.base != nil && Succession(of: new, options: options) != nil:
+            let end = try Succession(of: new, options: options)?.store.path ?? new.path
+            return .share(old: old.path, new: end, flags: shared.completion.isFenced ? [] : options.policyFlags)
         case .shared(let shared) where shared.base != nil: return .share(old: old.path, new: new.path, flags: [])
         case .shared: return .verify(store: new.path)
         case .retired: return nil
         case .unsharing(let shared, _): return .unshare(old: old.path, new: shared.run.new.path)
-        case .none:
+        case .none, .voided:
             guard oldCondition.inspection != nil else { return nil }
             return .share(old: old.path, new: new.path, flags: [])
         }

@@ -145,8 +145,10 @@ extension SharePlan {
             outcome: .alreadyShared,
             old: shared.run.old,
             new: new,
+            findings: shared.completion.leavesRows == true ? [.rowsOnlyInOldStore(at: shared.run.old)] : [],
             reason: "the store is shared, and nothing was written to the old place since",
-            next: .retire(old: shared.run.old.path)
+            next: shared.completion.leavesRows == true
+                ? .status(old: shared.run.old.path, new: new.path) : .retire(old: shared.run.old.path)
         )
     }
 }

@@ -24,13 +24,15 @@ struct UnshareRun {
 
     func run() throws -> ShareOutcome {
         try PlacesCheck(old: old, new: new).require()
-        if case .none = try stateFolder.state() { throw notShared() }
+        if case .none = try stateFolder.state() { throw try notShared() }
+        try requireNotSharedOn()
         try recover()
         try mergeLateWrites()
         return try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
             let (shared, transaction) = try begin(&journal)
             let result = try bringBack(shared, transaction, &journal)
             let withdrawal = try withdraw(transaction)
+            try requireTakesWrites()
             // As long as the new store stands in its place, this is to be done again.
             if case .done = withdrawal {
                 try CapturedBase.removeAll(except: [], in: stateFolder.open())
@@ -38,6 +40,34 @@ struct UnshareRun {
             }
             return outcome(result, transaction, withdrawal)
         }
+    }
+
+    /// Throws where the data is no longer at the new place, or the store there has a record of its own with a third one.
+    ///
+    /// The way back goes store by store, the last hop of a chain first.
+    private func requireNotSharedOn() throws {
+        var next: StoreLocation?
+        if let succession = try Succession(of: new, options: options), succession.store != old {
+            next = succession.passed.dropFirst().first ?? succession.store
+        } else if case .shared(let shared)? = try? StateFolder(of: new, stateFolder: nil).state(),
+            try shared.run.new != old && !isWayBack(shared.run)
+        {
+            next = shared.run.new
+        }
+        guard let next else { return }
+        throw MigrationError(
+            .needsDecision,
+            "the store at the new place was shared on to \(next.path)",
+            path: new.path,
+            advice: "Nothing was changed. Bring that back first, then run the command again.",
+            next: .unshare(old: new.path, new: next.path)
+        )
+    }
+
+    /// True for the run that brings the content back, which began before and may name the old store by a former path.
+    private func isWayBack(_ run: JournalRecord.RunIdentity) throws -> Bool {
+        guard case .unsharing(_, let transaction) = try stateFolder.state() else { return false }
+        return run.transaction == transaction
     }
 
     /// Ends an interrupted share first, forward or back.
@@ -82,7 +112,7 @@ struct UnshareRun {
             try requireSamePlace(run)
             return (run, transaction)
         case .shared(let run), .retired(let run, _): shared = run
-        default: throw notShared()
+        default: throw try notShared()
         }
         try requireSamePlace(shared)
         guard try gatherer.newPlace(of: shared) == .ours else { throw wayBack.notAtItsPlace }
@@ -123,8 +153,11 @@ struct UnshareRun {
         )
     }
 
-    private func notShared() -> MigrationError {
-        MigrationError(
+    private func notShared() throws -> MigrationError {
+        if case .voided = try stateFolder.state() {
+            return .commonStateUnknown(old: old, new: new)
+        }
+        return MigrationError(
             .needsDecision,
             "no run has shared this store",
             path: old.path,
@@ -134,6 +167,22 @@ struct UnshareRun {
     }
 
     // MARK: The way back
+
+    /// Asked of the store itself before anything says that it takes writes again.
+    private func requireTakesWrites() throws {
+        guard try gatherer.status(of: old) != nil else {
+            throw MigrationError(.interrupted, "the old store is gone", path: old.path)
+        }
+        try gatherer.reader.withView(of: old) { try StoreFence.requireNone(in: $0.connection) }
+        guard try !StoreSeal(store: old, lockTimeout: options.effectiveLockTimeout).isSet() else {
+            throw MigrationError(
+                .interrupted,
+                "the old store is still marked as read-only",
+                path: old.path,
+                next: .unshare(old: old.path, new: new.path)
+            )
+        }
+    }
 
     /// Copies the new store over the old one; nil when an earlier attempt did.
     private func bringBack(
@@ -147,6 +196,8 @@ struct UnshareRun {
         {
             try journal.append(.base(base))
         }
+        var wayBack = wayBack
+        for case .begin(let run) in journal.records { wayBack.runs.insert(run.transaction) }
         do {
             return try wayBack.bringBack(shared, transaction)
         } catch is DestinationWritten {

@@ -11,6 +11,8 @@ struct WayBack {
     let options: ShareOptions
     let monitor: WorkMonitor
     let logger: Logger
+    /// The runs of the old store's journal: what they fenced, the way back lets in again.
+    var runs: Set<String> = []
 
     private var stateFolder: StateFolder { StateFolder(of: new, stateFolder: nil) }
     private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, options: options, monitor: monitor) }
@@ -146,7 +148,7 @@ struct WayBack {
         let run = CopyRun(context, inspection: inspection)
         guard try gatherer.status(of: old) != nil else { return try run.run(to: VacantPlace(context), &journal) }
         let expected = shared.retiredTo == nil ? shared.oldState : nil
-        return try run.run(to: OccupiedPlace(context, expecting: expected), &journal)
+        return try run.run(to: OccupiedPlace(wayBack: context, expecting: expected, lifting: runs), &journal)
     }
 
     private var inspector: StoreInspector {

@@ -57,7 +57,7 @@ extension ShareOutcome {
     }
 
     private var proof: String {
-        guard let report else { return "" }
+        guard let report, !report.levels.isEmpty else { return "" }
         let passed = report.levels.filter { $0.status == .passed }.map(\.level.rawValue).joined(separator: ", ")
         let skipped = report.levels.filter { $0.status == .skipped }
             .map { level in

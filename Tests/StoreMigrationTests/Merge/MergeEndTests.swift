@@ -94,6 +94,7 @@ struct MergeEndTests {
             base: nil,
             old: MergePlace(old),
             into: into,
+            effect: .arrival,
             settings: MergeSettings(),
             lockTimeout: .seconds(1),
             monitor: .silent

@@ -1,19 +1,23 @@
 import SafeFiles
 import StoreFormat
 
-/// The old store of a merge as it was at one moment: a copy beside the journal, which becomes the base of the next merge.
+/// The store that is merged as it was at one moment: a copy beside the journal, which becomes the base of the next merge.
 ///
 /// Where its writers are to be refused, they are from that moment on, so that nothing is written between the copy and the
 /// end of the merge.
-struct PinnedOldStore {
+struct PinnedStore {
     let location: StoreLocation
     let base: JournalRecord.BaseFile
     let reading: TokenReading
     let findings: [Finding]
 
-    /// Copies the store, and fences it where the run's policy says so.
-    init(_ context: RunContext, fencing isFenced: Bool, _ journal: inout MigrationJournal) throws {
-        let folder = try context.stateFolder.open()
+    /// Copies the old store of `context` into the journal's folder, and fences it where the run's policy says so.
+    init(
+        _ context: RunContext,
+        fencing isFenced: Bool,
+        in folder: Directory,
+        _ journal: inout MigrationJournal
+    ) throws {
         let target = try CapturedBase.create(of: context.transaction, in: folder)
         location = StoreLocation(folder: folder.path, name: CapturedBase.name(of: context.transaction))
         // Whoever wants the fence does not want the store copied without it: that it cannot be locked is an error then.

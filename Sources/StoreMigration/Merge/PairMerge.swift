@@ -1,0 +1,155 @@
+import ChangeMerging
+import Logging
+import SafeFiles
+import StoreFormat
+import StoreStrategies
+import StoreVerification
+
+/// A merge between the two stores of a pair that has a record: by the base that both have in common, and recorded as a run.
+struct PairMerge {
+    private let from: StoreLocation
+    private let into: StoreLocation
+    private let options: MergeOptions
+    private let monitor: WorkMonitor
+    private let logger: Logger
+    private let folder: StateFolder
+    private let shared: RunState.SharedRun
+    /// True where the old store takes what the new one holds.
+    private let takesNew: Bool
+
+    /// Nil where no record says that one of the stores was shared to the other.
+    init?(_ from: StoreLocation, into: StoreLocation, options: MergeOptions, monitor: WorkMonitor, logger: Logger)
+        throws
+    {
+        (self.from, self.into, self.options, self.monitor, self.logger) = (from, into, options, monitor, logger)
+        for (old, new) in [(from, into), (into, from)] {
+            let folder = StateFolder(of: old, stateFolder: options.stateFolder)
+            let gatherer = FactsGatherer(old: old, new: new, options: options.asShare, monitor: monitor)
+            guard case .shared(let shared)? = try? folder.state(), try gatherer.newPlace(of: shared) == .ours else {
+                continue
+            }
+            // An old store that has nothing in common with the new one takes its rows as those of any other.
+            guard old == from || shared.base != nil else { continue }
+            try gatherer.requireMergesStand(shared)
+            (self.folder, self.shared, takesNew) = (folder, shared, old == into)
+            return
+        }
+        return nil
+    }
+
+    private var old: StoreLocation { takesNew ? into : from }
+    private var new: StoreLocation { takesNew ? from : into }
+
+    /// The options of a share that would do the same, and leaves the old store's writers as they are.
+    private var shareOptions: ShareOptions {
+        var share = options.asShare
+        share.oldStore = shared.run.policy
+        return share
+    }
+
+    private var engine: ShareEngine {
+        ShareEngine(
+            old: old,
+            new: new,
+            options: shareOptions,
+            pipeline: StrategyPipeline(),
+            monitor: monitor,
+            logger: logger,
+            probeWriter: CoordinatorProbeWriter()
+        )
+    }
+
+    private var base: PairMergeRun.Base? {
+        options.base.map { .named(StoreLocation(url: $0)) } ?? shared.base.map { .kept($0) }
+    }
+
+    /// True when the old store has nothing that the new one has yet to take.
+    func isSettled() throws -> Bool {
+        guard !takesNew, options.base == nil else { return false }
+        return try engine.gatherer.isUnchanged(shared.oldState)
+    }
+
+    /// What the merge would do; throws where it is refused.
+    func summary() throws -> MergeSummary {
+        try PairMergePreview(base: base, from: from, into: into, keepsKeys: takesNew, folder: folder, engine: engine)
+            .summary()
+    }
+
+    /// Merges in a run of the pair's journal; nil where the record is another one by now.
+    func merge() throws -> StoreMergeOutcome? {
+        try folder.withJournal(deadline: Deadline(after: options.lockTimeout)) { journal in
+            guard case .shared(let current) = journal.state, current == shared,
+                let identity = try engine.gatherer.status(of: old)?.identity
+            else { return nil }
+            var context = try RunContext(
+                transaction: RunContext.drawTransaction(),
+                old: old,
+                new: new,
+                options: shareOptions,
+                monitor: monitor,
+                logger: logger
+            )
+            context.descriptions = try engine.recorded()
+            let run = PairMergeRun(context, identity: identity, base: base, takesNew: takesNew, fencing: false)
+            return try outcome(run.run(&journal))
+        }
+    }
+
+    private func outcome(_ result: RunResult) throws -> StoreMergeOutcome {
+        guard let merge = result.merge else {
+            throw MigrationError(.failed, "the run merged nothing", path: into.path)
+        }
+        let isMerged = !merge.summary.isIdle && !merge.summary.changesNothing
+        return StoreMergeOutcome(
+            outcome: isMerged ? .merged : .done,
+            epoch: isMerged ? result.transaction : nil,
+            summary: merge.summary,
+            parkedRows: merge.parkedRows,
+            rekeyedObjects: merge.rekeyedObjects,
+            report: result.report,
+            findings: result.findings + result.report.findings,
+            message: isMerged ? "merged" : "there was nothing to merge",
+            next: isMerged ? .verify(store: into.path) : nil
+        )
+    }
+}
+
+/// Whether a merge between the stores of a pair would be made, asked before anything is written.
+struct PairMergePreview {
+    let base: PairMergeRun.Base?
+    let from: StoreLocation
+    let into: StoreLocation
+    let keepsKeys: Bool
+    let folder: StateFolder
+    let engine: ShareEngine
+
+    /// What the merge would do; throws what would stop it.
+    func summary() throws -> MergeSummary {
+        var settings = engine.options.merging
+        settings.source = .scan
+        return try engine.gatherer.reader.withView(of: from) { source in
+            let place = try MergePlace(pinning: source)
+            return try PairMergeRun.withBase(base, in: folder, source.externalData, engine.gatherer.reader) {
+                base,
+                moved in
+                if keepsKeys, !moved.isEmpty { throw MigrationError.otherKeys(path: into.path) }
+                return try engine.gatherer.reader.withView(of: into) { target in
+                    let step = MergeStep(
+                        base: base,
+                        old: place,
+                        into: into,
+                        effect: .renewal,
+                        keepsKeys: keepsKeys,
+                        moved: moved,
+                        settings: settings,
+                        lockTimeout: engine.options.effectiveLockTimeout,
+                        monitor: engine.monitor
+                    )
+                    let summary = try step.summary(of: MergePlace(target.connection, externalData: target.externalData))
+                    if let error = MigrationError(refusing: summary, path: into.path) { throw error }
+                    return summary
+                }
+            }
+        }
+    }
+}

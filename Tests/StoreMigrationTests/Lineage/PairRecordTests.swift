@@ -1,0 +1,184 @@
+import FoundationEssentials
+import StoreBackup
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+@Suite("A write of the tool into either store of a pair renews what both have in common, or voids it")
+struct PairRecordTests {
+    /// a was shared to b, and b's row 3 merged into a.
+    private func mergedIntoOld() throws -> Lives {
+        let lives = try Lives()
+        try lives.share("a", "b")
+        try lives.write("INSERT INTO t VALUES (3, 'u2')", at: "b")
+        #expect(try lives.merge(into: "a", from: "b").outcome == .merged)
+        #expect(try lives.values(at: "a") == ["one", "two", "u2"])
+        return lives
+    }
+
+    @Test("A row that a merge brought to the old store, and an unmerge took away, stays at the new one")
+    func unmergedFromOld() throws {
+        let lives = try mergedIntoOld()
+        #expect(try lives.share("a", "b").outcome == .alreadyShared)
+
+        try lives.unmerge("a")
+
+        #expect(try lives.values(at: "a") == ["one", "two"])
+        #expect(try lives.share("a", "b").outcome == .alreadyShared)
+        #expect(try lives.values(at: "b") == ["one", "two", "u2"])
+    }
+
+    @Test("A row that a merge brought to the old store and that changes at the new one is one row")
+    func changedAfterMerge() throws {
+        let lives = try mergedIntoOld()
+        try lives.write("UPDATE t SET v = 'changed' WHERE id = 3", at: "b")
+
+        try lives.share("a", "b")
+
+        #expect(try lives.values(at: "b") == ["one", "two", "changed"])
+        try lives.merge(into: "a", from: "b")
+        #expect(try lives.values(at: "a") == ["one", "two", "changed"])
+    }
+
+    @Test("Late writes to the old store from before and after a merge into it are carried, deletions too")
+    func lateWritesAroundMerge() throws {
+        let lives = try Lives()
+        try lives.share("a", "b")
+        try lives.write("INSERT INTO t VALUES (10, 'before'); UPDATE t SET v = 'ONE' WHERE id = 1", at: "a")
+        try lives.write("INSERT INTO t VALUES (3, 'u2')", at: "b")
+        try lives.merge(into: "a", from: "b")
+        try lives.write("INSERT INTO t VALUES (11, 'after'); DELETE FROM t WHERE id = 2", at: "a")
+
+        #expect(try lives.status("a", "b").lateWrites == .found)
+        #expect(try lives.share("a", "b").outcome == .merged)
+
+        #expect(try lives.values(at: "b") == ["ONE", "u2", "before", "after"])
+        #expect(try lives.status("a", "b").lateWrites == .none)
+    }
+
+    @Test("A merge into the new store from the old one settles the late writes, and they are not doubled later")
+    func mergedIntoNew() throws {
+        let lives = try Lives()
+        try lives.share("a", "b")
+        try lives.write("INSERT INTO t VALUES (7, 'late')", at: "a")
+        #expect(try lives.merge(into: "b", from: "a").outcome == .merged)
+        try lives.write("UPDATE t SET v = 'later' WHERE id = 7", at: "b")
+
+        #expect(try lives.share("a", "b").outcome == .alreadyShared)
+
+        #expect(try lives.values(at: "b") == ["one", "two", "later"])
+        #expect(try lives.merge(into: "b", from: "a").outcome == .done)
+    }
+
+    @Test("Where something was built on a merge, its unmerge voids the record, and no deletion is read out of it")
+    func builtOnMerge() throws {
+        let lives = try mergedIntoOld()
+        try lives.write("INSERT INTO t VALUES (7, 'late')", at: "a")
+        #expect(try lives.share("a", "b").outcome == .merged)
+
+        try lives.unmerge("a")
+
+        #expect(try lives.isVoid("a"))
+        #expect(try lives.values(at: "a") == ["one", "two", "late"])
+        #expect(try lives.share("a", "b").outcome == .bothHoldObjects)
+        #expect(try lives.values(at: "b") == ["one", "two", "u2", "late"])
+        let status = try lives.status("a", "b")
+        #expect(status.findings.contains { $0.code == .commonStateUnknown })
+        #expect(status.lateWrites == .unknown)
+        #expect(throws: MigrationError.self) { try lives.retire("a") }
+        #expect(throws: MigrationError.self) { try lives.unshare("a", "b") }
+    }
+
+    @Test("Rows of a third store that were carried on, and then taken out of the old one, stay at the new one")
+    func thirdStoreTakenBack() throws {
+        let lives = try Lives()
+        _ = try lives.folder("c")
+            .makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (30, 'third')")
+        try lives.share("a", "b")
+        #expect(try lives.merge(into: "a", from: "c").outcome == .merged)
+        #expect(try lives.share("a", "b").outcome == .merged)
+        #expect(try lives.values(at: "b").contains("third"))
+
+        try lives.unmerge("a")
+
+        #expect(try !lives.values(at: "a").contains("third"))
+        #expect(try lives.share("a", "b").outcome == .bothHoldObjects)
+        #expect(try lives.values(at: "b").contains("third"))
+    }
+
+    @Test("A merge taken out of the new store voids what that one has in common with a third")
+    func takenBackBeforeNextHop() throws {
+        let lives = try Lives()
+        try lives.share("a", "b")
+        try lives.write("INSERT INTO t VALUES (7, 'late')", at: "a")
+        try lives.share("a", "b")
+        try lives.share("b", "c")
+        #expect(try lives.values(at: "c").contains("late"))
+
+        try lives.unmerge("b")
+
+        #expect(try lives.isVoid("b"))
+        #expect(try !lives.isVoid("a"))
+        #expect(try lives.share("b", "c").outcome == .bothHoldObjects)
+        #expect(try lives.values(at: "c").contains("late"))
+        #expect(try lives.share("a", "b").outcome == .merged)
+        #expect(try lives.values(at: "b").contains("late"))
+    }
+
+    @Test("Equal stores whose record is void are taken up again as a pair")
+    func adoptedAgain() throws {
+        let lives = try mergedIntoOld()
+        try lives.write("INSERT INTO t VALUES (7, 'late')", at: "a")
+        try lives.share("a", "b")
+        try lives.unmerge("a")
+        try lives.write("INSERT INTO t VALUES (3, 'u2')", at: "a")
+        #expect(try lives.isVoid("a"))
+
+        #expect(try lives.share("a", "b").outcome == .alreadyShared)
+
+        #expect(try lives.status("a", "b").lateWrites == .none)
+    }
+
+    @Test(
+        "A pair has one record: the new store is not shared back, but unshared",
+        arguments: ShareOptions.OldStorePolicy.allCases
+    )
+    func otherDirection(policy: ShareOptions.OldStorePolicy) throws {
+        let lives = try Lives()
+        try lives.share("a", "b")
+        try lives.write("INSERT INTO t VALUES (7, 'late')", at: "a")
+        try lives.share("a", "b", policy)
+        try lives.write("INSERT INTO t VALUES (3, 'u2')", at: "b")
+
+        let outcome = try lives.share("b", "a", .capture) { $0.onBoth = .keepOld }
+
+        #expect(outcome.outcome == .needsDecision)
+        #expect(try outcome.next == .unshare(old: lives.store("a").path, new: lives.store("b").path))
+        try lives.unshare("a", "b")
+        try lives.write("UPDATE t SET v = 'edited' WHERE id = 3", at: "a")
+        #expect(try lives.values(at: "a") == ["one", "two", "edited", "late"])
+    }
+
+    @Test("A backup restored over the new store voids the record: what it lacks is not gone from the old one")
+    func restoredNewStore() throws {
+        let lives = try Lives()
+        try lives.share("a", "b")
+        let archive = try lives.folder("c").location("backup.tar").url
+        _ = try BackupMaker(of: lives.store("b").url).make(at: archive)
+        try lives.write("INSERT INTO t VALUES (7, 'late')", at: "a")
+        try lives.share("a", "b")
+        var options = RestoreOptions()
+        options.overwrite = .always
+
+        #expect(
+            try StoreRestorer(to: lives.store("b").url, options: options).restore(from: archive).outcome == .restored
+        )
+
+        #expect(try lives.values(at: "b") == ["one", "two"])
+        #expect(try lives.isVoid("a"))
+        #expect(try lives.share("a", "b").outcome == .bothHoldObjects)
+        #expect(throws: MigrationError.self) { try lives.retire("a") }
+    }
+}

@@ -1,0 +1,154 @@
+import ChangeMerging
+import FoundationEssentials
+import SafeFiles
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+@Suite("A store that is out of use is written to by nothing but the command that lifts that, and the chain is followed")
+struct SuccessionTests {
+    /// a was shared to b, and b to c; c has a row of its own.
+    private func chain(first: ShareOptions.OldStorePolicy = .capture, retired: Bool = false) throws -> Lives {
+        let lives = try Lives()
+        try lives.share("a", "b", first)
+        try lives.share("b", "c", .fence)
+        try lives.write("INSERT INTO t VALUES (5, 'at c')", at: "c")
+        if retired { try lives.retire("b") }
+        return lives
+    }
+
+    @Test(
+        "Late writes are not merged into a fenced store; the command that is named carries them to the end of the chain"
+    )
+    func lateWrites() throws {
+        let lives = try chain()
+        try lives.write("INSERT INTO t VALUES (7, 'late')", at: "a")
+        let before = try lives.values(at: "b")
+
+        let outcome = try lives.share("a", "b")
+
+        #expect(outcome.outcome == .needsDecision)
+        let (a, c) = try (lives.store("a").path, lives.store("c").path)
+        #expect(outcome.next == .share(old: a, new: c, flags: ["--old", "capture"]))
+        #expect(outcome.message.contains(c))
+        #expect(try lives.values(at: "b") == before)
+        #expect(try lives.share("a", "c").outcome == .merged)
+        #expect(try lives.values(at: "c") == ["one", "two", "at c", "late"])
+        #expect(try lives.share("a", "c").outcome == .alreadyShared)
+        #expect(try lives.share("b", "c", .fence).outcome == .alreadyShared)
+        #expect(try lives.retire("a").outcome == .retired)
+    }
+
+    @Test("Where the middle of the chain is retired, nothing is published in its place")
+    func retiredMiddle() throws {
+        let lives = try chain(retired: true)
+        try lives.write("INSERT INTO t VALUES (7, 'late')", at: "a")
+
+        let outcome = try lives.share("a", "b")
+
+        #expect(outcome.outcome == .needsDecision)
+        #expect(try lives.folder("b").directory.status(of: "store.sqlite") == nil)
+        #expect(throws: MigrationError.self) { try lives.retire("a") }
+        #expect(try lives.share("a", "c").outcome == .merged)
+        #expect(try lives.values(at: "c") == ["one", "two", "at c", "late"])
+        #expect(try lives.retire("a").outcome == .retired)
+    }
+
+    @Test("An old store without late writes is retired once its data is proved at the end of the chain")
+    func retire() throws {
+        let lives = try chain(retired: true)
+
+        #expect(try lives.retire("a").outcome == .retired)
+
+        #expect(try lives.values(at: "c") == ["one", "two", "at c"])
+    }
+
+    @Test("The record follows the chain, and the old store is fenced towards its end")
+    func recordFollows() throws {
+        let lives = try chain()
+
+        #expect(try lives.share("a", "c", .fence).outcome == .alreadyShared)
+
+        guard case .shared(let shared) = try lives.state("a") else {
+            Issue.record("no record stands")
+            return
+        }
+        #expect(try shared.run.new == lives.store("c"))
+        let refusal = #expect(throws: StoreError.self) { try lives.write("INSERT INTO t VALUES (8, 'x')", at: "a") }
+        #expect(try refusal?.message.contains(lives.store("c").path) == true)
+        #expect(try lives.unshare("a", "c").outcome == .unshared)
+        #expect(try lives.values(at: "a") == ["one", "two", "at c"])
+        try lives.write("INSERT INTO t VALUES (8, 'x')", at: "a")
+    }
+
+    @Test("The way back goes store by store, the last hop first", arguments: [false, true])
+    func unshare(retired: Bool) throws {
+        let lives = try chain(first: .fence, retired: retired)
+
+        let error = #expect(throws: MigrationError.self) { try lives.unshare("a", "b") }
+
+        #expect(error?.outcome == .needsDecision)
+        #expect(try error?.next == .unshare(old: lives.store("b").path, new: lives.store("c").path))
+        #expect(try lives.unshare("b", "c").outcome == .unshared)
+        #expect(try lives.unshare("a", "b").outcome == .unshared)
+        #expect(try lives.values(at: "a") == ["one", "two", "at c"])
+        try lives.write("INSERT INTO t VALUES (8, 'x')", at: "a")
+    }
+
+    @Test("A merge, an unmerge and restored rows are refused by a fenced store, and each names what to do")
+    func otherWriters() throws {
+        let lives = try chain()
+        let (a, b, c) = try (lives.store("a").path, lives.store("b").path, lives.store("c").path)
+
+        let merge = #expect(throws: MigrationError.self) { try lives.merge(into: "b", from: "a") }
+        #expect(merge?.next == .merge(into: c, from: a))
+        let back = #expect(throws: MigrationError.self) { try lives.merge(into: "b", from: "c") }
+        #expect(back?.next == .unshare(old: b, new: c))
+        let unmerge = #expect(throws: MigrationError.self) { try lives.unmerge("b") }
+        #expect(unmerge?.next == .unshare(old: b, new: c))
+        for error in [merge, back, unmerge] { #expect(error?.outcome == .needsDecision) }
+        #expect(try lives.values(at: "b") == ["one", "two"])
+    }
+
+    @Test("A fence that comes between the plan of a merge and its transaction stops the merge")
+    func fencedMeanwhile() throws {
+        let lives = try Lives()
+        let late = try lives.folder("c")
+            .makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (30, 'third')")
+        let from = try StoreConnection(late, access: .immutable)
+        try from.beginReading()
+        let step = try MergeStep(
+            base: nil,
+            old: MergePlace(from),
+            into: lives.store("a"),
+            effect: .arrival,
+            settings: MergeSettings(),
+            lockTimeout: .seconds(60),
+            monitor: .silent
+        )
+        let journal = try lives.folder("b").directory
+        let error = #expect(throws: StoreError.self) {
+            try step.carryOut(
+                epoch: "1",
+                keeping: MergeRecords(of: "1", in: journal),
+                onBegin: {
+                    let other = try lives.folder("a").open()
+                    try other.inTransaction(until: Deadline(after: .seconds(60))) {
+                        let transaction = String(repeating: "a", count: 32)
+                        _ = try FenceWriter(other).set(transaction: transaction, newPath: "/elsewhere")
+                    }
+                    try other.close()
+                }
+            )
+        }
+
+        #expect(error?.code == .fenced)
+        #expect(try lives.values(at: "a") == ["one", "two"])
+        let opening = #expect(throws: StoreError.self) {
+            try WritableStore(lives.store("a"), .arrival, lockTimeout: .seconds(60)).connection.close()
+        }
+        #expect(opening?.code == .fenced)
+    }
+}
