@@ -49,13 +49,21 @@ struct PairRecords {
         guard let folder = try Directory.openIfPresent(path: store.folder),
             let receipt = Receipt(beside: store.name, in: folder)
         else { return own }
-        let others = Set(receipt.origins.map(\.old)).sorted().map(StoreLocation.init(path:)).filter { $0 != store }
+        let others = try Set(receipt.origins.map(\.old)).sorted().map(StoreLocation.init(path:)).filter { $0 != store }
             .flatMap(journals)
             .filter { journal in
-                guard let shared = standing(journal) else { return false }
-                return shared.run.new == store || receipt.names(shared.run.transaction)
+                try standing(journal).map { try receipt.names($0.run.transaction) && namesStore($0) } ?? false
             }
         return own + others
+    }
+
+    /// True where the journal itself says that the run leads to this store: any member of the group may write a receipt.
+    private func namesStore(_ shared: RunState.SharedRun) throws -> Bool {
+        if shared.run.new == store { return true }
+        let identity = try Directory.openIfPresent(path: store.folder)?.status(of: store.name)?.identity
+        if identity?.mayBe(recorded: shared.completion.new) == true { return true }
+        guard let succession = try Succession(of: shared.run.new, options: options) else { return false }
+        return succession.isVerified && succession.store == store
     }
 
     /// Voids the records that name the store, but for those that `isKept` holds true.

@@ -8,8 +8,9 @@ struct MergeVerb: Verb {
         commandName: "merge",
         abstract: "Merges one store into another, object by object and property by property.",
         discussion: """
-            The store FROM is only read. With --base, the store both came from, changes since then are merged; without, \
-            objects are the same when the model's unique attributes or --identity say so. Rows that lose a decision are \
+            The store FROM is only read. With --base, the store both came from, changes since then are merged; where one \
+            store was shared to the other, that share has the base. Without a base, objects are the same when the model's \
+            unique attributes or --identity say so. Rows that lose a decision are \
             kept in a file beside the journal.
             """
     )
