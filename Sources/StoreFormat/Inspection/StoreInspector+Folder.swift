@@ -1,4 +1,4 @@
-internal import SafeFiles
+package import SafeFiles
 
 extension StoreInspector {
     /// Returns every SQLite store in a folder, told by its first bytes whatever its name; sidecars are none.
@@ -20,7 +20,7 @@ extension StoreInspector {
     }
 
     /// True for a regular file that begins as a database does.
-    static func isStore(_ location: StoreLocation, in folder: Directory) -> Bool {
+    package static func isStore(_ location: StoreLocation, in folder: Directory) -> Bool {
         guard let vetted = try? VettedFile(location, in: folder), vetted.status.size >= StoreHeader.byteCount,
             let main = try? MainFile(vetted, path: location.path)
         else { return false }

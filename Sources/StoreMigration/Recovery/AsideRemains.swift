@@ -22,7 +22,7 @@ struct AsideRemains {
     /// Under a number lies what shared its name with something else; it stays here. So does a log or journal where
     /// somebody has made a store at `location` meanwhile, which would take it for its own.
     func putBack(to location: StoreLocation) throws {
-        let sidecars = AsideFolder.sidecars(of: location)
+        let sidecars = location.sidecarNames
         let own = [location.name, location.supportFolderName] + sidecars
         let externalData = try container.externalData(of: location)
         // The main file comes last: where it is, all else is back.

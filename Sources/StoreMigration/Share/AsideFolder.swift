@@ -62,7 +62,7 @@ final class AsideFolder {
         guard let folder else { return }
         while let (name, original, source) = taken.last {
             let isClaimed =
-                try Self.sidecars(of: location).contains(original) && container.status(of: location.name) != nil
+                try location.sidecarNames.contains(original) && container.status(of: location.name) != nil
             if try !isClaimed && folder.status(of: name) != nil {
                 try folder.moveDurably(name, to: original, in: source)
             }
@@ -71,11 +71,6 @@ final class AsideFolder {
         guard try folder.entries().isEmpty else { return }
         try container.removeDirectory(name)
         try container.synchronize()
-    }
-
-    /// What SQLite would take for a store's own beside its main file.
-    static func sidecars(of location: StoreLocation) -> [String] {
-        [location.writeAheadLogName, location.sharedMemoryName, location.journalName]
     }
 
     /// Removes what a run copied here before it was taken back; the originals are where they were.

@@ -97,7 +97,7 @@ final class VacantPlace: CopyDestination {
     private func moveSidecarsAside(_ journal: inout MigrationJournal) throws {
         if SeededBug.sidecarLeftInPlace.isMade { return }
         let (container, new) = (context.container, context.new)
-        let orphans = try AsideFolder.sidecars(of: new)
+        let orphans = try new.sidecarNames
             .compactMap { name in try container.status(of: name).map { (name, $0) } }
         try requireVacancy()
         guard !orphans.isEmpty else { return }

@@ -51,6 +51,55 @@ struct PlacesTests {
         #expect(try World(places) == before)
     }
 
+    @Test(
+        "A store is not shared where its own name is that of a file that goes with the new store",
+        arguments: ["-wal", "-shm", "-journal"].map { "x" + $0 } + [".x.relay.sqlite", ".x.relay.sqlite-wal"]
+    )
+    func oldNamedLikeCompanion(_ name: String) throws {
+        let places = try Places()
+        try places.old.makeStore(Self.rows, as: name)
+        let before = try World(places)
+        let migrator = StoreMigrator(from: places.old.location(name).url, to: places.old.location("x").url)
+
+        for run in [{ try _ = migrator.plan() }, { try _ = migrator.shareStoreIfNecessary(isCancelled: nil) }] {
+            let error = #expect(throws: MigrationError.self) { try run() }
+            #expect(error?.outcome == .usage)
+        }
+        #expect(try World(places) == before)
+    }
+
+    @Test(
+        "A database of another program that is named like a sidecar of the old or new store stays where it is",
+        arguments: ["-wal", "-journal"]
+    )
+    func databaseNamedLikeSidecar(_ suffix: String) throws {
+        for isAtNew in [true, false] {
+            let places = try Places()
+            try places.old.makeStore(Self.rows)
+            let folder = isAtNew ? places.container : places.old
+            try folder.makeStore("CREATE TABLE other (x)", as: places.name + suffix)
+            let before = try World(places)
+
+            let error = #expect(throws: MigrationError.self) { try places.share() }
+
+            #expect(error?.outcome == .usage)
+            #expect(error?.message.contains(places.name + suffix) == true)
+            #expect(try World(places) == before)
+        }
+    }
+
+    @Test("A database of another program that is named like the new store's shared memory stays where it is")
+    func databaseNamedLikeSharedMemory() throws {
+        let places = try Places()
+        try places.old.makeStore(Self.rows)
+        try places.container.makeStore("CREATE TABLE other (x)", as: places.name + "-shm")
+        let before = try World(places)
+
+        #expect(throws: MigrationError.self) { try places.share() }
+
+        #expect(try World(places) == before)
+    }
+
     @Test("A container that moved between two runs is found again, and keeps what its consumers wrote")
     func movedContainer() throws {
         let places = try Places()
