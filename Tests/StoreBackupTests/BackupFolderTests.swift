@@ -1,6 +1,7 @@
 import Foundation
 import SafeFiles
 import StoreFormat
+import Synchronization
 import TestSupport
 import Testing
 
@@ -27,9 +28,54 @@ struct BackupFolderTests {
         let first = try folder.add(world.stores.location("one.sqlite").url, at: date(0))
         let second = try folder.add(world.stores.location("one.sqlite").url, at: date(0))
         let list = try folder.list()
-        #expect(list.map(\.name) == ["one.sqlite-20261121T220501Z.2.tar.zst", "one.sqlite-20261121T220501Z.tar.zst"])
+        let names = ["one.sqlite-20261121T220501Z.tar.zst", "one.sqlite-20261121T220501Z_02.tar.zst"]
+        #expect(list.map(\.name) == names)
+        #expect([first.path, second.path] == names.map { world.archives.path + "/" + $0 })
+        #expect(try world.archives.directory.entries() == names)
         #expect(list.allSatisfy { $0.time == 1_795_298_701 })
         #expect(first.manifest == second.manifest)
+    }
+
+    @Test("Of two backups of one second the newer is kept, also under the names of earlier versions", arguments: [true, false])
+    func prunesWithinOneSecond(_ isEarlierVersion: Bool) throws {
+        var names: [String] = []
+        for _ in 1...11 {
+            let path = try folder.add(world.stores.location("one.sqlite").url, at: date(0)).path
+            guard let name = path.split(separator: "/").last.map(String.init) else { continue }
+            guard isEarlierVersion, let mark = name.firstIndex(of: "_"), let number = Int(name[mark...].dropFirst().prefix(2))
+            else {
+                names.append(name)
+                continue
+            }
+            let dotted = name[..<mark] + ".\(number).tar.zst"
+            try world.archives.directory.move(name, to: String(dotted), in: world.archives.directory)
+            // The next one takes the number again otherwise.
+            try world.archives.write(name, [])
+            names.append(String(dotted))
+        }
+        for name in try world.archives.directory.entries() where !names.contains(name) {
+            try world.archives.directory.removeFile(name)
+        }
+
+        #expect(try folder.list().map(\.name) == names)
+        let pruned = try folder.prune(RetentionPolicy(last: 1), at: date(0))
+
+        #expect(pruned.kept.map(\.name) == names.suffix(1))
+        #expect(try world.archives.directory.entries() == names.suffix(1))
+    }
+
+    @Test("Backups of one store at once all get a name")
+    func concurrentNames() throws {
+        let store = world.stores.location("one.sqlite").url
+        let (folder, date) = (folder, date(0))
+        let results = Mutex<[Result<BackupReport, any Error>]>([])
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
+            let result = Result { try folder.add(store, at: date) }
+            results.withLock { $0.append(result) }
+        }
+        let paths = try results.withLock { try $0.map { try $0.get().path } }
+        #expect(Set(paths).count == 4)
+        #expect(try folder.list().count == 4)
     }
 
     @Test("A name that tells no moment leaves the file's own")

@@ -41,6 +41,33 @@ struct BackupMakerTests {
         #expect(report.manifest.members.map(\.name) == ["store.sqlite"])
     }
 
+    @Test(
+        "A store that compresses more than 200 to 1 is archived uncompressed, and every reader takes the archive",
+        arguments: [BackupForm(.pax, .zstd), BackupForm(.pax, .gzip), BackupForm(.zip)].compactMap { $0 }
+    )
+    func compressible(_ form: BackupForm) throws {
+        let world = try BackupWorld()
+        let size = 96 << 20
+        try world.stores.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(\(size)))")
+
+        let archive = try world.make("store.sqlite", form: form)
+
+        #expect(try BackupArchive(at: archive.url).check().byteCount > size)
+        #expect(try world.archives.directory.status(of: archive.name)?.size ?? 0 > size)
+        let tests = [".tar.zst": ["zstd", "-tq"], ".tar.gz": ["gzip", "-t"], ".zip": ["unzip", "-tq"]]
+        let test = try #require(tests[form.fileNameEnd])
+        #expect(try Program(test[0], Array(test.dropFirst()) + [archive.path]).status == 0)
+        // From a pipe nobody knows how much is to come.
+        let file = try world.archives.directory.openFile(archive.name, for: .reading)
+        guard form.format == .pax else { return }
+        var offset: Int64 = 0
+        let stream = ArchiveSource(stream: "-") { buffer in
+            defer { offset += Int64(buffer.count) }
+            return try file.read(into: buffer, at: offset)
+        }
+        #expect(try UnpackedBackup(stream).manifest.byteCount > size)
+    }
+
     @Test("What has the archive's name is never overwritten", arguments: [true, false])
     func taken(isFolder: Bool) throws {
         let world = try BackupWorld()

@@ -6,10 +6,49 @@ package final class ArchiveWriter {
     /// What libarchive's callback writes to.
     private final class Sink {
         let file: DurableFile
+        /// True where what comes is put into the blocks of a zstd file as it is.
+        let framesBlocks: Bool
         var offset: Int64 = 0
         var failure: (any Error)?
 
-        init(_ file: DurableFile) { self.file = file }
+        init(_ file: DurableFile, framesBlocks: Bool) throws {
+            self.file = file
+            self.framesBlocks = framesBlocks
+            if framesBlocks { try ZstdBlock.start.withUnsafeBytes(put) }
+        }
+
+        func write(_ bytes: UnsafeRawBufferPointer) throws {
+            guard framesBlocks else { return try put(bytes) }
+            var rest = bytes
+            while !rest.isEmpty {
+                let block = UnsafeRawBufferPointer(rebasing: rest.prefix(ZstdBlock.mostBytes))
+                try ZstdBlock.header(of: block.count).withUnsafeBytes(put)
+                try put(block)
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(block.count))
+            }
+        }
+
+        func finish() throws {
+            if framesBlocks { try ZstdBlock.header(of: 0, isLast: true).withUnsafeBytes(put) }
+        }
+
+        private func put(_ bytes: UnsafeRawBufferPointer) throws {
+            try file.write(bytes, at: offset)
+            offset += Int64(bytes.count)
+        }
+    }
+
+    /// The parts of a zstd file (RFC 8878, section 3.1.1) whose blocks are not compressed: libarchive cannot ask for that.
+    private enum ZstdBlock {
+        /// As large as the window that is announced, and as any block may be.
+        static let mostBytes = 1 << 17
+        /// The magic number, no optional field, and a window of 128 KiB.
+        static let start: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x38]
+
+        static func header(of count: Int, isLast: Bool = false) -> [UInt8] {
+            let value = count << 3 | (isLast ? 1 : 0)
+            return (0..<3).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+        }
     }
 
     private static let pieceSize = 1 << 20
@@ -18,10 +57,21 @@ package final class ArchiveWriter {
     private let entry: OpaquePointer
     private let sink: Sink
     private let piece: UnsafeMutableRawBufferPointer
+    private let limits: ArchiveLimits
+    /// The bytes of the members so far.
+    private var contentBytes: Int64 = 0
     private var isClosed = false
 
     /// Begins an archive in `file`, which is empty.
-    package init(to file: DurableFile, form: BackupForm) throws {
+    ///
+    /// What a reader would refuse for its `limits` on the compression is refused with ``BackupError/Code/tooLarge``. An
+    /// archive that is not to be `compressing` has the form's layout all the same, and takes the room of its members.
+    package init(
+        to file: DurableFile,
+        form: BackupForm,
+        compressing: Bool = true,
+        limits: ArchiveLimits = ArchiveLimits()
+    ) throws {
         guard let archive = archive_write_new() else {
             throw BackupError(.failed, path: file.path, "no memory to write the archive")
         }
@@ -31,9 +81,10 @@ package final class ArchiveWriter {
         }
         self.archive = archive
         self.entry = entry
-        sink = Sink(file)
+        self.limits = limits
+        sink = try Sink(file, framesBlocks: form.compression == .zstd && !compressing)
         piece = .allocate(byteCount: Self.pieceSize, alignment: 16)
-        try set(form)
+        try set(form, compressing)
         let client = Unmanaged.passUnretained(sink).toOpaque()
         try check(archive_write_set_bytes_per_block(archive, 1 << 16))
         try check(archive_write_set_bytes_in_last_block(archive, 1))
@@ -48,12 +99,12 @@ package final class ArchiveWriter {
         piece.deallocate()
     }
 
-    private func set(_ form: BackupForm) throws {
+    private func set(_ form: BackupForm, _ compressing: Bool) throws {
         switch form.format {
         case .pax:
             try check(archive_write_set_format_pax_restricted(archive))
             switch form.compression {
-            case .zstd:
+            case .zstd where compressing:
                 try check(archive_write_add_filter_zstd(archive))
                 // Pages of a store hardly get smaller by the slower levels, which take twice the time.
                 try check(archive_write_set_filter_option(archive, "zstd", "compression-level", "1"))
@@ -62,11 +113,13 @@ package final class ArchiveWriter {
             case .gzip:
                 try check(archive_write_add_filter_gzip(archive))
                 try check(archive_write_set_filter_option(archive, "gzip", "timestamp", nil))
-            case .none: break
+                guard !compressing else { break }
+                try check(archive_write_set_filter_option(archive, "gzip", "compression-level", "0"))
+            case .zstd, .none: break
             }
         case .zip:
             try check(archive_write_set_format_zip(archive))
-            let method = form.compression == .none ? "store" : "deflate"
+            let method = form.compression == .none || !compressing ? "store" : "deflate"
             try check(archive_write_set_format_option(archive, "zip", "compression", method))
         }
     }
@@ -93,6 +146,8 @@ package final class ArchiveWriter {
                 done += written
             }
             offset += Int64(count)
+            contentBytes += Int64(count)
+            try requireReadable()
         }
         try check(archive_write_finish_entry(archive))
     }
@@ -101,7 +156,15 @@ package final class ArchiveWriter {
     package func finish() throws -> Int64 {
         try check(carchive_write_close(archive))
         isClosed = true
+        try sink.finish()
+        try requireReadable()
         return sink.offset
+    }
+
+    /// A reader that has so many bytes of the archive takes no more content from it, be it from a file or a stream.
+    private func requireReadable() throws {
+        guard contentBytes > limits.mostBytes(from: sink.offset) else { return }
+        throw BackupError(.tooLarge, path: sink.file.path, "it compresses more than \(limits.ratio) to 1")
     }
 
     /// A warning is a failure: it says that something was written otherwise than asked.
@@ -119,8 +182,7 @@ package final class ArchiveWriter {
         guard let client else { return -1 }
         let sink = Unmanaged<Sink>.fromOpaque(client).takeUnretainedValue()
         do {
-            try sink.file.write(UnsafeRawBufferPointer(start: bytes, count: count), at: sink.offset)
-            sink.offset += Int64(count)
+            try sink.write(UnsafeRawBufferPointer(start: bytes, count: count))
             return count
         } catch {
             sink.failure = error

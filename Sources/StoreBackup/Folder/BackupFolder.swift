@@ -35,17 +35,12 @@ public struct BackupFolder: Sendable {
     public func add(_ store: URL, options: BackupOptions = BackupOptions(), at date: Date = Date()) throws
         -> BackupReport
     {
-        let folder = try Directory.open(path: path)
         let location = StoreLocation(url: store)
-        let stem = location.name + "-" + BackupStamp.text(Int64(date.timeIntervalSince1970))
-        var name = stem + options.form.fileNameEnd
-        var number = 1
-        while try folder.status(of: name) != nil {
-            number += 1
-            name = "\(stem).\(number)\(options.form.fileNameEnd)"
-        }
+        let time = Int64(date.timeIntervalSince1970)
         return try BackupMaker(of: location, options: options, monitor: monitor)
-            .make(at: StoreLocation(folder: folder.path, name: name).url)
+            .make(in: path) { number in
+                location.name + "-" + BackupStamp(time: time, number: number).text + options.form.fileNameEnd
+            }
     }
 
     /// Every archive in the folder, oldest first; only manifests are read.
@@ -58,7 +53,7 @@ public struct BackupFolder: Sendable {
                 guard let status = try folder.status(of: name), status.kind == .regular else { return nil }
                 return backup(name, status, in: folder)
             }
-            .sorted { ($0.time, $0.name) < ($1.time, $1.name) }
+            .sorted { $0.isOlder(than: $1) }
     }
 
     private func opened() throws -> Directory {
@@ -76,9 +71,10 @@ public struct BackupFolder: Sendable {
         return KeptBackup(
             name: name,
             bytes: status.size,
-            time: BackupStamp.time(in: name) ?? status.modified.seconds,
             manifest: try? result.get(),
-            problem: problem
+            problem: problem,
+            stamp: BackupStamp(in: name) ?? BackupStamp(time: status.modified.seconds, number: 1),
+            modified: status.modified
         )
     }
 
@@ -140,10 +136,9 @@ public struct BackupFolder: Sendable {
             for backup in removed { try folder.removeFile(backup.name) }
             if !removed.isEmpty { try folder.synchronize() }
         }
-        let order: (KeptBackup, KeptBackup) -> Bool = { ($0.time, $0.name) < ($1.time, $1.name) }
         return Pruning(
-            kept: kept.sorted(by: order),
-            removed: removed.sorted(by: order),
+            kept: kept.sorted { $0.isOlder(than: $1) },
+            removed: removed.sorted { $0.isOlder(than: $1) },
             leftAlone: all.filter { $0.series == nil }
         )
     }

@@ -1,8 +1,20 @@
 import FoundationEssentials
 
-/// The moment in the name of a backup that we named: `<store>-20261121T220501Z.tar.zst`.
-enum BackupStamp {
+/// The second in the name of a backup that we named, and the backup's number among those of that second:
+/// `<store>-20261121T220501Z.tar.zst`, `<store>-20261121T220501Z_02.tar.zst`.
+struct BackupStamp: Hashable {
     private static let length = 16
+
+    /// Seconds since 1970.
+    let time: Int64
+    /// 1 for the first backup of its second.
+    let number: Int
+
+    /// What stands in the name of a backup, before its extensions; names of one second sort as their numbers do.
+    var text: String {
+        let suffix = number < 10 ? "_0\(number)" : "_\(number)"
+        return Self.text(time) + (number == 1 ? "" : suffix)
+    }
 
     /// The moment in UTC.
     static func text(_ time: Int64) -> String {
@@ -10,18 +22,26 @@ enum BackupStamp {
         return date.formatted(Date.ISO8601FormatStyle().dateSeparator(.omitted).timeSeparator(.omitted))
     }
 
-    /// The moment that a file's name ends with, before its extensions; nil when it tells none.
-    static func time(in name: String) -> Int64? {
+    init(time: Int64, number: Int) {
+        self.time = time
+        self.number = number
+    }
+
+    /// The stamp that a file's name ends with, before its extensions; nil when it tells no second.
+    init?(in name: String) {
         guard let form = BackupForm(fileName: name) else { return nil }
         var stem = name.dropLast(form.fileNameEnd.count)
-        // A second one of the same second has a number.
-        if let dot = stem.lastIndex(of: "."), stem[stem.index(after: dot)...].allSatisfy(\.isNumber) {
-            stem = stem[..<dot]
+        var number = 1
+        // Versions before this one separated the number by a dot.
+        if let mark = stem.lastIndex(where: { $0 == "_" || $0 == "." }), let found = Int(stem[stem.index(after: mark)...])
+        {
+            number = found
+            stem = stem[..<mark]
         }
-        let text = stem.suffix(length)
-        guard text.count == length, stem.dropLast(length).last == "-" else { return nil }
+        let text = stem.suffix(Self.length)
+        guard text.count == Self.length, stem.dropLast(Self.length).last == "-" else { return nil }
         let style = Date.ISO8601FormatStyle().dateSeparator(.omitted).timeSeparator(.omitted)
         guard let date = try? style.parse(String(text)) else { return nil }
-        return Int64(date.timeIntervalSince1970)
+        self.init(time: Int64(date.timeIntervalSince1970), number: number)
     }
 }

@@ -50,27 +50,46 @@ public struct BackupMaker: Sendable {
         let place = StoreLocation(url: url)
         let folder = try Directory.open(path: place.folder, operations: operations)
         let requireFree = { guard try folder.status(of: place.name) == nil else { throw Self.exists(place.path) } }
-        return try made(in: folder.path, as: place.path, requireFree) { archive, scratch in
+        return try made(in: folder.path, requireFree) { archive, scratch in
             do {
                 try scratch.move(archive, to: place.name, in: folder)
             } catch let error as FileError where error.errno == .fileExists {
                 throw Self.exists(place.path)
             }
             try folder.synchronize()
+            return place.path
+        }
+    }
+
+    /// Makes the archive in the folder at `path`, under the first of the names, counted from 1, that is free when it is made.
+    func make(in path: String, named name: (Int) -> String) throws -> BackupReport {
+        let folder = try Directory.open(path: path, operations: operations)
+        return try made(in: folder.path, nil) { archive, scratch in
+            var number = 1
+            while true {
+                do {
+                    try scratch.move(archive, to: name(number), in: folder)
+                    break
+                } catch let error as FileError where error.errno == .fileExists {
+                    number += 1
+                }
+            }
+            try folder.synchronize()
+            return StoreLocation(folder: folder.path, name: name(number)).path
         }
     }
 
     /// Makes the archive in `$TMPDIR` and hands it over, in order, once it is checked.
     @discardableResult
     public func make(streaming write: (UnsafeRawBufferPointer) throws -> Void) throws -> BackupReport {
-        try made(in: nil, as: "-", nil) { archive, scratch in
+        try made(in: nil, nil) { archive, scratch in
             let file = try scratch.openFile(archive, for: .reading)
             let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
             defer { piece.deallocate() }
             var offset: Int64 = 0
             while true {
                 let count = try file.read(into: piece, at: offset)
-                guard count > 0 else { return }
+                guard count > 0 else { return "-" }
                 try write(UnsafeRawBufferPointer(rebasing: piece[..<count]))
                 offset += Int64(count)
             }
@@ -89,11 +108,11 @@ public struct BackupMaker: Sendable {
         TemporaryDirectory.removeAbandoned(prefix: scratchPrefix, in: folder)
     }
 
+    /// Makes the archive; `handOver` gives it its name and returns its path.
     private func made(
         in place: String?,
-        as path: String,
         _ requireFree: (() throws -> Void)?,
-        handOver: (_ name: String, _ scratch: Directory) throws -> Void
+        handOver: (_ name: String, _ scratch: Directory) throws -> String
     ) throws -> BackupReport {
         try requireNotOpenHere()
         let scratch = try TemporaryDirectory(prefix: Self.scratchPrefix, in: place, operations: operations)
@@ -114,7 +133,7 @@ public struct BackupMaker: Sendable {
         try monitor.checkCancellation()
         monitor.report(.publishing, 0, of: 1)
         RunMoment.publishing.pass()
-        try handOver(name, scratch.directory)
+        let path = try handOver(name, scratch.directory)
         monitor.report(.publishing, 1, of: 1)
         RunMoment.published.pass()
         return BackupReport(path: path, bytes: bytes, manifest: manifest, findings: findings)
@@ -160,8 +179,14 @@ public struct BackupMaker: Sendable {
         let manifest = try contents.manifest(mode: mode, tool: options.tool)
         try manifest.requireSoundNames(limits, path: location.path, .unsuitable)
         try contents.requireUnchanged()
-        let bytes = try write(contents, manifest, to: scratch.createFile(name, mode: 0o600))
-        return (manifest, bytes)
+        do {
+            return (manifest, try write(contents, manifest, to: scratch.createFile(name, mode: 0o600)))
+        } catch let error as BackupError where error.code == .tooLarge {
+            // It compresses so well that a reader would take the archive for a decompression bomb.
+            try scratch.removeFile(name)
+            let file = try scratch.createFile(name, mode: 0o600)
+            return (manifest, try write(contents, manifest, to: file, compressing: false))
+        }
     }
 
     private func staging(of location: StoreLocation, in folder: Directory) -> StoreStaging {
@@ -229,8 +254,13 @@ public struct BackupMaker: Sendable {
         }
     }
 
-    private func write(_ contents: StoreContents, _ manifest: BackupManifest, to file: DurableFile) throws -> Int64 {
-        let writer = try ArchiveWriter(to: file, form: options.form)
+    private func write(
+        _ contents: StoreContents,
+        _ manifest: BackupManifest,
+        to file: DurableFile,
+        compressing: Bool = true
+    ) throws -> Int64 {
+        let writer = try ArchiveWriter(to: file, form: options.form, compressing: compressing, limits: limits)
         try write(manifest, to: writer)
         var done: Int64 = 0
         let total = manifest.byteCount

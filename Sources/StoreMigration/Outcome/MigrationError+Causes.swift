@@ -101,9 +101,8 @@ extension BackupError.Code {
     fileprivate var outcome: MigrationOutcome {
         switch self {
         case .absent: .nothingFound
-        case .notABackup, .refused, .damaged: .foundButUnreadable
+        case .notABackup, .refused, .damaged, .tooLarge: .foundButUnreadable
         case .newerFormat, .unsuitable: .incompatible
-        case .tooLarge: .noSpace
         case .exists: .notWritable
         case .failed: .failed
         }
@@ -116,7 +115,8 @@ extension BackupError.Code {
         case .newerFormat: "Use a newer version of this program."
         case .refused: "Nothing of it was unpacked; use a backup whose origin you know."
         case .damaged: "Use another backup; backups check says which are good."
-        case .tooLarge: "Use --compress none for a store of this kind; a stranger's archive is better thrown away."
+        case .tooLarge:
+            "No archive of this program is like that. If you trust its origin, unpack it with tar, and use the store in it."
         case .exists: "Name a place where nothing is."
         case .unsuitable: "Give the store a plain name, in a folder of its own."
         case .failed: "Run the command again."
