@@ -1,14 +1,17 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/openat2.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 _Static_assert(CLINUX_RESOLVE_NO_SYMLINKS == RESOLVE_NO_SYMLINKS, "as in linux/openat2.h");
@@ -34,6 +37,21 @@ int clinux_set_lease(int descriptor, int type) {
 }
 
 int clinux_get_lease(int descriptor) { return fcntl(descriptor, F_GETLEASE); }
+
+int clinux_is_restricted(int directory, const char *name) {
+    struct statx information;
+    if (statx(directory, name, AT_SYMLINK_NOFOLLOW, 0, &information) == -1) return -1;
+    return (information.stx_attributes & (STATX_ATTR_APPEND | STATX_ATTR_IMMUTABLE)) != 0;
+}
+
+int clinux_has_access_list(int descriptor) {
+    static const char *const names[] = {"system.posix_acl_access", "system.posix_acl_default"};
+    for (int index = 0; index < 2; index++) {
+        if (fgetxattr(descriptor, names[index], NULL, 0) > 0) return 1;
+        if (errno != ENODATA && errno != ENOTSUP) return -1;
+    }
+    return 0;
+}
 
 int clinux_file_system_type(int descriptor, uint64_t *type) {
     struct statfs information;

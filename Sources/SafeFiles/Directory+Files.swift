@@ -99,6 +99,11 @@ extension Directory {
         return replacement
     }
 
+    /// True where an access control list of the folder says more than its mode, or is handed down to what is made here.
+    package func hasAccessList() throws(FileError) -> Bool {
+        try perform("look at") { number throws(Errno) in try operations.hasAccessList(number) }
+    }
+
     /// True when this user may create and remove names here.
     package func allowsWriting() throws(FileError) -> Bool {
         try perform("look at") { number throws(Errno) in try operations.allowsWriting(".", in: number) }

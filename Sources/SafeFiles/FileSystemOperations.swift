@@ -22,6 +22,8 @@ package protocol FileSystemOperations: Sendable {
     func allowsWriting(_ name: String, in directory: Int32) throws(Errno) -> Bool
     /// The names in a folder that are valid UTF-8, unsorted, without `.` and `..`.
     func entries(of directory: Int32) throws(Errno) -> [String]
+    /// True for an open file that has an access control list beyond its mode, or hands one down.
+    func hasAccessList(_ descriptor: Int32) throws(Errno) -> Bool
     func freeBytes(on descriptor: Int32) throws(Errno) -> Int64
     /// The magic number of the file system.
     func fileSystemType(of descriptor: Int32) throws(Errno) -> UInt64

@@ -1,12 +1,18 @@
 import SystemPackage
 
+/// What the kernel refuses where a user may not give a file to a group, or where the group has no number in this
+/// container; the file then keeps the group that it has.
+private func isTolerated(_ error: FileError) -> Bool { error.errno == .notPermitted || error.errno == .invalidArgument }
+
 extension Directory {
-    /// Sets the group; a user who is not a member of it may not, and the folder then keeps the user's own.
+    /// Sets the group; a user who is not a member of it may not, and the folder then keeps the group that it has.
     package func setGroupIfAllowed(_ group: UInt32) throws(FileError) {
+        // A group that has no number in this container can be had from a folder, and not be set.
+        guard try status().group != group else { return }
         do {
             try setOwner(user: nil, group: group)
         } catch {
-            guard error.errno == .notPermitted else { throw error }
+            guard isTolerated(error) else { throw error }
         }
     }
 }
@@ -18,12 +24,13 @@ extension Directory {
 }
 
 extension DurableFile {
-    /// Sets the group; a user who is not a member of it may not, and the file then keeps the user's own.
+    /// Sets the group; a user who is not a member of it may not, and the file then keeps the group that it has.
     package func setGroupIfAllowed(_ group: UInt32) throws(FileError) {
+        guard try status().group != group else { return }
         do {
             try setOwner(user: nil, group: group)
         } catch {
-            guard error.errno == .notPermitted else { throw error }
+            guard isTolerated(error) else { throw error }
         }
     }
 }

@@ -50,11 +50,16 @@ package struct LinuxFileSystem: FileSystemOperations {
         let wanted = name == "." ? W_OK | X_OK : W_OK
         do throws(Errno) {
             try Self.check { faccessat(directory, name, wanted, AT_EACCESS) }
-            return true
+            // The kernel allows this for what can only be appended to.
+            return try Self.value { clinux_is_restricted(directory, name) } == 0
         } catch {
             guard error.isRefusal else { throw error }
             return false
         }
+    }
+
+    package func hasAccessList(_ descriptor: Int32) throws(Errno) -> Bool {
+        try Self.value { clinux_has_access_list(descriptor) } != 0
     }
 
     package func entries(of directory: Int32) throws(Errno) -> [String] {

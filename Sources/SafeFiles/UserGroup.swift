@@ -23,7 +23,7 @@ package enum UserGroup {
 
     /// True when this user may give own files to the group: as root, or as a member of it.
     package static func mayBeGiven(_ group: UInt32) -> Bool {
-        geteuid() == 0 || getegid() == group || own.contains(group)
+        geteuid() == 0 && UserNamespace.current.shows(group: group) || getegid() == group || own.contains(group)
     }
 
     /// The group that new files of this user get, where the folder does not say otherwise.

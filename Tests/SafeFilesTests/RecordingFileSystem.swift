@@ -109,6 +109,10 @@ extension RecordingFileSystem {
         try record("allowsWriting \(name)") { () throws(Errno) in try system.allowsWriting(name, in: directory) }
     }
 
+    package func hasAccessList(_ descriptor: Int32) throws(Errno) -> Bool {
+        try record("hasAccessList") { () throws(Errno) in try system.hasAccessList(descriptor) }
+    }
+
     package func entries(of directory: Int32) throws(Errno) -> [String] {
         try record("entries") { () throws(Errno) in try system.entries(of: directory) }
     }

@@ -18,6 +18,15 @@ struct UserNamespaceTests {
         #expect(!namespace.hides(65_534))
     }
 
+    @Test("A group without a number in the namespace is not shown, and every group is where the map is unknown")
+    func groups() {
+        let one = UserNamespace(map: "", groupMap: "         0       1000          1\n", overflowUser: "")
+        #expect(one.shows(group: 0) && !one.shows(group: 1))
+        let two = UserNamespace(map: "", groupMap: "0 1000 1\n1 100000 65536\n", overflowUser: "")
+        #expect(two.shows(group: 65_536) && !two.shows(group: 65_537))
+        #expect(UserNamespace(map: "", overflowUser: "").shows(group: 5))
+    }
+
     @Test("Without a number for the overflow user, nobody is hidden")
     func unknown() {
         #expect(!UserNamespace(map: "0 1000 1\n", overflowUser: "").hides(65_534))

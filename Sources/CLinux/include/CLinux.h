@@ -35,6 +35,12 @@ int clinux_set_lease(int descriptor, int type);
 /* fcntl(F_GETLEASE). */
 int clinux_get_lease(int descriptor);
 
+/* 1 where chattr(1) lets a name only be appended to, or not be changed at all; 0 where the file system has no such mark. */
+int clinux_is_restricted(int directory, const char *name);
+
+/* 1 where the open file has an access control list beyond its mode, or hands one down; 0 where it has none. */
+int clinux_has_access_list(int descriptor);
+
 /* The magic number that fstatfs(2) gives for the file system. */
 int clinux_file_system_type(int descriptor, uint64_t *type);
 

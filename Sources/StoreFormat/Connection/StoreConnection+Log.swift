@@ -9,6 +9,10 @@ extension StoreConnection {
         guard try value("PRAGMA journal_mode=DELETE")?.text == "delete" else {
             throw StoreError(.busy, path: location.path, "another process has the store open")
         }
+        // SQLite does not say that it could not remove the log.
+        guard try Directory.openIfPresent(path: location.folder)?.status(of: location.writeAheadLogName) == nil else {
+            throw StoreError(.notWritable, path: location.path, "its write-ahead log cannot be removed")
+        }
     }
 }
 

@@ -23,7 +23,7 @@ struct ShareRequirements {
                 advice: "Run as its owner, or let this user write it: chmod or setfacl."
             )
         }
-        try requireWritableOld(plan)
+        try requireWritableStores(plan, container)
         guard let described else { return }
         if let group = described.treatment.group, plan.copies, !UserGroup.mayBeGiven(group) {
             throw MigrationError.notGiven(to: group, path: new.path)
@@ -45,10 +45,41 @@ struct ShareRequirements {
         )
     }
 
-    private func requireWritableOld(_ plan: SharePlan) throws {
-        guard options.oldStore == .fence, plan.steps.contains(where: { $0.action == .fence }) else { return }
-        guard try !Directory.open(path: old.folder).allowsWriting(old.name) else { return }
-        throw MigrationError.oldNotWritable("this user may only read it", path: old.path)
+    /// Throws unless each store that the plan writes can be written.
+    private func requireWritableStores(_ plan: SharePlan, _ container: Directory) throws {
+        let actions = Set(plan.steps.map(\.action))
+        if options.oldStore == .fence, actions.contains(.fence) {
+            try Self.requireWritable(old, in: Directory.open(path: old.folder)) { reason in
+                .oldNotWritable(reason, path: old.path)
+            }
+        }
+        if !actions.isDisjoint(with: [.replaceContent, .merge]) {
+            try Self.requireWritable(new, in: container) { reason in
+                MigrationError(
+                    .notWritable,
+                    "the new store cannot be written: \(reason)",
+                    path: new.path,
+                    advice: "Run as its owner, or let this user write it: chmod, setfacl, chattr -i -a."
+                )
+            }
+        }
+    }
+
+    /// Throws `error` with a reason unless SQLite can write the store: its main file, the log, index and journal that are
+    /// there, and its folder where one of these is missing, or is to be removed.
+    static func requireWritable(
+        _ store: StoreLocation,
+        in folder: Directory,
+        removing: Bool = false,
+        else error: (String) -> MigrationError
+    ) throws {
+        let sidecars = try store.sidecarNames.filter { try folder.status(of: $0) != nil }
+        for name in [store.name] + sidecars where try !folder.allowsWriting(name) {
+            throw error(name == store.name ? "this user may only read it" : "this user may only read \(name)")
+        }
+        let hasLog = sidecars.contains(store.writeAheadLogName) && sidecars.contains(store.sharedMemoryName)
+        guard removing || !hasLog, try !folder.allowsWriting() else { return }
+        throw error("this user can make and remove no file beside it")
     }
 }
 

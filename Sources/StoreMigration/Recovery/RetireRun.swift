@@ -87,6 +87,14 @@ struct RetireRun {
             )
         }
         let name = fate.name(of: old, transaction: shared.run.transaction)
+        try ShareRequirements.requireWritable(old, in: folder, removing: true) { reason in
+            MigrationError(
+                .notWritable,
+                "the old store cannot leave its folder: \(reason)",
+                path: old.path,
+                advice: "Make the folder and the store's files writable for this user (chmod, chattr -i -a)."
+            )
+        }
         // A power cut in the middle of the rename may leave both names; the file takes its way from the beginning then.
         for name in Set([name, shared.retiringTo ?? name])
         where try folder.status(of: name)?.identity == status.identity {
@@ -260,10 +268,7 @@ struct RetireRun {
     }
 
     private func sidecars(in folder: Directory) throws -> [String] {
-        try [old.writeAheadLogName, old.sharedMemoryName, old.journalName]
-            .filter {
-                try folder.status(of: $0) != nil
-            }
+        try old.sidecarNames.filter { try folder.status(of: $0) != nil }
     }
 
     func inUse(_ identity: FileIdentity) -> MigrationError {

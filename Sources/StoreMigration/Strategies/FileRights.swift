@@ -16,7 +16,7 @@ struct FileRights {
     /// Gives them to a file of ours, and reads them back; nothing where no strategy says anything.
     func apply(to file: DurableFile) throws {
         guard mode != nil || group != nil else { return }
-        if let group {
+        if let group, try file.status().group != group {
             do {
                 try file.setOwner(user: nil, group: group)
             } catch {

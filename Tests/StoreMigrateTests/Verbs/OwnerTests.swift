@@ -135,6 +135,22 @@ struct OwnerTests {
         #expect(try scratch.fingerprint() == before)
     }
 
+    @Test("A folder whose group has no number in the container takes the shared store, and its group")
+    func unmappedGroup() async throws {
+        try await makeStore()
+        let program = try Tool.path
+        let inContainer = "unshare --user --map-user=\(Self.user) --map-group=\(Self.user)"
+        guard (try? await owner.shell(inContainer + " true")) != nil else { return }
+        let group: UInt32 = 61_300
+        #expect(chown(new, Self.user, group) == 0 && chmod(new, 0o2770) == 0)
+
+        try await owner.shell("\(inContainer) '\(program)' plan \(store) \(new)")
+        try await owner.shell("\(inContainer) '\(program)' share \(store) \(new)")
+
+        let attributes = try FileManager.default.attributesOfItem(atPath: shared)
+        #expect(attributes[.groupOwnerAccountID] as? Int == Int(group))
+    }
+
     @Test("In a container that hides root, root's folders are not told to be another user's")
     func rootlessContainer() async throws {
         try await makeStore()

@@ -55,6 +55,33 @@ struct RetireTrapsTests {
         #expect(try retirement(of: places).retire().outcome == .retired)
     }
 
+    @Test(
+        "A folder that the store cannot leave ends the retirement with notWritable, and the store takes no harm",
+        .enabled(if: FileMark.isAvailable),
+        arguments: ["i", "a"]
+    )
+    func markedFolder(_ mark: String) throws {
+        let (places, _) = try shared()
+        let digest = try places.digest(of: places.oldStore)
+        do {
+            let mark = try #require(FileMark(mark, on: places.old.path))
+            defer { withExtendedLifetime(mark) {} }
+            let error = #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
+            #expect(error?.outcome == .notWritable)
+        }
+        #expect(try places.digest(of: places.oldStore) == digest)
+        #expect(try retirement(of: places).retire().outcome == .retired)
+    }
+
+    @Test("A store that compresses more than 200 to 1 is archived")
+    func compressible() throws {
+        let places = try Places()
+        try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(\(96 << 20)))")
+        try places.share { $0.level = .content }
+
+        #expect(try retirement(of: places).retire().outcome == .retired)
+    }
+
     @Test("What has the name that the folder of external files is to take is not adopted")
     func takenName() throws {
         let (places, transaction) = try shared()

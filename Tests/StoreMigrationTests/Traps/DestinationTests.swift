@@ -80,6 +80,35 @@ struct DestinationTests {
         #expect(try places.records().isEmpty)
     }
 
+    @Test(
+        "What cannot be written ends the plan as it ends the share: with notWritable, and nothing is changed",
+        .enabled(if: FileMark.isAvailable),
+        arguments: ["old", "old-wal", "new", "new-wal", "folder of old"]
+    )
+    func markedFiles(kind: String) throws {
+        let places = try Places()
+        try places.old.makeStore("PRAGMA journal_mode=wal; " + Self.rows)
+        // An empty store that is to be replaced.
+        try places.container.makeStore("PRAGMA journal_mode=wal")
+        let folder = kind.hasPrefix("old") ? places.old : places.container
+        let file = folder.path + "/" + places.name + (kind.hasSuffix("-wal") ? "-wal" : "")
+        if kind.hasSuffix("-wal") { try folder.write(places.name + "-wal", []) }
+        let state = try ScratchFolder()
+        let before = try World(places)
+        do {
+            let mark = try #require(FileMark("i", on: kind == "folder of old" ? places.old.path : file))
+            defer { withExtendedLifetime(mark) {} }
+            let migrator = places.migrator {
+                $0.stateFolder = URL(filePath: state.path, directoryHint: .isDirectory)
+            }
+            for run in [{ _ = try migrator.plan() }, { _ = try migrator.shareStoreIfNecessary(isCancelled: nil) }] {
+                let error = #expect(throws: MigrationError.self) { try run() }
+                #expect(error?.outcome == .notWritable)
+            }
+        }
+        #expect(try World(places) == before)
+    }
+
     @Test("Pages of another size cannot go into a store in write-ahead-log mode; nothing is changed")
     func otherPageSizeInLogMode() throws {
         let places = try Places()
