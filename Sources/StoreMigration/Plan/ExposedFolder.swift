@@ -36,22 +36,21 @@ package struct ExposedFolder: Hashable, Sendable {
     ) throws(FileError) -> ExposedFolder? {
         let folder = try Directory.open(path: store.folder)
         guard let file = try folder.status(of: store.name) else { return nil }
-        var path = folder.path
-        while true {
+        let nearest = folder.path
+        for (path, status) in folder.ancestry() {
             // One that this user may not read is looked at by nobody here; it is no reason to stop.
-            if let status = try? Directory.open(path: path).status(),
+            if let status,
                 let party = party(
                     exchangingIn: status,
                     of: file,
                     group: group,
-                    isRoots: status.owner == 0 || path != folder.path && namespace.hides(status.owner)
+                    isRoots: status.owner == 0 || path != nearest && namespace.hides(status.owner)
                 )
             {
                 return ExposedFolder(path: path, party: party)
             }
-            guard path != "/", let end = path.lastIndex(of: "/") else { return nil }
-            path = end == path.startIndex ? "/" : String(path[..<end])
         }
+        return nil
     }
 
     private static func party(

@@ -53,7 +53,7 @@ extension ShareEngine {
 
     /// The plan with what strategies said: what is done to a copy, and how a store in place differs from it.
     func describing(_ plan: SharePlan, _ described: DescribedStore?) throws -> SharePlan {
-        var findings = plan.copies ? try groupFindings(plan, described?.treatment) : []
+        var findings = plan.copies ? try rightsFindings(plan, described?.treatment) : []
         guard let described else { return plan.describing([], steps: plan.steps, findings: findings) }
         guard plan.copies else {
             let differences = try described.differences()
@@ -71,26 +71,40 @@ extension ShareEngine {
         return plan.describing(described.roles, steps: steps, findings: findings)
     }
 
-    /// Tells a container of another group than the files that come into it.
-    private func groupFindings(_ plan: SharePlan, _ treatment: StoreTreatment?) throws -> [Finding] {
-        guard let container = try gatherer.folder(of: new) else { return [] }
-        let folder = try container.status().group
-        var group = treatment?.group ?? (UserGroup.mayBeGiven(folder) ? folder : UserGroup.ofNewFiles)
+    /// Tells a container of another group than the files that come into it, and users who can read the new store alone.
+    private func rightsFindings(_ plan: SharePlan, _ treatment: StoreTreatment?) throws -> [Finding] {
+        guard let container = try gatherer.folder(of: new), let source = try gatherer.folder(of: old),
+            let original = try source.status(of: old.name)
+        else { return [] }
+        let folder = try container.status()
+        var group = treatment?.group ?? ownGroup(in: folder)
+        var mode = treatment?.mode ?? original.mode
         if plan.steps.contains(where: { $0.action == .replaceContent }), let status = try container.status(of: new.name)
         {
-            group = status.group
+            (group, mode) = (status.group, status.mode)
         }
-        guard group != folder else { return [] }
-        return [
+        let before = ReadAccess(mode: original.mode, group: original.group, in: source)
+        let meant = Set([folder.group, treatment?.group].compactMap { $0 })
+        var findings = ReadAccess(mode: mode, group: group, in: container)
+            .findings(comparedTo: before, meant: meant, path: new.path)
+        if try container.hasAccessList() { findings.append(.accessListNotCompared(of: container.path)) }
+        guard group != folder.group else { return findings }
+        return findings + [
             Finding(
                 .containerOfAnotherGroup,
                 .warning,
                 level: .files,
-                "the folder belongs to the group \(folder), and the store's files to the group \(group): who is in one of "
+                "the folder belongs to the group \(folder.group), and the store's files to the group \(group): who is in one of "
                     + "them alone may not get at the store",
                 path: new.path
             )
         ]
+    }
+
+    /// The group that files get which this user makes in a folder.
+    private func ownGroup(in folder: FileStatus) -> UInt32 {
+        let isHandedDown = folder.mode & 0o2000 != 0
+        return isHandedDown || UserGroup.mayBeGiven(folder.group) ? folder.group : UserGroup.ofNewFiles
     }
 
     /// The outcome of a share that found its work done, with how each role opens the store.

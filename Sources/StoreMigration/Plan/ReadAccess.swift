@@ -1,0 +1,81 @@
+import SafeFiles
+public import StoreFormat
+
+extension Finding.Code {
+    /// Users who could not read the old store can read the new one.
+    public static let readableByMore = Finding.Code(rawValue: "readableByMore")
+    /// The new store's folder has an access control list, and what that allows is not compared.
+    public static let accessListNotCompared = Finding.Code(rawValue: "accessListNotCompared")
+}
+
+/// Who can read a file, by its mode and by the search bits of every folder that leads to it.
+///
+/// The owner is left out, and so are access control lists.
+struct ReadAccess: Hashable {
+    /// True when every user of the machine can.
+    let everybody: Bool
+    /// The groups whose members can.
+    let groups: Set<UInt32>
+
+    init(mode: UInt32, group: UInt32, through folders: [FileStatus]) {
+        func allows(_ member: UInt32?) -> Bool {
+            let canRead = mode & (member == group ? 0o040 : 0o004) != 0
+            return canRead && folders.allSatisfy { $0.mode & (member == $0.group ? 0o010 : 0o001) != 0 }
+        }
+        everybody = allows(nil)
+        groups = Set((folders.map(\.group) + [group]).filter { allows($0) })
+    }
+
+    /// What the store in `folder` gives away with this mode and group.
+    ///
+    /// A folder above that this user may not look at counts as one that lets everybody through.
+    init(mode: UInt32, group: UInt32, in folder: Directory) {
+        self.init(mode: mode, group: group, through: folder.ancestry().compactMap(\.status))
+    }
+
+    /// What to tell of a new store at `path` when the old one's readers were `old`; members of the groups `meant` are to
+    /// read it.
+    func findings(comparedTo old: ReadAccess, meant: Set<UInt32>, path: String) -> [Finding] {
+        if old.everybody { return [] }
+        let added = groups.subtracting(old.groups).subtracting(meant).sorted()
+        guard everybody || !added.isEmpty else { return [] }
+        let readers =
+            everybody
+            ? "every user of this machine" : "the members of the group " + added.map(String.init).joined(separator: ", ")
+        return [
+            Finding(
+                .readableByMore,
+                .warning,
+                level: .files,
+                "\(readers) can read the new store, and could not read the old one; take the right from its folder"
+                    + " (chmod o-x) or from the store (--strategy SharedAccess:mode=0660)",
+                path: path
+            )
+        ]
+    }
+}
+
+extension Finding {
+    static func accessListNotCompared(of folder: String) -> Finding {
+        Finding(
+            .accessListNotCompared,
+            .info,
+            level: .files,
+            "the folder has an access control list; the users that it lets read the store are not compared (getfacl)",
+            path: folder
+        )
+    }
+}
+
+extension Directory {
+    /// This folder and those above it up to the root, with their status where this user may open them.
+    func ancestry() -> [(path: String, status: FileStatus?)] {
+        var path = path
+        var folders = [(path, try? status())]
+        while path != "/", let end = path.lastIndex(of: "/") {
+            path = end == path.startIndex ? "/" : String(path[..<end])
+            folders.append((path, try? Directory.open(path: path).status()))
+        }
+        return folders
+    }
+}
