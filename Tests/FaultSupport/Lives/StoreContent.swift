@@ -86,7 +86,9 @@ struct StoreContent: Sendable {
         let lines = try store.rows("SELECT \(list) FROM \(quoted)").sorted()
         hasher.combine(table)
         hasher.combine(lines)
-        guard let tokenColumn = names.firstIndex(where: { $0 == "token" || $0 == "ZNAME" }) else { return }
+        // Core Data has columns of that name in its own tables as well.
+        let isObject = ["ZHABIT", "ZENTRY"].contains(table)
+        guard let tokenColumn = names.firstIndex(of: isObject ? "ZNAME" : "token") else { return }
         let key = columns.indices.filter { columns[$0][1] != "i0" }
         let isInteger = key.count == 1 && StoredText.decode(columns[key[0]][2]) == "INTEGER"
         for line in lines {
