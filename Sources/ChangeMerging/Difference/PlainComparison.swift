@@ -53,18 +53,19 @@ struct PlainComparison {
                 case .inserted: try body(object(table, change.key, .inserted, [], side))
                 case .deleted: try body(object(table, change.key, .deleted, [], side))
                 case .updated:
-                    let old = includesValues ? try table.row(change.key, in: before) : nil
-                    let new = includesValues ? try table.row(change.key, in: after) : nil
-                    let properties = change.columns.map { column in
-                        ObjectDifference.Property(
-                            name: table.columns[column],
-                            before: old.map { StoreMergeConflict.State($0[column]) },
-                            after: new.map { StoreMergeConflict.State($0[column]) },
-                            added: [],
-                            removed: [],
-                            isReordered: false
-                        )
-                    }
+                    let old = includesValues ? try table.states(change.columns, of: change.key, in: before) : nil
+                    let new = includesValues ? try table.states(change.columns, of: change.key, in: after) : nil
+                    let properties = change.columns.enumerated()
+                        .map { place, column in
+                            ObjectDifference.Property(
+                                name: table.columns[column],
+                                before: old?[place],
+                                after: new?[place],
+                                added: [],
+                                removed: [],
+                                isReordered: false
+                            )
+                        }
                     try body(object(table, change.key, .updated, properties, side))
                 }
             }

@@ -17,6 +17,8 @@ public enum MergeRefusal: Hashable, Sendable, Codable, CustomStringConvertible {
     case notTheBase(MergeDirection)
     /// The same store twice, and nobody knows what both came from.
     case needsBase
+    /// Without a base, nothing says which rows of the table are the same: each of them would be added once more.
+    case unidentified(table: String)
     /// One store is Core Data's, the other is not.
     case kindsDiffer
     /// The entity, or the table, looks so different in the stores that its changes cannot be carried.
@@ -31,7 +33,7 @@ public enum MergeRefusal: Hashable, Sendable, Codable, CustomStringConvertible {
 
     public var kind: Kind {
         switch self {
-        case .unrelated, .needsBase, .conflicts, .baseIsNewer, .notTheBase: .needsDecision
+        case .unrelated, .needsBase, .unidentified, .conflicts, .baseIsNewer, .notTheBase: .needsDecision
         case .cloudMirrorInBothPlaces, .cloudRecordNeedsAnotherKey: .cloudMirrorInBothPlaces
         case .kindsDiffer, .modelsDiffer, .namedOutsideTheModel: .incompatible
         }
@@ -44,6 +46,9 @@ public enum MergeRefusal: Hashable, Sendable, Codable, CustomStringConvertible {
         case .baseIsNewer(let side): "the base is newer than the \(side.rawValue) store, whose last changes were lost"
         case .notTheBase(let side): "the \(side.rawValue) store does not descend from the base"
         case .needsBase: "both stores go back to the same one: a merge needs the base, or an identity for each entity"
+        case .unidentified(let table):
+            "nothing says which rows of the table \(table) are the same: a merge needs the base (--base), or the columns "
+                + "that identify a row (--identity \(table)=COLUMN)"
         case .kindsDiffer: "only one of the stores is Core Data's"
         case .modelsDiffer(let entity, let property):
             "\(entity)\(property.map { "." + $0 } ?? "") is not the same in the stores"

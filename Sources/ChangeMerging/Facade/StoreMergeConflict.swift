@@ -30,11 +30,31 @@ public struct StoreMergeConflict: Hashable, Sendable, Codable {
         /// Long values are told by their size: a merge holds all of its conflicts in memory.
         package init(_ value: SQLValue) {
             switch value {
-            case .text(let text) where text.utf8.count > 1024: self = .large(text.utf8.count)
-            case .blob(let bytes) where bytes.count > 128: self = .large(bytes.count)
+            case .text(let text) where text.byteCount > Self.mostText: self = .large(text.byteCount)
+            case .blob(let bytes) where bytes.count > Self.mostBytes: self = .large(bytes.count)
             default: self = .value(StoredValue(value))
             }
         }
+
+        /// The same for a value of a row; a long one is not copied.
+        init(_ row: borrowing StoreRow, _ column: Int) {
+            let most: Int? =
+                switch row.type(column) {
+                case .text: Self.mostText
+                case .blob: Self.mostBytes
+                case .null, .integer, .real: nil
+                }
+            if let most {
+                let size = row.withBytes(column) { $0.count }
+                if size > most {
+                    self = .large(size)
+                    return
+                }
+            }
+            self = .value(StoredValue(row.value(column)))
+        }
+
+        private static let (mostText, mostBytes) = (1024, 128)
     }
 
     /// The entity, or the table in a store that is none of Core Data's.

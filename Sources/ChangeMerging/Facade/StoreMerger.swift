@@ -38,6 +38,11 @@ package struct StoreMerger {
 
     /// Decides what is to be done; nothing is written, and nobody but a reader holds the shared store meanwhile.
     package func plan() throws -> any PlannedMerge {
+        let connections = [base, old, shared].compactMap { $0?.connection }
+        return try StoreConnection.stopping(connections, by: monitor) { try makePlan() }
+    }
+
+    private func makePlan() throws -> any PlannedMerge {
         let connection = shared.connection
         try connection.beginReading()
         defer { connection.rollback() }
@@ -69,7 +74,7 @@ package struct StoreMerger {
             }
         }
         var planner = MergePlanner(sides, settings, monitor: monitor)
-        return ManagedMerge(try planner.makePlan(), of: sides, at: commitCount)
+        return ManagedMerge(try planner.makePlan(), of: sides, at: commitCount, monitor: monitor)
     }
 
     /// A store remembers no more merges than this; who does not note the end of one for longer takes it for undone.

@@ -1,12 +1,13 @@
-package import StoreFormat
+import FoundationEssentials
+public import StoreFormat
 
-/// A value as a store holds it, in a form that can be written down; texts are equal when their bytes are.
+/// A value as a store holds it, in a form that can be written down.
 public enum StoredValue: Hashable, Sendable, Codable {
     case null
     case integer(Int64)
     case real(Double)
-    case text(String)
-    case bytes([UInt8])
+    case text(SQLText)
+    case bytes(StoredBytes)
 
     package init(_ value: SQLValue) {
         switch value {
@@ -14,7 +15,7 @@ public enum StoredValue: Hashable, Sendable, Codable {
         case .integer(let number): self = .integer(number)
         case .real(let number): self = .real(number)
         case .text(let text): self = .text(text)
-        case .blob(let bytes): self = .bytes(bytes)
+        case .blob(let bytes): self = .bytes(StoredBytes(bytes))
         }
     }
 
@@ -24,7 +25,7 @@ public enum StoredValue: Hashable, Sendable, Codable {
         case .integer(let number): .integer(number)
         case .real(let number): .real(number)
         case .text(let text): .text(text)
-        case .bytes(let bytes): .blob(bytes)
+        case .bytes(let bytes): .blob(bytes.bytes)
         }
     }
 }
@@ -33,4 +34,27 @@ extension StoredValue {
     public static func == (left: Self, right: Self) -> Bool { left.sqlValue == right.sqlValue }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(sqlValue) }
+}
+
+/// The bytes of a blob, written down in base64; a list of numbers is read as well.
+public struct StoredBytes: Hashable, Sendable, Codable, ExpressibleByArrayLiteral {
+    public let bytes: [UInt8]
+
+    public init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    public init(arrayLiteral elements: UInt8...) { bytes = elements }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(Data(bytes))
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let data = try? container.decode(Data.self) {
+            bytes = [UInt8](data)
+        } else {
+            bytes = try container.decode([UInt8].self)
+        }
+    }
 }

@@ -5,7 +5,7 @@ import StoreFormat
 /// Reads parked rows from a file of one JSON object a line, one after the other.
 package struct ParkedRowReader {
     /// A line is one row with its large values; more than this is none of ours.
-    private static let greatestLine = 1 << 30
+    private static let greatestLine = 4 << 30
 
     private let file: DurableFile
 

@@ -44,64 +44,63 @@ struct PlainExecution {
 
     private func keys(_ index: Int, _ kinds: Set<PlainPlan.Action.Kind>) -> [(PlainKey, PlainPlan.Action)] {
         plan.actions[index].filter { kinds.contains($0.value.kind) }
-            .sorted { first, second in
-                if case .integer(let one)? = first.key.values.first,
-                    case .integer(let other)? = second.key.values.first,
-                    one != other
-                {
-                    return one < other
-                }
-                return "\(first.key.values)".utf8.lexicographicallyPrecedes("\(second.key.values)".utf8)
-            }
+            .sorted { $0.key.precedes($1.key) }
             .map { ($0.key, $0.value) }
     }
 
     private mutating func delete(_ index: Int) throws {
         let table = plan.layout.tables[index]
         for (key, _) in keys(index, [.delete]) {
-            try note(table, before: table.isRecordedByHand ? table.row(key, in: shared) : nil, after: nil)
+            try note(table, before: table.isRecordedByHand ? table.knownRow(key, in: shared) : nil, after: nil)
             try delete(key, table)
         }
         for (number, values) in plan.removed[index].sorted(by: { $0.key < $1.key }) {
             let row = SQLName.quoted(table.rowID ?? "rowid")
             try note(table, before: values, after: nil)
-            try shared.run("DELETE FROM \(table.quotedName) WHERE \(row) = ?", [.integer(number)])
+            try run("DELETE FROM \(table.quotedName) WHERE \(row) = ?", [.integer(number)], table)
         }
     }
 
     private func delete(_ key: PlainKey, _ table: PlainTable) throws {
-        try shared.run(
-            "DELETE FROM \(table.quotedName) WHERE \(table.condition(inSource: false))",
-            key.values
-        )
+        try run("DELETE FROM \(table.quotedName) WHERE \(table.condition(inSource: false))", key.values, table)
+    }
+
+    /// Runs a statement that writes one row: SQLite does not report a row that the statement did not find.
+    private func run(_ sql: String, _ arguments: [SQLValue], _ table: PlainTable) throws {
+        try shared.run(sql, arguments)
+        guard shared.withHandle({ sqlite3_changes64($0) }) == 1 else { throw table.lostRow(in: shared) }
     }
 
     private mutating func update(_ index: Int) throws {
         let table = plan.layout.tables[index]
         for (key, action) in keys(index, [.update]) {
             let values = try oldRow(action.source, index)
-            let former = try table.row(key, in: shared)
+            let before = table.isRecordedByHand ? try table.knownRow(key, in: shared) : nil
             let count = key.values.count
             let list = action.columns.enumerated()
                 .map { "\(SQLName.quoted(table.columns[$0.element])) = ?\(count + $0.offset + 1)" }
             do {
-                try shared.run(
-                    "UPDATE \(table.quotedName) SET \(list.joined(separator: ", ")) "
+                // A constraint of the table may ask for less: to skip a row, or to replace another.
+                try run(
+                    "UPDATE OR ABORT \(table.quotedName) SET \(list.joined(separator: ", ")) "
                         + "WHERE \(table.condition(inSource: false))",
-                    key.values + action.columns.map { values[$0] }
+                    key.values + action.columns.map { values[$0] },
+                    table
                 )
             } catch {
-                guard let former, let kind = refusal else { throw error }
+                guard let kind = refusal else { throw error }
                 guard kind == .unique else {
                     try park(table.parked(.old, action.source, at: key, oldValues(action.source, index), .constraint))
                     continue
                 }
+                // The statement that was refused left the row as it was.
+                let former = try table.knownRow(key, in: shared)
                 var row = former
                 for column in action.columns { row[column] = values[column] }
                 waiting.append((index, action.source, former, row))
                 continue
             }
-            try note(table, before: former, after: table.isRecordedByHand ? table.row(key, in: shared) : nil)
+            try note(table, before: before, after: table.isRecordedByHand ? table.knownRow(key, in: shared) : nil)
         }
     }
 
@@ -166,10 +165,10 @@ struct PlainExecution {
         }
     }
 
-    private func insert(_ values: [SQLValue], _ table: PlainTable) throws(StoreError) {
+    private func insert(_ values: [SQLValue], _ table: PlainTable) throws {
         let list = table.columns.map(SQLName.quoted).joined(separator: ", ")
         let places = table.columns.map { _ in "?" }.joined(separator: ", ")
-        try shared.run("INSERT INTO \(table.quotedName) (\(list)) VALUES (\(places))", values)
+        try run("INSERT OR ABORT INTO \(table.quotedName) (\(list)) VALUES (\(places))", values, table)
     }
 
     private func oldRow(_ source: PlainKey, _ index: Int) throws -> [SQLValue] {
@@ -178,14 +177,7 @@ struct PlainExecution {
 
     private func oldValues(_ source: PlainKey, _ index: Int) throws -> [SQLValue] {
         let table = plan.layout.tables[index]
-        guard let values = try table.row(source, in: old) else {
-            throw StoreError(
-                .changedMeanwhile,
-                path: old.location.path,
-                "a row of the table \(table.name) is gone since the merge was planned"
-            )
-        }
-        return values
+        return try table.knownRow(source, in: old)
     }
 
     /// Tells the recording of a row that SQLite's own does not see.

@@ -12,5 +12,14 @@ struct PlainKey: Hashable, Sendable {
 
     init(_ number: Int64) { values = [.integer(number)] }
 
+    /// True for a key that comes first in SQLite's order.
+    func precedes(_ other: PlainKey) -> Bool {
+        for (own, theirs) in zip(values, other.values) {
+            let order = own.compared(to: theirs)
+            if order != 0 { return order < 0 }
+        }
+        return false
+    }
+
     var stored: [StoredValue] { values.map { StoredValue($0) } }
 }

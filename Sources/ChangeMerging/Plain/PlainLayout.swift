@@ -24,14 +24,14 @@ struct PlainLayout: Sendable {
     /// Reads the tables of the shared store; the others have the same.
     init(reading connection: StoreConnection) throws {
         let schema = try StoreSchema(reading: connection)
-        let isUTF8 = try connection.value("PRAGMA encoding")?.text == "UTF-8"
+        let isUTF8 = try ChangesetRecording.keepsTexts(of: connection)
         var tables: [PlainTable] = []
         var virtual: [String: VirtualTable] = [:]
         for table in schema.tables {
             switch table.kind {
             case .ordinary, .withoutRowID: tables += Self.tables(table, isUTF8: isUTF8)
             case .virtual(let module):
-                if let read = try Self.table(table, module: module, schema, connection, isUTF8: isUTF8) {
+                if let read = try Self.table(table, module: module, schema, connection) {
                     tables.append(read)
                 } else {
                     virtual[table.name] = Self.kind(table, module: module)
@@ -114,8 +114,7 @@ struct PlainLayout: Sendable {
                 uniques: uniques,
                 isAutoincrement: isAutoincrement,
                 isVirtual: false,
-                isRecordedByHand: key.isEmpty || stored.count < table.columns.count,
-                isUTF8: isUTF8,
+                isRecordedByHand: key.isEmpty || stored.count < table.columns.count || !isUTF8,
                 indexed: indexed
             )
         }
@@ -134,8 +133,7 @@ struct PlainLayout: Sendable {
         _ table: StoreSchema.Table,
         module: String,
         _ schema: StoreSchema,
-        _ connection: StoreConnection,
-        isUTF8: Bool
+        _ connection: StoreConnection
     ) throws -> PlainTable? {
         var (source, key, columns, sourceColumns): (String, String, [String], [String])
         switch module {
@@ -167,7 +165,6 @@ struct PlainLayout: Sendable {
             isAutoincrement: false,
             isVirtual: true,
             isRecordedByHand: true,
-            isUTF8: isUTF8,
             indexed: [0]
         )
     }

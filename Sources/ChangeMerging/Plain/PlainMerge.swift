@@ -8,6 +8,7 @@ struct PlainMerge: PlannedMerge {
     let old: StoreConnection
     let shared: StoreConnection
     let commitCount: CommitCount?
+    let monitor: WorkMonitor
 
     /// What stands for the store in the addresses of its rows; such a store has no identifier.
     private static let storeName = "sqlite"
@@ -29,6 +30,7 @@ struct PlainMerge: PlannedMerge {
         self.old = old
         self.shared = shared
         self.commitCount = commitCount
+        self.monitor = monitor
     }
 
     /// Objects are named by URIs only in stores of Core Data's; of a table's rows those are told that one number names.
@@ -90,8 +92,10 @@ struct PlainMerge: PlannedMerge {
                 recording: recording,
                 park: run.park
             )
-            try execution.write()
-            try requireForeignKeys()
+            try StoreConnection.stopping([old, shared], by: monitor) {
+                try execution.write()
+                try requireForeignKeys()
+            }
             try MergeEpochTable.write(run.epoch, to: shared)
             try recording?.finish()
             return MergeResult(.merged)
@@ -140,13 +144,13 @@ struct PlainMerge: PlannedMerge {
         let parked = plan.parked.sorted { first, second in
             if first.table != second.table { return first.table < second.table }
             if first.side != second.side { return first.side == .old }
-            let (one, other) = ("\(first.key.values) \(first.reason)", "\(second.key.values) \(second.reason)")
-            return one.utf8.lexicographicallyPrecedes(other.utf8)
+            if first.key != second.key { return first.key.precedes(second.key) }
+            return first.reason.rawValue < second.reason.rawValue
         }
         for parking in parked {
             let table = plan.layout.tables[parking.table]
             let connection = parking.side == .old ? old : shared
-            guard let values = try parking.values ?? table.row(parking.key, in: connection) else { continue }
+            let values = try parking.values ?? table.knownRow(parking.key, in: connection)
             let target = try target(of: parking)
             try body(table.parked(parking.side, parking.key, at: target, values, parking.reason))
         }

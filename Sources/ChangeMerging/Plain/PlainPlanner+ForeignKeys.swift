@@ -24,7 +24,7 @@ extension PlainPlanner {
     /// True when something was changed.
     private mutating func keepParents(of action: PlainPlan.Action, _ key: PlainKey, _ index: Int) throws -> Bool {
         let table = layout.tables[index]
-        guard let values = try table.row(action.source, in: old) else { return false }
+        let values = try table.knownRow(action.source, in: old)
         for foreignKey in table.foreignKeys {
             if action.kind == .update, Set(foreignKey.columns).isDisjoint(with: action.columns) { continue }
             switch try parent(foreignKey, of: values) {
@@ -81,8 +81,7 @@ extension PlainPlanner {
         guard let source = try there.keys(where: foreignKey.parentColumns, are: wanted, in: old).first else {
             return .isThere
         }
-        guard let mapped = try mappedRow(source, in: foreignKey.parent) else { return .isThere }
-        let target = there.key(of: mapped)
+        let target = there.key(of: try mappedRow(source, in: foreignKey.parent))
         if try exists(target, in: foreignKey.parent) { return .isThere }
         guard !lost[foreignKey.parent].contains(source), policy(for: foreignKey.parent) != .rollback else {
             return .isGone
@@ -112,7 +111,7 @@ extension PlainPlanner {
                 guard !doomed.isEmpty, !parent.isBag else { continue }
                 var byValues: [PlainKey: PlainKey] = [:]
                 for key in doomed {
-                    guard let row = try parent.row(key, in: shared) else { continue }
+                    let row = try parent.knownRow(key, in: shared)
                     byValues[PlainKey(foreignKey.parentColumns.map { row[$0] })] = key
                 }
                 var needed: [PlainKey] = []
@@ -182,7 +181,7 @@ extension PlainPlanner {
                 taken: .shared
             )
             noteSurvivor(of: index)
-            guard let row = try layout.tables[index].row(key, in: shared) else { continue }
+            let row = try layout.tables[index].knownRow(key, in: shared)
             for foreignKey in layout.tables[index].foreignKeys {
                 let values = foreignKey.columns.map { row[$0] }
                 let keys = try layout.tables[foreignKey.parent]

@@ -20,7 +20,7 @@ extension PlainPlanner {
         // A row of the shared store is the same as one row of the old side at most.
         var joined = Set(targets.values.map(\.key))
         for change in changes[index].changes where change.kind == .inserted {
-            guard let row = try table.row(change.key, in: old) else { continue }
+            let row = try table.knownRow(change.key, in: old)
             // Where it leads to other rows, those are known; in a circle, as far as the last round found them.
             let values = plan.following(row, in: index)
             let natural = table.key(of: values)

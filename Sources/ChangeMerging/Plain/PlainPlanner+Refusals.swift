@@ -22,6 +22,22 @@ extension PlainPlanner {
         }
     }
 
+    /// Without a base, rows are the same by a key that an application gives, by unique values, or by an identity.
+    ///
+    /// A number that SQLite gave out says nothing in another store: rows of such a table that differ would be doubled.
+    mutating func refuseUnidentifiedRows() throws {
+        guard base == nil else { return }
+        for (index, table) in layout.tables.enumerated()
+        where table.hasMovableKey && table.uniques.isEmpty && table.follows == nil
+            && settings.identities[table.name] == nil
+        {
+            guard plan.actions[index].values.contains(where: { $0.kind == .insert }),
+                try shared.value("SELECT 1 FROM \(table.quotedName) LIMIT 1") != nil
+            else { continue }
+            plan.summary.refusals.append(.unidentified(table: table.name))
+        }
+    }
+
     /// What defines a database, by name: table and text of each definition, encoding and version; a fence of ours aside.
     static func definitions(of connection: StoreConnection) throws -> [String: [String]] {
         var result: [String: [String]] = [:]
@@ -35,7 +51,7 @@ extension PlainPlanner {
         }
         for pragma in ["encoding", "user_version"] {
             switch try connection.value("PRAGMA " + pragma) {
-            case .text(let text)?: result[pragma] = [pragma, text]
+            case .text(let text)?: result[pragma] = [pragma, text.string]
             case .integer(let number)?: result[pragma] = [pragma, String(number)]
             default: break
             }

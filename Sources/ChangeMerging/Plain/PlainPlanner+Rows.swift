@@ -52,7 +52,7 @@ extension PlainPlanner {
     private mutating func decideInserted(_ change: PlainChanges.Change, _ index: Int) throws {
         let table = layout.tables[index]
         let target = plan.target(of: change.key, in: index)
-        guard let values = try mappedRow(change.key, in: index) else { return }
+        let values = try mappedRow(change.key, in: index)
         guard let there = try table.row(target, in: shared), changed[index][target]?.kind != .deleted else {
             plan.actions[index][target] = PlainPlan.Action(kind: .insert, source: change.key, columns: [])
             return
@@ -89,7 +89,7 @@ extension PlainPlanner {
 
     private mutating func decideUpdated(_ change: PlainChanges.Change, _ index: Int) throws {
         let table = layout.tables[index]
-        guard let values = try mappedRow(change.key, in: index) else { return }
+        let values = try mappedRow(change.key, in: index)
         let key = table.key(of: values)
         let policy = policy(for: index)
         guard let there = try table.row(key, in: shared) else {
@@ -114,7 +114,7 @@ extension PlainPlanner {
             }
             return
         }
-        let former = try base.flatMap { try table.row(change.key, in: $0) }.map { plan.mapped($0, in: index) } ?? there
+        let former = try base.map { try table.knownRow(change.key, in: $0) }.map { plan.mapped($0, in: index) } ?? there
         let own = change.columns.filter { values[$0] != there[$0] }
         let theirs = Set(table.columns.indices.filter { there[$0] != former[$0] })
         let contested = own.filter(theirs.contains)
@@ -147,8 +147,8 @@ extension PlainPlanner {
 
     private mutating func decideDeleted(_ change: PlainChanges.Change, _ index: Int) throws {
         let table = layout.tables[index]
-        guard let row = try base.flatMap({ try table.row(change.key, in: $0) }) else { return }
-        let former = plan.mapped(row, in: index)
+        guard let base else { return }
+        let former = plan.mapped(try table.knownRow(change.key, in: base), in: index)
         let key = table.key(of: former)
         guard let there = try table.row(key, in: shared) else { return }
         guard former != there else {

@@ -20,26 +20,12 @@ extension PlainPlanner {
     }
 
     func sortedKeys(of index: Int) -> [PlainKey] {
-        plan.actions[index].keys
-            .sorted { first, second in
-                for (one, other) in zip(first.values, second.values) where one != other {
-                    return Self.precedes(one, other)
-                }
-                return false
-            }
-    }
-
-    private static func precedes(_ first: SQLValue, _ second: SQLValue) -> Bool {
-        switch (first, second) {
-        case (.integer(let one), .integer(let other)): one < other
-        case (.text(let one), .text(let other)): one.utf8.lexicographicallyPrecedes(other.utf8)
-        default: "\(first)".utf8.lexicographicallyPrecedes("\(second)".utf8)
-        }
+        plan.actions[index].keys.sorted { $0.precedes($1) }
     }
 
     private mutating func giveWay(_ action: PlainPlan.Action, _ key: PlainKey, _ index: Int) throws -> Bool {
         let table = layout.tables[index]
-        guard let values = try merged(key, in: index) else { return false }
+        guard let values = try merged(key, in: index) else { throw table.lostRow(in: shared) }
         for unique in table.uniques {
             if action.kind == .update, Set(unique.columns).isDisjoint(with: action.columns) { continue }
             guard try holder(unique, values, besides: key, index) != nil else { continue }

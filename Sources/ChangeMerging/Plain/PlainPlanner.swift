@@ -48,8 +48,11 @@ struct PlainPlanner {
             plan.summary.isIdle = true
             return plan
         }
+        try separateReusedKeys()
         try mapKeys()
         for table in layout.order { try decide(table) }
+        try refuseUnidentifiedRows()
+        guard plan.summary.refusals.isEmpty else { return plan }
         try giveWayToTakenValues()
         try keepForeignKeys()
         try readSequences()
@@ -72,9 +75,8 @@ struct PlainPlanner {
         var result: [PlainKey: PlainChanges.Change] = [:]
         for change in changes[index].changes where change.kind != .inserted {
             var key = change.key
-            if plan.hasMoves, let store = change.kind == .deleted ? base : old,
-                let row = try layout.tables[index].row(key, in: store)
-            {
+            if plan.hasMoves, let store = change.kind == .deleted ? base : old {
+                let row = try layout.tables[index].knownRow(key, in: store)
                 key = layout.tables[index].key(of: plan.mapped(row, in: index))
             }
             result[key] = change
@@ -82,9 +84,9 @@ struct PlainPlanner {
         return result
     }
 
-    /// A row of the old store as the shared one would have it; nil when there is none.
-    func mappedRow(_ key: PlainKey, in table: Int) throws -> [SQLValue]? {
-        try layout.tables[table].row(key, in: old).map { plan.mapped($0, in: table) }
+    /// A row of the old store as the shared one would have it.
+    func mappedRow(_ key: PlainKey, in table: Int) throws -> [SQLValue] {
+        plan.mapped(try layout.tables[table].knownRow(key, in: old), in: table)
     }
 
     /// A row of the shared store as it will be after the merge; nil when there will be none.
@@ -94,9 +96,8 @@ struct PlainPlanner {
         case .delete: return nil
         case .insert, .restore: return try mappedRow(action.source, in: table)
         case .update:
-            guard var row = try layout.tables[table].row(key, in: shared),
-                let new = try mappedRow(action.source, in: table)
-            else { return nil }
+            var row = try layout.tables[table].knownRow(key, in: shared)
+            let new = try mappedRow(action.source, in: table)
             for column in action.columns { row[column] = new[column] }
             return row
         }

@@ -18,7 +18,6 @@ struct PlainScan {
         let (before, now) = (try base?.cursor(table.scan), try old.cursor(table.scan))
         var (isBefore, isNow) = (try before?.next() ?? false, try now.next())
         let columns = Array(table.columns.indices)
-        var steps = 0
         while isBefore || isNow {
             var order = isBefore ? (isNow ? 0 : -1) : 1
             if isBefore, isNow, let before {
@@ -43,8 +42,7 @@ struct PlainScan {
             }
             if order <= 0 { isBefore = try before?.next() ?? false }
             if order >= 0 { isNow = try now.next() }
-            steps &+= 1
-            if steps & 0xfff == 0 { try monitor.checkCancellation() }
+            try monitor.checkCancellation()
         }
         return result
     }
@@ -62,9 +60,10 @@ struct PlainScan {
         func advance(_ index: Int) throws -> Bool {
             guard let cursor = cursors[index] else { return false }
             while try cursor.next() {
+                try monitor.checkCancellation()
                 guard index < 2, !moved.isEmpty else { return true }
-                let values = try cursor.withRow { row in
-                    moved.contains { $0.keys.contains(row.value($0.column)) } ? try table.values(of: row, in: old) : nil
+                let values = cursor.withRow { row in
+                    moved.contains { $0.keys.contains(row.value($0.column)) } ? table.values(of: row) : nil
                 }
                 guard let values else { return true }
                 counts[values, default: 0] += index == 0 ? -1 : 1
@@ -74,7 +73,6 @@ struct PlainScan {
         var isThere = try cursors.indices.map(advance)
         let columns = Array(table.columns.indices)
         let keepsPairs = !table.foreignKeys.isEmpty
-        var steps = 0
         while isThere.contains(true) {
             var least: [Int] = []
             for index in cursors.indices where isThere[index] {
@@ -89,14 +87,14 @@ struct PlainScan {
             }
             let (inBase, inOld, inShared) = (least.contains(0), least.contains(1), least.contains(2))
             if inOld, !inBase, !inShared || keepsPairs {
-                let values = try cursors[1]?.withRow { try table.values(of: $0, in: old) } ?? []
+                let values = cursors[1]?.withRow { table.values(of: $0) } ?? []
                 result.rows.append(PlainChanges.Row(values: values, removed: nil, isInBoth: inShared))
             } else if inBase, !inOld, inShared {
-                try cursors[2]?
+                cursors[2]?
                     .withRow { row in
                         result.rows.append(
                             PlainChanges.Row(
-                                values: try table.values(of: row, in: shared),
+                                values: table.values(of: row),
                                 removed: row.integer(columns.count),
                                 isInBoth: false
                             )
@@ -104,8 +102,7 @@ struct PlainScan {
                     }
             }
             for index in least { isThere[index] = try advance(index) }
-            steps &+= 1
-            if steps & 0xfff == 0 { try monitor.checkCancellation() }
+            try monitor.checkCancellation()
         }
         for (values, count) in counts where count != 0 {
             let row = PlainChanges.Row(values: values, removed: nil, isInBoth: false, isGone: count < 0)

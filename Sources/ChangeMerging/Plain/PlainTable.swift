@@ -41,8 +41,6 @@ struct PlainTable: Sendable {
     let isVirtual: Bool
     /// True where SQLite's recording does not see the rows.
     let isRecordedByHand: Bool
-    /// True where texts are UTF-8, whose bytes are checked.
-    let isUTF8: Bool
     /// Columns that some index begins with.
     let indexed: Set<Int>
     var foreignKeys: [ForeignKey] = []
@@ -72,6 +70,9 @@ struct PlainTable: Sendable {
         return "SELECT \(sourceList) FROM \(quotedSource)\(rest) ORDER BY " + order.joined(separator: ", ")
     }
 
+    /// All rows of a table with a movable key, the greatest key first.
+    var scanFromTheEnd: String { scan + " DESC" }
+
     /// The condition that names one row by its key, with one argument for each column of the key.
     func condition(inSource: Bool) -> String {
         zip(key, isKeyBinary).enumerated()
@@ -92,8 +93,39 @@ struct PlainTable: Sendable {
             "SELECT \(sourceList) FROM \(quotedSource) WHERE \(condition(inSource: true))",
             key.values,
             keepingStatement: true
-        ) { row in found = try values(of: row, in: connection) }
+        ) { row in found = values(of: row) }
         return found
+    }
+
+    /// What a report says of some columns of a row; large values are not copied.
+    func states(
+        _ columns: [Int],
+        of key: PlainKey,
+        in connection: StoreConnection
+    ) throws -> [StoreMergeConflict.State] {
+        var found: [StoreMergeConflict.State]?
+        let list = columns.map { SQLName.quoted(sourceColumns[$0]) }.joined(separator: ", ")
+        try connection.forEachRow(
+            "SELECT \(list) FROM \(quotedSource) WHERE \(condition(inSource: true))",
+            key.values,
+            keepingStatement: true
+        ) { row in found = columns.indices.map { StoreMergeConflict.State(row, $0) } }
+        guard let found else { throw lostRow(in: connection) }
+        return found
+    }
+
+    /// The row of a key that was read from the same state of the store: that it is not found is never passed over.
+    func knownRow(_ key: PlainKey, in connection: StoreConnection) throws -> [SQLValue] {
+        guard let row = try row(key, in: connection) else { throw lostRow(in: connection) }
+        return row
+    }
+
+    func lostRow(in connection: StoreConnection) -> StoreError {
+        StoreError(
+            .changedMeanwhile,
+            path: connection.location.path,
+            "a row of the table \(name) is not found by its key any more; nothing was merged"
+        )
     }
 
     /// The keys of the rows with these values in some columns; in a table without key, the numbers of the rows.
@@ -139,28 +171,7 @@ struct PlainTable: Sendable {
     }
 
     /// The values of a row that was selected with all columns.
-    ///
-    /// Throws for a text that is not valid: it could not be written again as it is.
-    func values(of row: borrowing StoreRow, in connection: StoreConnection) throws -> [SQLValue] {
-        var values: [SQLValue] = []
-        values.reserveCapacity(columns.count)
-        for column in columns.indices {
-            if isUTF8, row.type(column) == .text {
-                let text = row.withBytes(column) { String(validating: $0, as: UTF8.self) }
-                guard let text else {
-                    throw StoreError(
-                        .incompatible,
-                        path: connection.location.path,
-                        "a text in the table \(name) is not valid UTF-8, and cannot be carried over as it is"
-                    )
-                }
-                values.append(.text(text))
-            } else {
-                values.append(row.value(column))
-            }
-        }
-        return values
-    }
+    func values(of row: borrowing StoreRow) -> [SQLValue] { columns.indices.map { row.value($0) } }
 
     func key(of values: [SQLValue]) -> PlainKey { PlainKey(key.map { values[$0] }) }
 

@@ -60,7 +60,6 @@ package struct ChangeCollector {
             try base.connection.cursor(columns.baseScan), try side.connection.cursor(columns.sideScan)
         )
         var (isBefore, isNow) = (try before.next(), try now.next())
-        var rows = 0
         while isBefore || isNow {
             // What has another key on the side comes afterwards.
             if isNow, now.withRow({ keys.isTarget(RowKey(root: columns.root, key: $0.integer(0))) }) {
@@ -88,8 +87,7 @@ package struct ChangeCollector {
             }
             if order <= 0 { isBefore = try before.next() }
             if order >= 0 { isNow = try now.next() }
-            rows &+= 1
-            if rows & 0xfff == 0 { try monitor.checkCancellation() }
+            try monitor.checkCancellation()
         }
         for (own, shared) in keys.moves(of: columns.root) { try read(own, shared, columns) }
     }
@@ -240,6 +238,7 @@ package struct ChangeCollector {
             }
             if order <= 0 { isBefore = try before.next() }
             if order >= 0 { isNow = try now.next() }
+            try monitor.checkCancellation()
         }
         for link in moved {
             if changes.linksAdded.remove(link) == nil { note(link, of: relation, isAdded: false) }

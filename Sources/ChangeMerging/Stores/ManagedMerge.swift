@@ -9,11 +9,13 @@ package final class ManagedMerge: PlannedMerge {
     package let summary: MergeSummary
     private let sides: MergeSides
     private let commitCount: CommitCount?
+    private let monitor: WorkMonitor
 
-    init(_ plan: MergePlan, of sides: MergeSides, at commitCount: CommitCount?) {
+    init(_ plan: MergePlan, of sides: MergeSides, at commitCount: CommitCount?, monitor: WorkMonitor) {
         self.plan = plan
         self.sides = sides
         self.commitCount = commitCount
+        self.monitor = monitor
         summary = MergeSummary(plan)
     }
 
@@ -50,7 +52,9 @@ package final class ManagedMerge: PlannedMerge {
                 try StoreFence.requireNone(in: connection)
                 try requireSameState()
                 recording = try run.record?(connection)
-                try execution.write()
+                try StoreConnection.stopping([connection, sides.old.connection], by: monitor) {
+                    try execution.write()
+                }
                 if SeededBug.epochNotWritten.isMade { return }
                 let epochs = try StoreMerger.remembered(run.epoch, in: connection)
                 try MetadataWriter.update([StoreMerger.epochKey: epochs], in: connection)

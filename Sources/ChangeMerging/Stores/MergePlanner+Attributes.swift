@@ -45,7 +45,7 @@ extension MergePlanner {
             : try sides.base?.stored(names, of: entity, source.key) ?? [:]
         guard var here = try sides.old.stored(names, of: entity, source.key),
             var there = try sides.shared.stored(names, of: entity, target.key)
-        else { return }
+        else { throw lostObject(entity) }
         if !isJoined, let side = sides.base { unify(&there, of: sides.shared, with: base, of: side, entity) }
         if !isJoined, let side = sides.base { unify(&here, of: sides.old, with: base, of: side, entity) }
         unify(&here, of: sides.old, with: there, of: sides.shared, entity)
@@ -94,6 +94,14 @@ extension MergePlanner {
         let unique = Set(constraints(of: entity).flatMap { $0 })
         if old.updated[source]?.intersection(unique).isSubset(of: taken) == false { holdingOn.insert(target) }
         for side in losers { park(side, side == .shared ? target : source, entity, .bothChanged) }
+    }
+
+    private func lostObject(_ entity: String) -> StoreError {
+        StoreError(
+            .changedMeanwhile,
+            path: sides.shared.connection.location.path,
+            "an object of \(entity) is not found by its key any more; nothing was merged"
+        )
     }
 
     /// Tells equal values in equal words: each store has a file of its own for the same large value.

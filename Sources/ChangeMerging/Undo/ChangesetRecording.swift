@@ -62,14 +62,22 @@ package final class ChangesetRecording: MergeRecording {
         var session: OpaquePointer?
         var code = connection.withHandle { sqlite3session_create($0, "main", &session) }
         self.session = session
+        let keepsTexts = try isManaged || Self.keepsTexts(of: connection)
         // The extension does not know generated columns; a merge of plain stores notes the rows of such tables itself.
         for table in own
-        where code == SQLITE_OK && !table.primaryKey.isEmpty && !table.columns.contains(where: \.isGenerated) {
+        where code == SQLITE_OK && keepsTexts && !table.primaryKey.isEmpty
+            && !table.columns.contains(where: \.isGenerated)
+        {
             code = sqlite3session_attach(session, table.name)
         }
         guard code == SQLITE_OK else {
             throw StoreError(.failed, path: connection.location.path, "SQLite cannot record the merge (code \(code))")
         }
+    }
+
+    /// False where the extension would convert texts, which changes those that are not valid.
+    static func keepsTexts(of connection: StoreConnection) throws -> Bool {
+        try connection.value("PRAGMA encoding")?.text == "UTF-8"
     }
 
     deinit { if let session { sqlite3session_delete(session) } }

@@ -48,16 +48,7 @@ struct RecordedChange {
     private static func value(_ iterator: OpaquePointer?, _ column: Int32, _ get: Getter) -> SQLValue? {
         var pointer: OpaquePointer?
         guard get(iterator, column, &pointer) == SQLITE_OK, let pointer else { return nil }
-        func bytes(_ start: UnsafeRawPointer?) -> UnsafeRawBufferPointer {
-            UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(pointer)))
-        }
-        switch sqlite3_value_type(pointer) {
-        case SQLITE_INTEGER: return .integer(sqlite3_value_int64(pointer))
-        case SQLITE_FLOAT: return .real(sqlite3_value_double(pointer))
-        case SQLITE_TEXT: return .text(String(decoding: bytes(sqlite3_value_text(pointer)), as: UTF8.self))
-        case SQLITE_BLOB: return .blob([UInt8](bytes(sqlite3_value_blob(pointer))))
-        default: return .null
-        }
+        return SQLValue(copying: pointer)
     }
 }
 

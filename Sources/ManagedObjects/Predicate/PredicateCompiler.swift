@@ -157,7 +157,7 @@ package struct PredicateCompiler {
     ) throws(FetchError) -> SQLFragment {
         let one = try value(first, [], scopes)
         if operation == .beginsWith, options.isEmpty, case .constant(.text(let prefix)) = second,
-            let end = Self.end(ofTextsBeginningWith: prefix)
+            let end = Self.end(ofTextsBeginningWith: prefix.string)
         {
             // An index serves this. Texts are ordered by code point, so these lie side by side.
             return "\(one) >= \(value: .text(prefix)) AND \(one) < \(value: .text(end))"

@@ -33,7 +33,7 @@ package struct PredicateEvaluator {
                 case .text(let pattern) = try value(of: second, [], objects)
             else { return false }
             do throws(AbandonedMatch) {
-                return try matchers.matches(text, operation, options, pattern)
+                return try matchers.matches(text.string, operation, options, pattern.string)
             } catch {
                 throw FetchError(entity: entity, keyPath: "", message: error.description)
             }
@@ -102,7 +102,7 @@ package struct PredicateEvaluator {
             guard let object = try object(subject, objects) else { return .null }
             let stored = try object.predicateValue(of: attribute.name).storedForComparison
             guard !options.isEmpty, case .text(let text) = stored else { return stored }
-            return .text(options.folded(text))
+            return .text(options.folded(text.string))
         }
     }
 

@@ -103,7 +103,7 @@ enum PredicateKind: Hashable {
             throw resolver.error(side.names.isEmpty ? other.names : side.names, mismatch)
         }
         guard self == .text, case .text(let text) = stored else { return .constant(stored) }
-        return .constant(.text(options.folded(text)))
+        return .constant(.text(options.folded(text.string)))
     }
 
     private var mismatch: String {

@@ -230,7 +230,7 @@ struct PredicateResolver {
         guard kind == .text else { throw error(left.names + right.names, "this operator is for texts") }
         let pattern = try kind.operand(right, beside: left, [], resolver: self)
         if operation == .matches, case .constant(.text(let text)) = pattern,
-            StringMatcher(.matches, options: options, pattern: text) == nil
+            StringMatcher(.matches, options: options, pattern: text.string) == nil
         {
             throw error(left.names, "this is no regular expression")
         }

@@ -18,17 +18,17 @@ extension SQLFunction {
                     let options = arguments[2].integer
                 else { return .integer(0) }
                 let matches = try kept.matches(
-                    text,
+                    text.string,
                     comparison,
                     StringOptions(rawValue: UInt8(truncatingIfNeeded: options)),
-                    pattern
+                    pattern.string
                 )
                 return .integer(matches ? 1 : 0)
             },
             SQLFunction(name: textFolded, argumentCount: 2) { arguments in
                 guard arguments.count == 2, case .text(let text) = arguments[0], let options = arguments[1].integer
                 else { return arguments.first ?? .null }
-                return .text(StringOptions(rawValue: UInt8(truncatingIfNeeded: options)).folded(text))
+                return .text(StringOptions(rawValue: UInt8(truncatingIfNeeded: options)).folded(text.string))
             },
             SQLFunction(name: numbersSummed, argumentCount: 2) { arguments in
                 guard arguments.count == 2, let aggregate = arguments[1].text.flatMap(PredicateAggregate.init) else {

@@ -77,7 +77,7 @@ struct FetchedResultsQuery {
         case .null: ""
         case .integer(let value): String(value)
         case .real(let value): value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : "\(value)"
-        case .text(let value): value
+        case .text(let value): value.string
         case .blob(let bytes): bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         }
     }

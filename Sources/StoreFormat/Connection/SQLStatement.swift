@@ -5,11 +5,12 @@ final class SQLStatement {
     private let pointer: OpaquePointer
     private let connection: OpaquePointer
     private let path: String
+    private let budget: StepBudget
     /// True while somebody stands on one of its rows, so that nobody else may reuse it.
     private(set) var isAtWork = false
 
     /// Prepares the first statement in `sql`; more than one is an error of ours.
-    init(_ sql: String, connection: OpaquePointer, path: String, isKept: Bool) throws(StoreError) {
+    init(_ sql: String, connection: OpaquePointer, path: String, budget: StepBudget, isKept: Bool) throws(StoreError) {
         var sql = sql
         var pointer: OpaquePointer?
         var isFollowed = false
@@ -39,6 +40,7 @@ final class SQLStatement {
         self.pointer = pointer
         self.connection = connection
         self.path = path
+        self.budget = budget
     }
 
     deinit { sqlite3_finalize(pointer) }
@@ -53,7 +55,11 @@ final class SQLStatement {
             if !arguments.isEmpty { sqlite3_clear_bindings(pointer) }
             isAtWork = false
         }
-        try bind(arguments)
+        try requireCount(of: arguments)
+        try withBound(arguments) { try steps(body) }
+    }
+
+    private func steps(_ body: (borrowing StoreRow) throws -> Bool) throws {
         let row = StoreRow(statement: pointer, columnCount: Int(sqlite3_column_count(pointer)))
         while true {
             let code = sqlite3_step(pointer)
@@ -62,7 +68,7 @@ final class SQLStatement {
             } else if code == SQLITE_DONE {
                 return
             } else {
-                throw SQLiteResult(code: code, of: connection).error(path: path)
+                throw failure(code)
             }
         }
     }
@@ -70,13 +76,14 @@ final class SQLStatement {
     /// Leaves it before its end, which is when SQLite commits what it changed.
     private func leave() throws(StoreError) {
         let code = sqlite3_reset(pointer)
-        guard code == SQLITE_OK else { throw SQLiteResult(code: code, of: connection).error(path: path) }
+        guard code == SQLITE_OK else { throw failure(code) }
     }
 
     /// Makes it ready to be stepped by a cursor.
     func begin(_ arguments: [SQLValue]) throws(StoreError) {
         isAtWork = true
-        try bind(arguments)
+        try requireCount(of: arguments)
+        for (index, argument) in arguments.enumerated() { try check(bind(argument, at: index)) }
     }
 
     /// Goes on to the next row of a statement that was begun; false when there is none.
@@ -84,37 +91,63 @@ final class SQLStatement {
         switch sqlite3_step(pointer) {
         case SQLITE_ROW: true
         case SQLITE_DONE: false
-        case let code: throw SQLiteResult(code: code, of: connection).error(path: path)
+        case let code: throw failure(code)
         }
     }
 
     /// The row that it stands on.
     var row: StoreRow { StoreRow(statement: pointer, columnCount: Int(sqlite3_column_count(pointer))) }
 
-    private func bind(_ arguments: [SQLValue]) throws(StoreError) {
+    private func failure(_ code: Int32) -> StoreError {
+        budget.error(SQLiteResult(code: code, of: connection), path: path)
+    }
+
+    private func requireCount(of arguments: [SQLValue]) throws(StoreError) {
         guard arguments.count == Int(sqlite3_bind_parameter_count(pointer)) else {
             throw StoreError(.failed, path: path, "an SQL statement was given the wrong number of arguments")
         }
-        for (index, argument) in arguments.enumerated() {
-            let code = bind(argument, at: Int32(clamping: index + 1))
-            guard code == SQLITE_OK else { throw SQLiteResult(code: code, of: connection).error(path: path) }
-        }
     }
 
-    private func bind(_ argument: SQLValue, at index: Int32) -> Int32 {
+    private func check(_ code: Int32) throws(StoreError) {
+        guard code == SQLITE_OK else { throw failure(code) }
+    }
+
+    /// Blobs of this size and more are lent to SQLite, which copies smaller ones.
+    private static let leastLent = 65_536
+
+    /// Binds the arguments from `index` on for as long as `body` runs.
+    private func withBound(_ arguments: [SQLValue], from index: Int = 0, _ body: () throws -> Void) throws {
+        var index = index
+        while index < arguments.count {
+            if case .blob(let bytes) = arguments[index], bytes.count >= Self.leastLent {
+                return try bytes.withUnsafeBytes {
+                    let (start, count) = ($0.baseAddress, UInt64($0.count))
+                    // No destructor: the bytes outlive the steps, after which the binding is cleared.
+                    try check(sqlite3_bind_blob64(pointer, Int32(clamping: index + 1), start, count, nil))
+                    defer {
+                        sqlite3_reset(pointer)
+                        sqlite3_clear_bindings(pointer)
+                    }
+                    try withBound(arguments, from: index + 1, body)
+                }
+            }
+            try check(bind(arguments[index], at: index))
+            index += 1
+        }
+        try body()
+    }
+
+    private func bind(_ argument: SQLValue, at place: Int) -> Int32 {
+        let index = Int32(clamping: place + 1)
         // SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
         let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         switch argument {
         case .null: return sqlite3_bind_null(pointer, index)
         case .integer(let value): return sqlite3_bind_int64(pointer, index, value)
         case .real(let value): return sqlite3_bind_double(pointer, index, value)
-        case .text(var text):
-            return text.withUTF8 { bytes in
-                bytes.withMemoryRebound(to: CChar.self) {
-                    // An empty string has no address, and SQLite takes "no address" for null.
-                    guard let start = $0.baseAddress else { return sqlite3_bind_text(pointer, index, "", 0, copied) }
-                    return sqlite3_bind_text64(pointer, index, start, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
-                }
+        case .text(let text):
+            return text.withSQLiteBytes {
+                sqlite3_bind_text64(pointer, index, $0.baseAddress, UInt64($0.count), copied, $1)
             }
         case .blob(let bytes):
             guard !bytes.isEmpty else { return sqlite3_bind_zeroblob(pointer, index, 0) }

@@ -1,11 +1,9 @@
 /// One value as SQLite stores it, with its storage class.
-///
-/// Texts are equal when their bytes are, as in SQLite's own comparison.
 package enum SQLValue: Hashable, Sendable {
     case null
     case integer(Int64)
     case real(Double)
-    case text(String)
+    case text(SQLText)
     case blob([UInt8])
 
     /// The integer, when it is stored as one.
@@ -13,9 +11,11 @@ package enum SQLValue: Hashable, Sendable {
         if case .integer(let value) = self { value } else { nil }
     }
 
-    /// The text, when it is stored as text.
+    package static func text(_ string: String) -> SQLValue { .text(SQLText(string)) }
+
+    /// The text as people and names read it, when it is stored as text.
     package var text: String? {
-        if case .text(let value) = self { value } else { nil }
+        if case .text(let value) = self { value.string } else { nil }
     }
 
     /// The bytes, when they are stored as a blob.
@@ -34,32 +34,15 @@ package enum SQLValue: Hashable, Sendable {
 }
 
 extension SQLValue {
+    /// True for the same storage class and the same bits: 0.0 is not -0.0, nor the integer 0.
     package static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.null, .null): true
         case (.integer(let one), .integer(let other)): one == other
-        case (.real(let one), .real(let other)): one == other
-        case (.text(let one), .text(let other)): one.hasSameBytes(as: other)
+        case (.real(let one), .real(let other)): one.bitPattern == other.bitPattern
+        case (.text(let one), .text(let other)): one == other
         case (.blob(let one), .blob(let other)): one == other
         default: false
-        }
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        switch self {
-        case .null: hasher.combine(0)
-        case .integer(let number):
-            hasher.combine(1)
-            hasher.combine(number)
-        case .real(let number):
-            hasher.combine(2)
-            hasher.combine(number)
-        case .text(let text):
-            hasher.combine(3)
-            text.hashBytes(into: &hasher)
-        case .blob(let bytes):
-            hasher.combine(4)
-            hasher.combine(bytes)
         }
     }
 }

@@ -1,18 +1,20 @@
 internal import CSQLite
 internal import Synchronization
 
-/// The number of steps SQLite's machine may take for one statement, so that a hostile file cannot keep us busy for ever.
+/// The number of steps SQLite's machine may take for one statement, and whether the caller asked to stop meanwhile.
 ///
 /// A page tree in which every entry points at the same page claims more rows than could ever be read. The budget grows
 /// with the size of the file, and is far above what honest work on a file of that size takes.
 final class StepBudget: Sendable {
-    private static let stepsBetweenCalls: Int32 = 10_000
-    private static let callsForAnyFile: Int64 = 4_000
-    private static let bytesPerCall: Int64 = 100
+    private static let stepsBetweenCalls: Int32 = 1_000
+    private static let callsForAnyFile: Int64 = 40_000
+    private static let bytesPerCall: Int64 = 10
 
     private struct State {
-        var allowed = callsForAnyFile
-        var left = callsForAnyFile
+        /// No end, until a size is set.
+        var left = Int64.max
+        var monitor = WorkMonitor.silent
+        var isStopped = false
     }
     private let state = Mutex(State())
 
@@ -29,23 +31,34 @@ final class StepBudget: Sendable {
         )
     }
 
-    /// Sets what a file of `bytes` bytes may cost.
+    /// Sets what the next statement on a file of `bytes` bytes may cost.
     func allow(forBytes bytes: Int64) {
+        state.withLock { $0.left = Self.callsForAnyFile + max(0, bytes) / Self.bytesPerCall }
+    }
+
+    /// Ends statements as soon as the monitor is asked to stop; returns the monitor that did before.
+    func stop(by monitor: WorkMonitor) -> WorkMonitor {
         state.withLock {
-            $0.allowed = Self.callsForAnyFile + max(0, bytes) / Self.bytesPerCall
-            $0.left = $0.allowed
+            let former = $0.monitor
+            $0.monitor = monitor
+            $0.isStopped = false
+            return former
         }
     }
 
-    /// Starts anew, for the next statement.
-    func renew() {
-        state.withLock { $0.left = $0.allowed }
+    /// The error for a result code of SQLite; one that this budget caused says why.
+    func error(_ result: SQLiteResult, path: String) -> StoreError {
+        guard result.primary == SQLITE_INTERRUPT, state.withLock({ $0.isStopped }) else {
+            return result.error(path: path)
+        }
+        return StoreError(.cancelled, path: "", "stopped on request")
     }
 
     private func take() -> Bool {
         state.withLock {
             $0.left -= 1
-            return $0.left > 0
+            if (try? $0.monitor.checkCancellation()) == nil { $0.isStopped = true }
+            return $0.left > 0 && !$0.isStopped
         }
     }
 }

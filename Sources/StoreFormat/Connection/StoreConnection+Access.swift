@@ -38,10 +38,8 @@ extension StoreConnection.Access {
                     )
                 }
             }
-            if self != .liveWriting {
-                budget.allow(forBytes: csqlite_file_size(connection, CSQLiteFileMain))
-                budget.install(on: connection)
-            }
+            if self != .liveWriting { budget.allow(forBytes: csqlite_file_size(connection, CSQLiteFileMain)) }
+            budget.install(on: connection)
         }
         return configuration
     }

@@ -16,7 +16,7 @@ extension StoreConnection {
                 let box = Unmanaged<FunctionBox>.fromOpaque(data).takeUnretainedValue()
                 let arguments = UnsafeBufferPointer(start: values, count: values == nil ? 0 : Int(count))
                 do {
-                    FunctionBox.set(try box.body(arguments.map(FunctionBox.value)), on: context)
+                    FunctionBox.set(try box.body(arguments.map { SQLValue(copying: $0) }), on: context)
                 } catch {
                     sqlite3_result_error(context, "\(error)", -1)
                 }
@@ -41,21 +41,6 @@ private final class FunctionBox: Sendable {
         self.body = body
     }
 
-    static func value(_ pointer: OpaquePointer?) -> SQLValue {
-        switch sqlite3_value_type(pointer) {
-        case SQLITE_INTEGER: .integer(sqlite3_value_int64(pointer))
-        case SQLITE_FLOAT: .real(sqlite3_value_double(pointer))
-        case SQLITE_TEXT: .text(String(decoding: bytes(sqlite3_value_text(pointer), of: pointer), as: UTF8.self))
-        case SQLITE_BLOB: .blob([UInt8](bytes(sqlite3_value_blob(pointer), of: pointer)))
-        default: .null
-        }
-    }
-
-    private static func bytes(_ start: UnsafeRawPointer?, of pointer: OpaquePointer?) -> UnsafeRawBufferPointer {
-        // The order matters: the length is that of the form asked for last.
-        UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(pointer)))
-    }
-
     static func set(_ value: SQLValue, on context: OpaquePointer) {
         // SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
         let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
@@ -63,14 +48,8 @@ private final class FunctionBox: Sendable {
         case .null: sqlite3_result_null(context)
         case .integer(let value): sqlite3_result_int64(context, value)
         case .real(let value): sqlite3_result_double(context, value)
-        case .text(var text):
-            text.withUTF8 { bytes in
-                bytes.withMemoryRebound(to: CChar.self) {
-                    // An empty string has no address, and SQLite takes "no address" for null.
-                    guard let start = $0.baseAddress else { return sqlite3_result_text(context, "", 0, copied) }
-                    sqlite3_result_text64(context, start, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
-                }
-            }
+        case .text(let text):
+            text.withSQLiteBytes { sqlite3_result_text64(context, $0.baseAddress, UInt64($0.count), copied, $1) }
         case .blob(let bytes):
             guard !bytes.isEmpty else { return sqlite3_result_zeroblob(context, 0) }
             bytes.withUnsafeBytes { sqlite3_result_blob64(context, $0.baseAddress, UInt64($0.count), copied) }

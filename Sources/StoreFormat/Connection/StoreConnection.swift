@@ -80,7 +80,7 @@ package final class StoreConnection {
 
     /// The error of the last call that a caller made on the handle itself.
     package var lastError: StoreError {
-        withHandle { SQLiteResult(code: sqlite3_extended_errcode($0), of: $0).error(path: location.path) }
+        withHandle { error(sqlite3_extended_errcode($0), $0) }
     }
 
     /// True when the name at which the store was opened now leads to another file, or to none.
@@ -106,7 +106,27 @@ package final class StoreConnection {
         defer { depth -= 1 }
         guard !sql.utf8.contains(0) else { throw StoreError(.failed, path: location.path, "a statement contains NUL") }
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
-        guard code == SQLITE_OK else { throw SQLiteResult(code: code, of: handle).error(path: location.path) }
+        guard code == SQLITE_OK else { throw error(code, handle) }
+    }
+
+    private func error(_ code: Int32, _ handle: OpaquePointer) -> StoreError {
+        budget.error(SQLiteResult(code: code, of: handle), path: location.path)
+    }
+
+    /// Runs `body`; its statements end with `cancelled` as soon as the monitor is asked to stop, in the midst of a step too.
+    package func stopping<R>(by monitor: WorkMonitor, _ body: () throws -> R) rethrows -> R {
+        try Self.stopping([self], by: monitor, body)
+    }
+
+    /// The same for several connections.
+    package static func stopping<R>(
+        _ connections: [StoreConnection],
+        by monitor: WorkMonitor,
+        _ body: () throws -> R
+    ) rethrows -> R {
+        let formers = connections.map { $0.budget.stop(by: monitor) }
+        defer { for (connection, former) in zip(connections, formers) { _ = connection.budget.stop(by: former) } }
+        return try body()
     }
 
     /// Calls `body` with each row in turn; the rows are streamed, and a body that throws ends the loop.
@@ -122,7 +142,8 @@ package final class StoreConnection {
         defer { depth -= 1 }
         let statement =
             try isKept
-            ? keptStatement(sql) : SQLStatement(sql, connection: handle, path: location.path, isKept: false)
+            ? keptStatement(sql)
+            : SQLStatement(sql, connection: handle, path: location.path, budget: budget, isKept: false)
         try statement.run(arguments) {
             try body($0)
             return true
@@ -133,7 +154,7 @@ package final class StoreConnection {
     package func cursor(_ sql: String, _ arguments: [SQLValue] = []) throws -> StoreCursor {
         let handle = try beginStatement(until: Deadline(after: lockTimeout))
         defer { depth -= 1 }
-        let statement = try SQLStatement(sql, connection: handle, path: location.path, isKept: false)
+        let statement = try SQLStatement(sql, connection: handle, path: location.path, budget: budget, isKept: false)
         try statement.begin(arguments)
         return StoreCursor(statement)
     }
@@ -242,7 +263,13 @@ package final class StoreConnection {
             lastStatement = (sql, statement)
             return statement
         }
-        let statement = try SQLStatement(sql, connection: try openHandle(), path: location.path, isKept: true)
+        let statement = try SQLStatement(
+            sql,
+            connection: try openHandle(),
+            path: location.path,
+            budget: budget,
+            isKept: true
+        )
         lastStatement = nil
         if statements.count >= 128 { statements = statements.filter(\.value.isAtWork) }
         if statements[key] == nil { statements[key] = statement }

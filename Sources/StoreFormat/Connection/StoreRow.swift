@@ -24,34 +24,22 @@ package struct StoreRow: ~Copyable {
         sqlite3_column_double(statement, Int32(truncatingIfNeeded: column))
     }
 
-    /// The text of a value that is stored as text, with invalid bytes repaired; nil for every other storage class.
+    /// The text as people and names read it, when it is stored as text; ``value(_:)`` has its exact bytes.
     package func text(_ column: Int) -> String? {
         guard type(column) == .text else { return nil }
-        let index = Int32(truncatingIfNeeded: column)
-        guard let start = sqlite3_column_text(statement, index) else { return nil }
-        let count = Int(sqlite3_column_bytes(statement, index))
-        return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+        return SQLText(copying: stored(column)).string
     }
+
+    /// It takes a connection without a mutex, as all of ours are: there a value of a row is as good as any other.
+    func stored(_ column: Int) -> OpaquePointer? { sqlite3_column_value(statement, Int32(truncatingIfNeeded: column)) }
 
     /// Lends the bytes of a text or a blob as they are stored; they are gone when `body` returns.
     package func withBytes<R>(_ column: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
-        let index = Int32(truncatingIfNeeded: column)
-        // The order matters: asking for the blob first keeps SQLite from converting a text to another encoding.
-        let start = sqlite3_column_blob(statement, index)
-        let count = Int(sqlite3_column_bytes(statement, index))
-        return try body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
+        try SQLValue.withBytes(of: stored(column), body)
     }
 
     /// The value with its storage class, copied.
-    package func value(_ column: Int) -> SQLValue {
-        switch type(column) {
-        case .integer: .integer(integer(column))
-        case .real: .real(real(column))
-        case .text: .text(text(column) ?? "")
-        case .blob: .blob(withBytes(column) { [UInt8]($0) })
-        case .null: .null
-        }
-    }
+    package func value(_ column: Int) -> SQLValue { SQLValue(copying: stored(column)) }
 
     /// True when a value is the same as one of another row, storage class and all; nothing is copied.
     package func holds(_ column: Int, sameAs other: borrowing StoreRow, _ otherColumn: Int) -> Bool {
@@ -60,10 +48,10 @@ package struct StoreRow: ~Copyable {
         switch type {
         case .null: return true
         case .integer: return integer(column) == other.integer(otherColumn)
-        case .real: return real(column) == other.real(otherColumn)
+        case .real: return real(column).bitPattern == other.real(otherColumn).bitPattern
         case .text, .blob:
             return withBytes(column) { bytes in
-                other.withBytes(otherColumn) { bytes.count == $0.count && bytes.elementsEqual($0) }
+                other.withBytes(otherColumn) { bytes.count == $0.count && SQLValue.order(bytes, $0) == 0 }
             }
         }
     }

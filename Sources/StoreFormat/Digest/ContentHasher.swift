@@ -12,6 +12,8 @@ struct ContentHasher: ~Copyable {
     private var hash = SHA256()
     private let buffer: UnsafeMutableRawBufferPointer
     private var count = 0
+    /// How many bytes were hashed so far; what waits in the buffer is not counted.
+    private(set) var byteCount = 0
 
     init() {
         buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.capacity + Self.reserve, alignment: 16)
@@ -66,7 +68,10 @@ struct ContentHasher: ~Copyable {
         guard let start = bytes.baseAddress else { return }
         if bytes.count > Self.capacity - count {
             flush()
-            guard bytes.count <= Self.capacity else { return hash.update(bufferPointer: bytes) }
+            guard bytes.count <= Self.capacity else {
+                byteCount &+= bytes.count
+                return hash.update(bufferPointer: bytes)
+            }
         }
         buffer.baseAddress?.advanced(by: count).copyMemory(from: start, byteCount: bytes.count)
         count &+= bytes.count
@@ -74,26 +79,16 @@ struct ContentHasher: ~Copyable {
 
     /// Adds one value of a row with its storage class.
     ///
-    /// The value is asked for once and then read, which costs half of asking the statement for each of its parts. It
-    /// takes a connection without a mutex, as all of ours are: there a value of a row is as good as any other.
+    /// The value is asked for once and then read, which costs half of asking the statement for each of its parts.
     mutating func append(_ row: borrowing StoreRow, _ column: Int) {
-        guard let value = sqlite3_column_value(row.statement, Int32(truncatingIfNeeded: column)) else {
-            return appendNull()
-        }
+        guard let value = row.stored(column) else { return appendNull() }
         switch sqlite3_value_type(value) {
         case SQLITE_INTEGER: append(sqlite3_value_int64(value))
         case SQLITE_FLOAT: append(sqlite3_value_double(value))
-        case SQLITE_TEXT: appendBytes(of: value, .text)
-        case SQLITE_BLOB: appendBytes(of: value, .blob)
+        case SQLITE_TEXT: SQLValue.withBytes(of: value) { append($0, .text) }
+        case SQLITE_BLOB: SQLValue.withBytes(of: value) { append($0, .blob) }
         default: appendNull()
         }
-    }
-
-    /// Asking for the blob first keeps SQLite from converting a text to another encoding.
-    private mutating func appendBytes(of value: OpaquePointer, _ storageClass: StorageClass) {
-        let start = sqlite3_value_blob(value)
-        let count = Int(sqlite3_value_bytes(value))
-        append(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count), storageClass)
     }
 
     /// Ends the digest and returns it in lower-case hexadecimal.
@@ -115,6 +110,7 @@ struct ContentHasher: ~Copyable {
 
     private mutating func flush() {
         hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        byteCount &+= count
         count = 0
     }
 

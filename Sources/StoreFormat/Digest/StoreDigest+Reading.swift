@@ -75,6 +75,24 @@ extension StoreDigest {
         greatestRow: Int = 8 << 20,
         monitor: WorkMonitor = .silent
     ) throws -> Table {
+        try connection.stopping(by: monitor) {
+            try digest(
+                of: table,
+                in: connection,
+                rowsBefore: rowsBefore,
+                greatestRow: greatestRow,
+                reportingTo: monitor
+            )
+        }
+    }
+
+    private static func digest(
+        of table: StoreSchema.Table,
+        in connection: StoreConnection,
+        rowsBefore: Int64,
+        greatestRow: Int,
+        reportingTo monitor: WorkMonitor
+    ) throws -> Table {
         // SQLite opens no single value of a table with generated columns, or without a row number.
         guard let rowID = table.rowIDName, !table.columns.contains(where: { $0.generation != .none }) else {
             return try digest(wholeRowsOf: table, in: connection, rowsBefore: rowsBefore, monitor: monitor)
@@ -106,19 +124,24 @@ extension StoreDigest {
         let list = columns.isEmpty ? "NULL" : columns.map(SQLName.quoted).joined(separator: ", ")
         var hasher = head(of: table, columns)
         var rows: Int64 = 0
+        var checked = 0
         let count = columns.count
         let rest = condition.map { " WHERE \($0)" } ?? ""
         try connection.forEachRow("SELECT \(list) FROM \(SQLName.quoted(table.name)) NOT INDEXED\(rest)") { row in
             for column in 0..<count { hasher.append(row, column) }
             rows &+= 1
-            if rows & 0x3fff == 0 {
+            if rows & 0x3fff == 0 || hasher.byteCount > checked {
                 try monitor.checkCancellation()
                 monitor.report(.proving, rowsBefore + rows, of: 0)
+                checked = hasher.byteCount + bytesBetweenChecks
             }
         }
         hasher.append(rows)
         return Table(name: table.name, rows: rows, digest: hasher.finish())
     }
+
+    /// What is hashed in much less time than a caller who asked to stop is made to wait.
+    private static let bytesBetweenChecks = 16 << 20
 
     /// The same digest, without ever holding a whole text or blob.
     private static func digest(
@@ -148,6 +171,7 @@ extension StoreDigest {
                 }
                 var isBegun = false
                 try reader.read(row: row.integer(0)) { size, piece in
+                    try monitor.checkCancellation()
                     if !isBegun { hasher.beginBytes(count: size, type == "text" ? .text : .blob) }
                     isBegun = true
                     hasher.appendPlain(piece)
@@ -186,7 +210,7 @@ extension StoreDigest {
         for pragma in ["encoding", "user_version", "application_id"] {
             switch try connection.value("PRAGMA " + pragma) {
             case .integer(let number): hasher.append(number)
-            case .text(let text): hasher.append(text)
+            case .text(let text): hasher.append(text.string)
             default: hasher.appendNull()
             }
         }

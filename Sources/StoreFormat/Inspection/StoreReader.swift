@@ -89,7 +89,7 @@ package struct StoreReader: Sendable {
             try checkHeader(location, vetted)
             let connection = try open(location, .immutable)
             defer { try? connection.close() }
-            return try body(try view(connection, vetted, token, .immutable))
+            return try connection.stopping(by: monitor) { try body(view(connection, vetted, token, .immutable)) }
         }
         guard try Self.token(of: location, in: vetted.folder) == token else { return nil }
         return try result.get()
@@ -138,7 +138,7 @@ package struct StoreReader: Sendable {
         do {
             let connection = try open(own, .privateCopy)
             defer { try? connection.close() }
-            return try body(try view(connection, vetted, token, .privateCopy))
+            return try connection.stopping(by: monitor) { try body(view(connection, vetted, token, .privateCopy)) }
         } catch let error as StoreError where error.path == own.path {
             // SQLite undid in the copy what a writer had begun in a file of zero bytes.
             let isEmpty = error.code == .notADatabase && (try? temporary.directory.status(of: own.name))?.size == 0
@@ -188,7 +188,7 @@ package struct StoreReader: Sendable {
         } catch let error as StoreError {
             throw UnreadableStore(error) ?? error
         }
-        return try body(try view(connection, vetted, token, .live))
+        return try connection.stopping(by: monitor) { try body(view(connection, vetted, token, .live)) }
     }
 
     // MARK: Parts

@@ -92,7 +92,7 @@ extension AttributeValue {
         case .null: .null
         case .integer(let value): .integer(value)
         case .real(let value): .real(value)
-        case .text(let value): .string(value)
+        case .text(let value): .string(value.string)
         case .blob(let value): .data(Data(value))
         }
     }

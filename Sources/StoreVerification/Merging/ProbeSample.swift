@@ -194,8 +194,8 @@ struct ProbeSample {
                     default: nil
                     }
                 return data.flatMap { AttributeValue.data($0).stored(for: attribute) } ?? value
-            case .text(let text) where text.utf8.count > mostBytes:
-                return .text("\(text.prefix(mostBytes / 4)) \(key)")
+            case .text(let text) where text.byteCount > mostBytes:
+                return .text("\(text.string.prefix(mostBytes / 4)) \(key)")
             default: return value
             }
         }

@@ -120,7 +120,7 @@ extension ScenarioRun {
         case .null: "null"
         case .integer(let number): "\(number)"
         case .real(let number): "\(number)"
-        case .text(let text): text
+        case .text(let text): text.description
         case .blob(let bytes): bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         }
     }

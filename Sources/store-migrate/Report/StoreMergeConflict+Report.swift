@@ -75,7 +75,7 @@ extension StoredValue {
         case (.date, .integer(let seconds)): date(Double(seconds)) ?? text
         case (.boolean, .integer(0)): "false"
         case (.boolean, .integer(1)): "true"
-        case (.uuid, .bytes(let bytes)) where bytes.count == 16: Self.uuid(bytes)
+        case (.uuid, .bytes(let value)) where value.bytes.count == 16: Self.uuid(value.bytes)
         default: text
         }
     }

@@ -96,14 +96,19 @@ extension StoreMergeConflict.State {
 }
 
 extension StoredValue {
-    /// The value as a person reads it.
+    /// Bytes of this size and more are not shown, but their number.
+    private static let mostBytes = 128
+
+    /// The value as a person reads it; bytes, and a text that is not valid Unicode, are the SQL expression that makes them.
     var text: String {
         switch self {
         case .null: "(null)"
         case .integer(let number): String(number)
         case .real(let number): "\(number)"
-        case .text(let text): text
-        case .bytes(let bytes): "(\(Figures.bytes(Int64(bytes.count))))"
+        case .text(let text): text.description
+        case .bytes(let value) where value.bytes.count > Self.mostBytes:
+            "(\(Figures.bytes(Int64(value.bytes.count))))"
+        case .bytes(let value): "x'" + value.bytes.map { Figures.hexadecimal(UInt32($0), digits: 2) }.joined() + "'"
         }
     }
 }

@@ -92,7 +92,7 @@ struct StoreDifferenceTests {
         #expect(
             found == [
                 "updated t integer(1) v", "deleted t integer(2) ", "inserted t integer(3) ",
-                "updated k text(\"a\"),integer(1) v", "deleted bag  ", "inserted bag  ", "inserted extra integer(7) ",
+                "updated k text(a),integer(1) v", "deleted bag  ", "inserted bag  ", "inserted extra integer(7) ",
             ]
         )
         #expect(summary.definitions == ["extra", "i"])

@@ -1,6 +1,7 @@
 import ChangeMerging
 import SafeFiles
 import StoreFormat
+import Synchronization
 import Testing
 
 @Suite("Refusing to merge stores that are none of Core Data's")
@@ -20,13 +21,73 @@ struct PlainRefusalTests {
         #expect(try written.plan().summary.refusals == [.modelsDiffer(entity: "f", property: nil)])
     }
 
-    @Test("A text that is not valid stops the merge before it is written as another")
-    func invalidTexts() throws {
-        let triple = try PlainTriple("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")
-        try triple.execute("INSERT INTO t VALUES (1, CAST(x'61ff' AS TEXT))", in: "old")
-        let error = #expect(throws: StoreError.self) { try triple.plan() }
-        #expect(error?.code == .incompatible)
-        #expect(try triple.rows("SELECT * FROM t").isEmpty)
+    @Test("Without a base, a table whose rows only SQLite numbered is refused, unless an identity is named")
+    func unidentified() throws {
+        let triple = try PlainTriple("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, 'a')")
+        try triple.execute("INSERT INTO t VALUES (2, 'b')", in: "old")
+
+        let refused = try triple.plan(hasBase: false).summary.refusals
+        #expect(refused == [.unidentified(table: "t")])
+        #expect(refused.map(\.kind) == [.needsDecision])
+
+        try triple.merge(MergeSettings(identities: ["t": ["v"]]), hasBase: false)
+        #expect(try triple.rows("SELECT * FROM t") == ["1 a", "2 b"])
+    }
+
+    @Test("A row that is gone between plan and execution fails the merge, and nothing is written")
+    func lostRow() throws {
+        let triple = try PlainTriple(
+            "CREATE TABLE t (k TEXT PRIMARY KEY, v); INSERT INTO t VALUES ('a', 1), ('b', 2)"
+        )
+        try triple.execute("UPDATE t SET v = 3", in: "old")
+        let plan = try triple.plan()
+        try triple.execute("DELETE FROM t WHERE k = 'b'", in: "old")
+
+        let error = #expect(throws: StoreError.self) {
+            try plan.carryOut(MergeRun(epoch: "1", deadline: Deadline(after: .seconds(60))))
+        }
+        #expect(error?.code == .changedMeanwhile)
+        #expect(try triple.rows("SELECT v FROM t") == ["1", "2"])
+    }
+
+    @Test("A constraint that skips or replaces rows does neither in a merge", arguments: ["IGNORE", "REPLACE"])
+    func conflictClauses(_ clause: String) throws {
+        let triple = try PlainTriple(
+            "CREATE TABLE t (k TEXT PRIMARY KEY, v INT, n INT NOT NULL ON CONFLICT \(clause) DEFAULT 7);"
+                + "CREATE UNIQUE INDEX i ON t (v) WHERE v > 0; INSERT INTO t VALUES ('a', 1, 1)"
+        )
+        try triple.execute("INSERT INTO t VALUES ('b', 2, 1)", in: "old")
+        try triple.execute("INSERT INTO t VALUES ('c', 2, 1)", in: "shared")
+        try triple.merge()
+        #expect(try triple.rows("SELECT k, v FROM t ORDER BY k") == ["a 1", "c 2"])
+        #expect(triple.parked.map(\.key) == [[.text("b")]])
+    }
+
+    @Test("A merge that is asked to stop ends between rows, and inside one long step of SQLite", arguments: [1, 400])
+    func cancelled(_ patience: Int) throws {
+        let triple = try PlainTriple(
+            "CREATE TABLE t (k INTEGER PRIMARY KEY, v); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+                + "WHERE i < 100000) INSERT INTO t SELECT i, i FROM n"
+        )
+        try triple.execute("UPDATE t SET v = v + 1", in: "old")
+        let asked = Atomic(0)
+        let monitor = WorkMonitor(isCancelled: { asked.wrappingAdd(1, ordering: .relaxed).newValue > patience })
+        let merger = StoreMerger(
+            base: MergePlace(try triple.connection("base")),
+            old: MergePlace(try triple.connection("old")),
+            shared: MergePlace(try triple.connection("shared")),
+            monitor: monitor
+        )
+        let error = #expect(throws: StoreError.self) { try merger.plan() }
+        #expect(error?.code == .cancelled)
+
+        let connection = try triple.connection("shared")
+        let long = "SELECT count(*) FROM t AS a, t AS b WHERE a.v + b.v = 0"
+        let stopped = #expect(throws: StoreError.self) {
+            try connection.stopping(by: WorkMonitor(isCancelled: { true })) { try connection.value(long) }
+        }
+        #expect(stopped?.code == .cancelled)
+        #expect(try connection.value("SELECT 1") == .integer(1))
     }
 
     @Test("A table with no number left for another row is told")

@@ -72,7 +72,7 @@ final class PlainTriple {
                         case .null: "-"
                         case .integer(let number): String(number)
                         case .real(let number): String(number)
-                        case .text(let text): text
+                        case .text(let text): text.description
                         case .blob(let bytes): "\(bytes)"
                         }
                     }

@@ -39,10 +39,10 @@ struct UniquenessPropertyTests {
         let merged = Set(try Self.texts(shared))
         // Each change gave a text that nobody had before.
         for text in oldBefore.subtracting(formerTexts) {
-            #expect(merged.contains(text) || parked.contains(.text(text)), "\(text), seed \(seed): \(plan)")
+            #expect(merged.contains(text) || parked.contains(.text(SQLText(text))), "\(text), seed \(seed): \(plan)")
         }
         for text in sharedBefore.subtracting(formerTexts) {
-            #expect(merged.contains(text) || parked.contains(.text(text)), "\(text), seed \(seed): \(plan)")
+            #expect(merged.contains(text) || parked.contains(.text(SQLText(text))), "\(text), seed \(seed): \(plan)")
         }
         let codes = "SELECT count(ZCODE) - count(DISTINCT ZCODE) FROM ZTAG"
         #expect(try shared.connection.value(codes) == .integer(0), "seed \(seed)")

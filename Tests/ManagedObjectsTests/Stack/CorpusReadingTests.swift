@@ -64,7 +64,7 @@ struct CorpusReadingTests {
         case (.date(let value), _): value.timeIntervalSinceReferenceDate == stored.number
         case (.decimal(let value), .text(let text)): value.isNaN && text == "NaN"
         case (.decimal(let value), _): Double(value.description) == stored.number
-        case (.string(let value), .text(let text)), (.uri(let value), .text(let text)): value == text
+        case (.string(let value), .text(let text)), (.uri(let value), .text(let text)): value == text.string
         case (.uuid(let value), .blob(let bytes)): withUnsafeBytes(of: value.uuid) { [UInt8]($0) } == bytes
         case (.data(let value), .blob(let bytes)): [UInt8](value) == bytes || [1] + [UInt8](value) == bytes
         case (.externalData(let file), .blob(let bytes)): [2] + Array(file.fileName.utf8) + [0] == bytes

@@ -15,9 +15,7 @@ struct ExactTextTests {
         #expect(Set([SQLValue.text(Self.composed), .text(Self.decomposed), .text(Self.composed)]).count == 2)
         #expect(SQLValue.text(Self.composed) == .text(Self.composed))
         #expect(SQLValue.text("1") != .blob([49]) && SQLValue.integer(1) != .real(1))
-        #expect(SQLValue.real(0) == .real(-0.0))
-        #expect(Set([SQLValue.real(0), .real(-0.0)]).count == 1)
-        #expect(SQLValue.real(.nan) != .real(.nan))
+        #expect(SQLValue.real(0) != .real(-0.0))
         #expect(Set([SQLValue.null, .null, .integer(0), .real(0), .text(""), .blob([])]).count == 5)
     }
 

@@ -1,0 +1,68 @@
+import ChangeMerging
+import StoreFormat
+import TestSupport
+import Testing
+
+/// SQLite gives the number of a deleted last row to the next one.
+@Suite("A row that got the number of a deleted one is not merged with it")
+struct PlainReusedKeyTests {
+    private static let schema = """
+        CREATE TABLE t (k INTEGER PRIMARY KEY, v TEXT, w TEXT); INSERT INTO t VALUES (1, 'a', 'aa'), (2, 'b', 'bb');
+        CREATE TABLE c (id INTEGER PRIMARY KEY, t INTEGER REFERENCES t (k), n TEXT); INSERT INTO c VALUES (1, 2, 'x');
+        """
+
+    @Test("The old side's new row gets another number, and the row that the shared side edited stays")
+    func oldSide() throws {
+        let triple = try PlainTriple(Self.schema)
+        try triple.execute(
+            "DELETE FROM t WHERE k = 2; INSERT INTO t (v, w) VALUES ('new', 'neu'); INSERT INTO c VALUES (2, 2, 'y')",
+            in: "old"
+        )
+        try triple.execute("UPDATE t SET w = 'edited' WHERE k = 2", in: "shared")
+
+        let (summary, _) = try triple.merge()
+
+        #expect(try triple.rows("SELECT * FROM t") == ["1 a aa", "2 b edited", "3 new neu"])
+        #expect(try triple.rows("SELECT * FROM c") == ["1 2 x", "2 3 y"])
+        #expect(summary.conflicts.map(\.reason) == [.editedAndDeleted])
+        #expect(summary.conflicts.map(\.old) == [.deleted])
+    }
+
+    @Test("The shared side's new row stays, and the row that the old side edited comes back under another number")
+    func sharedSide() throws {
+        let triple = try PlainTriple(Self.schema)
+        try triple.execute("UPDATE t SET w = 'edited' WHERE k = 2", in: "old")
+        try triple.execute("DELETE FROM t WHERE k = 2; INSERT INTO t (v, w) VALUES ('new', 'neu')", in: "shared")
+
+        let (summary, _) = try triple.merge(MergeSettings(policy: .mergeByPropertyObjectTrump))
+
+        #expect(try triple.rows("SELECT * FROM t") == ["1 a aa", "2 new neu", "3 b edited"])
+        #expect(summary.conflicts.map(\.shared) == [.deleted])
+    }
+
+    @Test("A row that was rewritten is merged by columns where its number cannot have been given out twice")
+    func rewritten() throws {
+        let triple = try PlainTriple(Self.schema)
+        try triple.execute("UPDATE t SET v = 'new', w = 'neu' WHERE k = 1", in: "old")
+        try triple.execute("UPDATE t SET w = 'edited' WHERE k = 1", in: "shared")
+
+        try triple.merge()
+
+        #expect(try triple.rows("SELECT * FROM t") == ["1 new edited", "2 b bb"])
+    }
+
+    @Test("The last row is merged by columns where a value of it is left", arguments: ["", " AUTOINCREMENT"])
+    func edited(_ option: String) throws {
+        let triple = try PlainTriple(
+            "CREATE TABLE t (k INTEGER PRIMARY KEY\(option), v TEXT, w TEXT, x); INSERT INTO t VALUES (1, 'a', 'aa', 7)"
+        )
+        // A number that was given out twice cannot be in a table with AUTOINCREMENT.
+        let all = option.isEmpty ? "" : ", x = 8"
+        try triple.execute("UPDATE t SET v = 'new', w = 'neu'\(all)", in: "old")
+        try triple.execute("UPDATE t SET w = 'edited'", in: "shared")
+
+        try triple.merge()
+
+        #expect(try triple.rows("SELECT v, w FROM t") == ["new edited"])
+    }
+}
