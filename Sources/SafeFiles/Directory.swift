@@ -73,8 +73,22 @@ package final class Directory: Sendable {
 
     /// The same of those names that are wanted: only these are put in order, which is what costs in a large folder.
     package func entries(where isWanted: (String) -> Bool) throws(FileError) -> [String] {
-        let names = try perform("list") { number throws(Errno) in try operations.entries(of: number) }
-        return names.filter(isWanted).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        let names = try perform("list") { number throws(Errno) in
+            var names: [String] = []
+            try operations.entries(of: number) { if isWanted($0) { names.append($0) } }
+            return names
+        }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// The same names, for a folder that may hold very many.
+    package func names() throws(FileError) -> NameList {
+        try perform("list") { number throws(Errno) in
+            var names = NameList()
+            try operations.entries(of: number) { names.append($0) }
+            names.putInOrder()
+            return names
+        }
     }
 
     package func openDirectory(_ name: String) throws(FileError) -> Directory {

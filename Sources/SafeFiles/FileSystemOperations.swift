@@ -20,8 +20,8 @@ package protocol FileSystemOperations: Sendable {
     func statusOfTarget(of name: String, in directory: Int32) throws(Errno) -> FileStatus
     /// True when this user may write the file, or make and remove names in the folder, that has the name.
     func allowsWriting(_ name: String, in directory: Int32) throws(Errno) -> Bool
-    /// The names in a folder that are valid UTF-8, unsorted, without `.` and `..`.
-    func entries(of directory: Int32) throws(Errno) -> [String]
+    /// Hands over the names in a folder that are valid UTF-8, unsorted, without `.` and `..`.
+    func entries(of directory: Int32, _ body: (String) -> Void) throws(Errno)
     /// True for an open file that has an access control list beyond its mode, or hands one down.
     func hasAccessList(_ descriptor: Int32) throws(Errno) -> Bool
     func freeBytes(on descriptor: Int32) throws(Errno) -> Int64

@@ -62,7 +62,7 @@ package struct LinuxFileSystem: FileSystemOperations {
         try Self.value { clinux_has_access_list(descriptor) } != 0
     }
 
-    package func entries(of directory: Int32) throws(Errno) -> [String] {
+    package func entries(of directory: Int32, _ body: (String) -> Void) throws(Errno) {
         // A stream owns its descriptor and moves its position, so it gets one of its own.
         let descriptor = try Self.value {
             clinux_openat2(directory, ".", UInt64(O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0, 0)
@@ -73,17 +73,16 @@ package struct LinuxFileSystem: FileSystemOperations {
             throw error
         }
         defer { closedir(stream) }
-        var names: [String] = []
         while true {
             errno = 0
             guard let entry = readdir(stream) else {
                 guard errno == 0 else { throw Errno(rawValue: errno) }
-                return names
+                return
             }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if let name, name != ".", name != ".." { names.append(name) }
+            if let name, name != ".", name != ".." { body(name) }
         }
     }
 

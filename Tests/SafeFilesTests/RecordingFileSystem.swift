@@ -113,8 +113,8 @@ extension RecordingFileSystem {
         try record("hasAccessList") { () throws(Errno) in try system.hasAccessList(descriptor) }
     }
 
-    package func entries(of directory: Int32) throws(Errno) -> [String] {
-        try record("entries") { () throws(Errno) in try system.entries(of: directory) }
+    package func entries(of directory: Int32, _ body: (String) -> Void) throws(Errno) {
+        try record("entries") { () throws(Errno) in try system.entries(of: directory, body) }
     }
 
     package func freeBytes(on descriptor: Int32) throws(Errno) -> Int64 {

@@ -36,13 +36,17 @@ struct BackupFolderTests {
         #expect(first.manifest == second.manifest)
     }
 
-    @Test("Of two backups of one second the newer is kept, also under the names of earlier versions", arguments: [true, false])
+    @Test(
+        "Of two backups of one second the newer is kept, also under the names of earlier versions",
+        arguments: [true, false]
+    )
     func prunesWithinOneSecond(_ isEarlierVersion: Bool) throws {
         var names: [String] = []
         for _ in 1...11 {
             let path = try folder.add(world.stores.location("one.sqlite").url, at: date(0)).path
             guard let name = path.split(separator: "/").last.map(String.init) else { continue }
-            guard isEarlierVersion, let mark = name.firstIndex(of: "_"), let number = Int(name[mark...].dropFirst().prefix(2))
+            guard isEarlierVersion, let mark = name.firstIndex(of: "_"),
+                let number = Int(name[mark...].dropFirst().prefix(2))
             else {
                 names.append(name)
                 continue

@@ -42,14 +42,37 @@ struct ManifestCodingTests {
     @Test("Members are taken out of it wherever they are written as ours are", arguments: [1, 2, 300])
     func parts(count: Int) throws {
         let bytes = try manifest(members: count).encoded()
-        let text = ManifestText(bytes)
-        #expect(text.members.count == count)
-        #expect(text.frame.count == ManifestText(try manifest(members: 1).encoded()).frame.count)
+        let whole = try text(bytes)
+        #expect(whole.isWhole)
+        #expect(whole.members == manifest(members: count).members)
+        #expect(whole.frame.count == (try text(manifest(members: 1).encoded()).frame.count))
         for other in [
             #"{"formatVersion":2,"members":[{}]}"#, "  \"members\" : [\n    {\n", "", "\n", "  \"members\" : [\n    {",
         ] {
-            let text = ManifestText(Array(other.utf8))
-            #expect(text.members.isEmpty)
+            #expect(try text(Array(other.utf8)).members.isEmpty)
+        }
+    }
+
+    /// A text that comes a byte at a time.
+    private func text(_ bytes: [UInt8]) throws -> ManifestText {
+        var text = ManifestText(from: "-", ArchiveLimits())
+        for byte in bytes { try withUnsafeBytes(of: byte) { try text.add($0) } }
+        try text.finish()
+        return text
+    }
+
+    @Test("The frame and each member of a text have limits of their own")
+    func limits() throws {
+        let bytes = try manifest(members: 3).encoded()
+        for change: (inout ArchiveLimits) -> Void in [
+            { $0.members = 2 }, { $0.manifestFrameBytes = 100 }, { $0.memberTextBytes = 20 }, { $0.manifestParts = 3 },
+        ] {
+            var limits = ArchiveLimits()
+            change(&limits)
+            let error = #expect(throws: BackupError.self) {
+                try BackupManifest(decoding: bytes, from: "-", limits)
+            }
+            #expect(error?.code == .tooLarge)
         }
     }
 

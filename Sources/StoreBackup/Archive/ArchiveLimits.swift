@@ -1,14 +1,18 @@
 /// How much an archive may ask of whoever unpacks it; whoever makes one keeps to the same.
 package struct ArchiveLimits: Sendable {
-    /// The bytes of the manifest.
-    package var manifestBytes = 16 << 20
-    package var members = 100_000
-    /// What the manifest may consist of; a member takes fewer than twenty parts.
+    /// The bytes of the manifest; a member takes a few hundred.
+    package var manifestBytes = 64 << 20
+    package var members = 250_000
+    /// The bytes of the manifest without its members.
+    package var manifestFrameBytes = 16 << 20
+    /// What these may consist of.
     package var manifestParts = 2_000_000
+    /// The bytes that the manifest may tell one member with.
+    package var memberTextBytes = 8 << 10
     /// The bytes of one component of a member's name.
     package var nameBytes = 255
     /// The bytes of the table of contents that a zip file ends with.
-    package var contentsBytes: Int64 = 12 << 20
+    package var contentsBytes: Int64 = 32 << 20
     /// What the members may hold for each byte of the archive, beyond `unquestionedBytes`.
     package var ratio: Int64 = 200
     /// What they may hold whatever the archive's size.

@@ -130,23 +130,36 @@ package final class ArchiveWriter {
         bytes: Int64,
         _ read: (_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int64) throws -> Int
     ) throws {
+        try add(name, bytes: bytes) { put in
+            var offset: Int64 = 0
+            while offset < bytes {
+                let wanted = Int(min(Int64(piece.count), bytes - offset))
+                let count = try read(UnsafeMutableRawBufferPointer(rebasing: piece[..<wanted]), offset)
+                guard count == wanted else {
+                    throw BackupError(.failed, path: sink.file.path, "\(name) became shorter while it was archived")
+                }
+                try put(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+                offset += Int64(count)
+            }
+        }
+    }
+
+    /// Adds a member of exactly `bytes` bytes, which `content` hands over piece by piece.
+    package func add(
+        _ name: String,
+        bytes: Int64,
+        _ content: (_ put: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws {
         carchive_describe(entry, name, bytes)
         try check(carchive_write_header(archive, entry))
-        var offset: Int64 = 0
-        while offset < bytes {
-            let wanted = Int(min(Int64(piece.count), bytes - offset))
-            let count = try read(UnsafeMutableRawBufferPointer(rebasing: piece[..<wanted]), offset)
-            guard count == wanted else {
-                throw BackupError(.failed, path: sink.file.path, "\(name) became shorter while it was archived")
-            }
-            var done = 0
-            while done < count {
-                let written = archive_write_data(archive, piece.baseAddress?.advanced(by: done), count - done)
+        try content { bytes in
+            var rest = bytes
+            while !rest.isEmpty {
+                let written = archive_write_data(archive, rest.baseAddress, rest.count)
                 guard written > 0 else { throw failure() }
-                done += written
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
             }
-            offset += Int64(count)
-            contentBytes += Int64(count)
+            contentBytes += Int64(bytes.count)
             try requireReadable()
         }
         try check(archive_write_finish_entry(archive))

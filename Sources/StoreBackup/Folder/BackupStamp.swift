@@ -33,7 +33,8 @@ struct BackupStamp: Hashable {
         var stem = name.dropLast(form.fileNameEnd.count)
         var number = 1
         // Versions before this one separated the number by a dot.
-        if let mark = stem.lastIndex(where: { $0 == "_" || $0 == "." }), let found = Int(stem[stem.index(after: mark)...])
+        if let mark = stem.lastIndex(where: { $0 == "_" || $0 == "." }),
+            let found = Int(stem[stem.index(after: mark)...])
         {
             number = found
             stem = stem[..<mark]

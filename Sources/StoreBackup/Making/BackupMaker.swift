@@ -220,7 +220,7 @@ public struct BackupMaker: Sendable {
             needed += try folder.status(of: name)?.size ?? 0
         }
         if let external = try ExternalData.open(of: location, in: folder) {
-            for name in try external.entries() { needed += try external.status(of: name)?.size ?? 0 }
+            for name in try external.names() { needed += try external.status(of: name)?.size ?? 0 }
         }
         // Twice: the copy is gone before the archive is unpacked, and the archive is seldom larger than either.
         guard try scratch.freeBytes() >= needed * 2 else {
@@ -281,15 +281,13 @@ public struct BackupMaker: Sendable {
         return bytes
     }
 
-    /// Its text is gone when the other members are compressed.
     private func write(_ manifest: BackupManifest, to writer: ArchiveWriter) throws {
-        let text = try manifest.encoded()
-        guard text.count <= limits.manifestBytes else {
+        let (checksum, bytes) = try manifest.sealed()
+        guard bytes <= limits.manifestBytes else {
             throw BackupError(.unsuitable, path: location.path, "it has more files than an archive may hold")
         }
-        try writer.add(BackupManifest.memberName, bytes: Int64(text.count)) { buffer, offset in
-            buffer.copyBytes(from: text[Int(offset)..<(Int(offset) + buffer.count)])
-            return buffer.count
+        try writer.add(BackupManifest.memberName, bytes: Int64(bytes)) { put in
+            try manifest.write(sealedBy: checksum) { piece in try piece.withUnsafeBytes(put) }
         }
     }
 

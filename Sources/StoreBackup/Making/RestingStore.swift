@@ -13,7 +13,8 @@ struct RestingStore: Sendable {
     /// The main file's permission bits.
     let mode: UInt32
     private let token: FileToken
-    private let externalFiles: [String: FileToken.Entry]
+    /// What tells the external files as they are from any others.
+    private let externalFiles: String
 
     /// Nil where a copy is to be made, which also tells what is wrong with the store.
     init?(at location: StoreLocation, allowsNetworkFileSystem: Bool) throws {
@@ -29,11 +30,12 @@ struct RestingStore: Sendable {
         let inspector = StoreInspector(
             depth: .layout,
             lockTimeout: .zero,
-            allowsNetworkFileSystem: allowsNetworkFileSystem
+            allowsNetworkFileSystem: allowsNetworkFileSystem,
+            listsExternalFiles: false
         )
         guard let inspection = try? inspector.inspect(location).inspection, inspection.fence == nil else { return nil }
         external = try ExternalData.open(of: location, in: folder)
-        guard let files = try Self.files(in: external) else { return nil }
+        guard let files = try Self.fingerprint(of: external) else { return nil }
         externalFiles = files
     }
 
@@ -43,16 +45,22 @@ struct RestingStore: Sendable {
     func looksUnchanged() throws -> Bool { try folder.token(of: location.name) == token }
 
     /// True when nothing was written to it or its external files since this was made.
-    func isUnchanged() throws -> Bool { try looksUnchanged() && Self.files(in: external) == externalFiles }
+    func isUnchanged() throws -> Bool { try looksUnchanged() && Self.fingerprint(of: external) == externalFiles }
 
-    /// The files of a folder as the kernel tells them; nil when one of them is none.
-    private static func files(in folder: Directory?) throws -> [String: FileToken.Entry]? {
-        guard let folder else { return [:] }
-        var files: [String: FileToken.Entry] = [:]
-        for name in try folder.entries() {
+    /// A digest of the files of a folder as the kernel tells them; nil when one of them is none.
+    private static func fingerprint(of folder: Directory?) throws -> String? {
+        guard let folder else { return "" }
+        var hash = FileHash()
+        for name in try folder.names() {
             guard let status = try folder.status(of: name), status.kind == .regular else { return nil }
-            files[name] = FileToken.Entry(status)
+            let numbers = [
+                Int64(bitPattern: status.identity.inode), status.size, status.modified.seconds,
+                status.modified.nanoseconds, status.changed.seconds, status.changed.nanoseconds,
+            ]
+            // No name holds a zero.
+            Array(name.utf8 + [0]).withUnsafeBytes { hash.add($0) }
+            numbers.withUnsafeBytes { hash.add($0) }
         }
-        return files
+        return hash.finish()
     }
 }

@@ -12,8 +12,9 @@ struct StoreContents: Sendable {
     private let monitor: WorkMonitor
     /// Asked for every piece that is read in place: whether reading on makes sense.
     private let resting: RestingStore?
-    /// The members' names, sorted by their bytes.
-    private let names: [String]
+    /// The names of the main file and, where there is one, the relay.
+    private let fixedNames: [String]
+    private let externalNames: NameList
 
     /// Lists the copy of the store at `original` that lies in `folder`, and that of its relay in `relay`.
     init(of original: StoreLocation, in folder: Directory, relay: Directory, monitor: WorkMonitor) throws {
@@ -23,7 +24,8 @@ struct StoreContents: Sendable {
         self.monitor = monitor
         resting = nil
         external = try ExternalData.open(of: location, in: folder)
-        names = try Self.names(of: original, external, relay)
+        fixedNames = try Self.fixedNames(of: original, relay)
+        externalNames = try external?.names() ?? NameList()
         try liftFence()
     }
 
@@ -35,19 +37,21 @@ struct StoreContents: Sendable {
         self.monitor = monitor
         resting = store
         external = store.external
-        names = try Self.names(of: store.location, external, relay)
+        fixedNames = try Self.fixedNames(of: store.location, relay)
+        externalNames = try external?.names() ?? NameList()
     }
 
-    private static func names(
-        of store: StoreLocation,
-        _ external: Directory?,
-        _ relay: Directory
-    ) throws -> [String] {
-        var names = [store.name]
-        if try relay.status(of: store.relayName) != nil { names.append(store.relayName) }
-        let prefix = store.supportFolderName + "/" + StoreLocation.externalDataFolderName + "/"
-        names += try external?.entries().map { prefix + $0 } ?? []
-        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    private static func fixedNames(of store: StoreLocation, _ relay: Directory) throws -> [String] {
+        try [store.name] + (relay.status(of: store.relayName) == nil ? [] : [store.relayName])
+    }
+
+    /// Calls `body` with the members' names, sorted by their bytes.
+    private func forEachName(_ body: (String) throws -> Void) throws {
+        let prefix = location.supportFolderName + "/" + StoreLocation.externalDataFolderName + "/"
+        let fixed = NameList(fixedNames)
+        for name in fixed where name.utf8.lexicographicallyPrecedes(prefix.utf8) { try body(name) }
+        for name in externalNames { try body(prefix + name) }
+        for name in fixed where !name.utf8.lexicographicallyPrecedes(prefix.utf8) { try body(name) }
     }
 
     /// Opens a member to be read.
@@ -77,7 +81,7 @@ struct StoreContents: Sendable {
     func manifest(mode: UInt32, tool: String) throws -> BackupManifest {
         struct Results {
             var digest: Result<String, any Error>?
-            var rest: Result<(inspection: StoreInspection, members: [BackupManifest.Member]), any Error>?
+            var rest: Result<(inspection: StoreInspection, members: BackupManifest.Members), any Error>?
         }
         let results = Mutex(Results())
         // The wish to stop may be that of a task, which only this thread can see.
@@ -102,19 +106,22 @@ struct StoreContents: Sendable {
         )
     }
 
-    private func members(_ monitor: WorkMonitor) throws -> [BackupManifest.Member] {
-        try names.map { name in
+    private func members(_ monitor: WorkMonitor) throws -> BackupManifest.Members {
+        var members = BackupManifest.Members()
+        try forEachName { name in
             let (sha256, bytes) = try open(name)
                 .hash {
                     try monitor.checkCancellation()
                     try requireUnchanged()
                 }
-            return BackupManifest.Member(name: name, bytes: bytes, sha256: sha256)
+            members.append(BackupManifest.Member(name: name, bytes: bytes, sha256: sha256))
         }
+        return members
     }
 
     private func inspect(_ depth: StoreInspector.Depth, _ monitor: WorkMonitor) throws -> StoreInspection {
-        try StoreInspector(depth: depth, allowsNetworkFileSystem: true, monitor: monitor).sound(location)
+        try StoreInspector(depth: depth, allowsNetworkFileSystem: true, listsExternalFiles: false, monitor: monitor)
+            .sound(location)
     }
 
     private func contentDigest(_ monitor: WorkMonitor) throws -> String {

@@ -9,9 +9,7 @@ extension BackupManifest {
 
     /// The one way in which this manifest is written.
     package func encoded() throws -> [UInt8] {
-        let checksum = try seal()
-        var count = 0
-        try write(sealedBy: checksum) { count += $0.count }
+        let (checksum, count) = try sealed()
         var bytes: [UInt8] = []
         // An array that grows holds twice what it needs.
         bytes.reserveCapacity(count)
@@ -21,12 +19,19 @@ extension BackupManifest {
 
     /// Reads what ``encoded()`` wrote; any other spelling of the same is taken for damage.
     package init(decoding bytes: [UInt8], from path: String, _ limits: ArchiveLimits = ArchiveLimits()) throws {
+        var text = ManifestText(from: path, limits)
+        try bytes.withUnsafeBytes { try text.add($0) }
+        try self.init(text, from: path, limits)
+    }
+
+    /// The same, of a text that was taken apart as it came.
+    init(_ text: consuming ManifestText, from path: String, _ limits: ArchiveLimits) throws {
+        try text.finish()
         // Each part of a text takes many times its bytes to be taken apart.
-        guard Self.parts(of: bytes) <= limits.manifestParts else {
+        guard Self.parts(of: text.frame) <= limits.manifestParts else {
             throw BackupError(.tooLarge, path: path, "its manifest has more parts than any may have")
         }
         let decoder = JSONDecoder()
-        let text = ManifestText(bytes)
         guard let version = try? decoder.decode(Version.self, from: Data(text.frame)) else {
             throw BackupError(.notABackup, path: path, "its manifest cannot be read")
         }
@@ -37,17 +42,11 @@ extension BackupManifest {
                 "it has layout \(version.formatVersion), and this program reads \(Self.currentVersion)"
             )
         }
-        guard var manifest = try? decoder.decode(BackupManifest.self, from: Data(text.frame)) else {
-            throw BackupError(.damaged, path: path, "its manifest is damaged")
-        }
-        manifest.members.reserveCapacity(text.members.count)
-        for place in text.members {
-            guard let member = try? decoder.decode(Member.self, from: Data(bytes[place])) else {
-                throw BackupError(.damaged, path: path, "its manifest is damaged")
-            }
-            manifest.members.append(member)
-        }
-        guard try manifest.checksum == manifest.seal(), try manifest.isWritten(as: bytes) else {
+        guard text.isWhole, var manifest = try? decoder.decode(BackupManifest.self, from: Data(text.frame)),
+            manifest.members.isEmpty || text.members.isEmpty
+        else { throw BackupError(.damaged, path: path, "its manifest is damaged") }
+        if manifest.members.isEmpty { manifest.members = text.members }
+        guard try manifest.isWritten(as: text.hash.finish()) else {
             throw BackupError(.damaged, path: path, "its manifest is not as it was written")
         }
         self = manifest
@@ -75,44 +74,70 @@ extension BackupManifest {
         return parts
     }
 
-    private func seal() throws -> String {
+    /// The checksum that it is written with, and the number of the bytes.
+    func sealed() throws -> (checksum: String, bytes: Int) {
         var hash = FileHash()
-        try write(sealedBy: "") { piece in piece.withUnsafeBytes { hash.add($0) } }
-        return hash.finish()
+        var count = 0
+        try write(sealedBy: "") { piece in
+            hash.add(piece)
+            count += piece.count
+        }
+        let checksum = hash.finish()
+        return (checksum, count + checksum.utf8.count)
     }
 
-    private func isWritten(as bytes: [UInt8]) throws -> Bool {
-        var rest = bytes[...]
-        var isSame = true
-        try write(sealedBy: checksum) { piece in
-            isSame = isSame && rest.starts(with: piece)
-            rest = rest.dropFirst(piece.count)
+    /// True if its checksum is right, and the text that this digest is of is how it is written.
+    private func isWritten(as textHash: String) throws -> Bool {
+        var seal = FileHash()
+        var text = FileHash()
+        seal.add(try piece("", start: Self.start))
+        text.add(try piece(checksum, start: Self.start))
+        try writeRest {
+            seal.add($0)
+            text.add($0)
         }
-        return isSame && rest.isEmpty
+        return seal.finish() == checksum && text.finish() == textHash
     }
+
+    private static let start = "{\n  \"checksum\" : "
 
     /// Writes it piece by piece, and a member at a time: taken apart as a whole, a long one takes many times its bytes.
-    private func write(sealedBy checksum: String, _ sink: ([UInt8]) -> Void) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        func put(_ start: String, _ value: some Encodable, indentedBy spaces: Int) throws {
-            var piece = Array(start.utf8)
-            // No text of JSON holds a line's end but between its parts.
-            for byte in try encoder.encode(value) {
-                piece.append(byte)
-                if byte == 0x0A { piece.append(contentsOf: repeatElement(0x20, count: spaces)) }
-            }
-            sink(piece)
-        }
-        try put("{\n  \"checksum\" : ", checksum, indentedBy: 2)
-        try put(",\n  \"formatVersion\" : ", formatVersion, indentedBy: 2)
+    func write(sealedBy checksum: String, _ sink: ([UInt8]) throws -> Void) throws {
+        try sink(piece(checksum, start: Self.start))
+        try writeRest(sink)
+    }
+
+    private func writeRest(_ sink: ([UInt8]) throws -> Void) throws {
+        let encoder = Self.encoder
+        try sink(piece(formatVersion, start: ",\n  \"formatVersion\" : ", encoder))
         var start = ",\n  \"members\" : [\n    "
         for member in members {
-            try put(start, member, indentedBy: 4)
+            try sink(piece(member, start: start, indentedBy: 4, encoder))
             start = ",\n    "
         }
-        try put("\n  ],\n  \"store\" : ", store, indentedBy: 2)
-        try put(",\n  \"tool\" : ", tool, indentedBy: 2)
-        sink(Array("\n}\n".utf8))
+        try sink(piece(store, start: "\n  ],\n  \"store\" : ", encoder))
+        try sink(piece(tool, start: ",\n  \"tool\" : ", encoder))
+        try sink(Array("\n}\n".utf8))
+    }
+
+    private static var encoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        return encoder
+    }
+
+    private func piece(
+        _ value: some Encodable,
+        start: String,
+        indentedBy spaces: Int = 2,
+        _ encoder: JSONEncoder = Self.encoder
+    ) throws -> [UInt8] {
+        var piece = Array(start.utf8)
+        // No text of JSON holds a line's end but between its parts.
+        for byte in try encoder.encode(value) {
+            piece.append(byte)
+            if byte == 0x0A { piece.append(contentsOf: repeatElement(0x20, count: spaces)) }
+        }
+        return piece
     }
 }

@@ -17,8 +17,7 @@ extension BackupManifest {
         guard members.contains(where: { $0.name == store.name }) else { throw refuse("the main file is no member") }
         let place = StoreLocation(folder: "", name: store.name)
         let external = place.supportFolderName + "/" + StoreLocation.externalDataFolderName + "/"
-        // Two names that differ in case alone are one file on many systems; Swift holds both spellings of é for one.
-        var seen: Set<String> = []
+        guard !hasTwins else { throw refuse("two members have one name") }
         var total: Int64 = 0
         for member in members {
             let name = member.name
@@ -26,12 +25,22 @@ extension BackupManifest {
                 name == store.name || name == place.relayName
                 || name.hasPrefix(external) && isSound(String(name.dropFirst(external.count)), limits)
             guard isKnown else { throw refuse("a member is none that a backup of this store has") }
-            guard seen.insert(name.lowercased()).inserted else { throw refuse("two members have one name") }
             let (sum, overflow) = total.addingReportingOverflow(member.bytes)
             guard member.bytes >= 0, !overflow else { throw refuse("a member's size is impossible") }
             total = sum
         }
         guard store.mode & ~0o666 == 0 else { throw refuse("the store's mode is impossible") }
+    }
+
+    /// True where two members have one name.
+    ///
+    /// Two names that differ in case alone are one file on many systems; Swift holds both spellings of é for one.
+    private var hasTwins: Bool {
+        let hashes = members.map { $0.name.lowercased().hashValue }.sorted()
+        let twins = Set(zip(hashes, hashes.dropFirst()).lazy.filter { $0 == $1 }.map { $0.0 })
+        guard !twins.isEmpty else { return false }
+        let names = members.lazy.map { $0.name.lowercased() }.filter { twins.contains($0.hashValue) }
+        return Set(names).count < names.count
     }
 
     /// True for one component of a path that means the same everywhere and can be shown.

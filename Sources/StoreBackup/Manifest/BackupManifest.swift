@@ -49,15 +49,15 @@ public struct BackupManifest: Hashable, Sendable, Codable {
     public let tool: String
     public let store: Store
     /// The members after this one, in their order.
-    public internal(set) var members: [Member]
+    public internal(set) var members: Members
     /// SHA-256 of this manifest, written with an empty text here.
     var checksum = ""
 
-    package init(tool: String, store: Store, members: [Member]) {
+    package init(tool: String, store: Store, members: some Sequence<Member>) {
         formatVersion = Self.currentVersion
         self.tool = tool
         self.store = store
-        self.members = members
+        self.members = members as? Members ?? Members(members)
     }
 
     /// The bytes of all members that follow.

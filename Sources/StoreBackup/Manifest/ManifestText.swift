@@ -1,4 +1,8 @@
-/// A manifest's text, taken apart by its lines: a decoder takes many times the bytes of what it is handed at once.
+import FoundationEssentials
+import Glibc
+
+/// A manifest's text, taken apart by its lines as it comes: a decoder takes many times the bytes of what it is handed at
+/// once.
 ///
 /// Nothing is believed of it: what is read of the parts has to give the same text again.
 struct ManifestText {
@@ -7,32 +11,74 @@ struct ManifestText {
     private static let memberStart = Array("    {".utf8)
     private static let memberEnds = [Array("    },".utf8), Array("    }".utf8)]
 
-    /// The text without its members; all of it where these are not written as we write them.
+    /// The text without its members.
     private(set) var frame: [UInt8] = []
-    /// Where each member stands in the text.
-    private(set) var members: [Range<Int>] = []
+    private(set) var members = BackupManifest.Members()
+    /// False where a member, or the list of them, is not written as we write it.
+    private(set) var isWhole = true
+    /// The digest of all that came.
+    private(set) var hash = FileHash()
+    private var line: [UInt8] = []
+    private var member: [UInt8] = []
+    private var isInList = false
+    private let path: String
+    private let limits: ArchiveLimits
+    private let decoder = JSONDecoder()
 
-    init(_ bytes: [UInt8]) {
-        var isInList = false
-        var start: Int?
-        var line = bytes.startIndex
-        while line < bytes.endIndex {
-            let end = bytes[line...].firstIndex(of: 0x0A) ?? bytes.endIndex
-            let text = bytes[line..<end]
-            if isInList, start == nil, text.elementsEqual(Self.memberStart) {
-                start = line
-            } else if isInList, let first = start, Self.memberEnds.contains(where: { text.elementsEqual($0) }) {
-                members.append(first..<(line + Self.memberStart.count))
-                start = nil
-            } else if start == nil {
-                isInList = isInList ? !text.elementsEqual(Self.listEnd) : text.elementsEqual(Self.listStart)
-                frame += text
-                frame.append(0x0A)
-            }
-            line = end + 1
+    init(from path: String, _ limits: ArchiveLimits) {
+        self.path = path
+        self.limits = limits
+    }
+
+    mutating func add(_ piece: UnsafeRawBufferPointer) throws {
+        hash.add(piece)
+        var rest = piece
+        while let start = rest.baseAddress {
+            let found = memchr(start, 0x0A, rest.count)
+            let length = found.map { start.distance(to: UnsafeRawPointer($0)) } ?? rest.count
+            guard frame.count + line.count + length <= limits.manifestFrameBytes else { throw tooLarge }
+            line += rest[..<length]
+            guard found != nil else { break }
+            try endLine()
+            rest = UnsafeRawBufferPointer(rebasing: rest[(length + 1)...])
         }
-        guard isInList || start != nil else { return }
-        frame = bytes
-        members = []
+    }
+
+    /// Ends the text, whose last line may lack its end.
+    mutating func finish() throws {
+        if !line.isEmpty { try endLine() }
+        isWhole = isWhole && !isInList && member.isEmpty
+    }
+
+    private mutating func endLine() throws {
+        defer { line.removeAll(keepingCapacity: true) }
+        if isInList, member.isEmpty, line == Self.memberStart {
+            member = line
+        } else if !member.isEmpty {
+            guard member.count + line.count <= limits.memberTextBytes else { throw tooLarge }
+            member.append(0x0A)
+            member += line
+            guard Self.memberEnds.contains(line) else { return }
+            try endMember()
+        } else {
+            frame += line
+            frame.append(0x0A)
+            isInList = isInList ? line != Self.listEnd : line == Self.listStart
+        }
+    }
+
+    private mutating func endMember() throws {
+        defer { member.removeAll(keepingCapacity: true) }
+        if member.last == UInt8(ascii: ",") { member.removeLast() }
+        guard let member = try? decoder.decode(BackupManifest.Member.self, from: Data(member)) else {
+            isWhole = false
+            return
+        }
+        guard members.count < limits.members else { throw tooLarge }
+        members.append(member)
+    }
+
+    private var tooLarge: BackupError {
+        BackupError(.tooLarge, path: path, "its manifest is larger than any may be")
     }
 }

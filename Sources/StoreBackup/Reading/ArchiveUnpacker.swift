@@ -70,10 +70,9 @@ package struct ArchiveUnpacker {
         guard first.bytes <= limits.manifestBytes else {
             throw BackupError(.tooLarge, path: path, "its manifest is larger than any may be")
         }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(Int(first.bytes))
-        try reader.readContent { bytes.append(contentsOf: $0) }
-        let manifest = try BackupManifest(decoding: bytes, from: path, limits)
+        var text = ManifestText(from: path, limits)
+        try reader.readContent { try text.add($0) }
+        let manifest = try BackupManifest(text, from: path, limits)
         try manifest.requireSoundNames(limits, path: path)
         return manifest
     }

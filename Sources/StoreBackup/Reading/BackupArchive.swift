@@ -46,7 +46,7 @@ public struct BackupArchive: Sendable {
     ///
     /// The inspection tells it as a file of the archive.
     public func withStore<R>(_ body: (StoreLocation, StoreInspection) throws -> R) throws -> R {
-        let unpacked = try unpacked()
+        let unpacked = try UnpackedBackup(source(), listsExternalFiles: true, monitor: monitor)
         let name = unpacked.manifest.store.name
         let place = StoreLocation(folder: StoreLocation(url: url).path, name: name)
         return try body(unpacked.location, unpacked.inspection.archived(at: place))

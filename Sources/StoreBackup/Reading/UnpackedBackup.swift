@@ -17,6 +17,7 @@ package final class UnpackedBackup {
     package init(
         _ source: ArchiveSource,
         in place: String? = nil,
+        listsExternalFiles: Bool = false,
         monitor: WorkMonitor = .silent,
         operations: any FileSystemOperations = LinuxFileSystem()
     ) throws {
@@ -25,8 +26,13 @@ package final class UnpackedBackup {
         manifest = try ArchiveUnpacker(monitor: monitor).unpack(source, into: scratch.directory)
         let location = manifest.location(in: scratch.directory.path)
         do {
-            inspection = try StoreInspector(depth: .digest, allowsNetworkFileSystem: true, monitor: monitor)
-                .sound(location)
+            let inspector = StoreInspector(
+                depth: .digest,
+                allowsNetworkFileSystem: true,
+                listsExternalFiles: listsExternalFiles,
+                monitor: monitor
+            )
+            inspection = try inspector.sound(location)
         } catch let error as UnreadableStore {
             throw BackupError(.refused, path: source.path, "the store in it cannot be read (\(error.detail))")
         }

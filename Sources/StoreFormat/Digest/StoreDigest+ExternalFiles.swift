@@ -17,7 +17,7 @@ extension StoreDigest {
         defer { piece.deallocate() }
         var open: [(path: String, folder: Directory, depth: Int)] = [("", folder, 0)]
         while let (path, folder, depth) = open.popLast() {
-            for name in try folder.entries() where depth > 0 || isWanted(name) {
+            for name in try folder.names() where depth > 0 || isWanted(name) {
                 try monitor.checkCancellation()
                 guard let status = try folder.status(of: name) else { continue }
                 if status.kind == .directory, depth < greatestDepth {

@@ -18,6 +18,14 @@ public struct StoreFile: Hashable, Sendable, Codable {
     /// The size in bytes.
     public let bytes: Int64
 
+    /// How many files there are, and their bytes.
+    package struct Total: Hashable, Sendable {
+        package var count = 0
+        package var bytes: Int64 = 0
+
+        package init() {}
+    }
+
     public init(role: Role, name: String, bytes: Int64) {
         self.role = role
         self.name = name

@@ -7,12 +7,17 @@ struct StoreFileListing {
     private static let greatestDepth = 16
 
     private(set) var files: [StoreFile] = []
+    /// The files in the folder of external binary data, be they listed or not.
+    private(set) var externalFiles = StoreFile.Total()
     private(set) var findings: [Finding] = []
     private let location: StoreLocation
     private let folder: Directory
+    private let listsExternalFiles: Bool
 
-    init(of location: StoreLocation, view: StoreView) throws {
+    /// Lists the files; without `listsExternalFiles` these are only counted.
+    init(of location: StoreLocation, view: StoreView, listsExternalFiles: Bool) throws {
         self.location = location
+        self.listsExternalFiles = listsExternalFiles
         folder = view.folder
         try listOwnFiles(view)
         try listSupportFolder()
@@ -63,10 +68,14 @@ struct StoreFileListing {
     }
 
     private mutating func listExternalFiles(_ folder: Directory, prefix: String, depth: Int) throws {
-        for name in try folder.entries() {
+        for name in try folder.names() {
             guard let status = try folder.status(of: name) else { continue }
             switch status.kind {
-            case .regular: files.append(StoreFile(role: .externalData, name: prefix + name, bytes: status.size))
+            case .regular:
+                externalFiles.count += 1
+                externalFiles.bytes += status.size
+                guard listsExternalFiles else { continue }
+                files.append(StoreFile(role: .externalData, name: prefix + name, bytes: status.size))
             case .directory where depth < Self.greatestDepth:
                 try listExternalFiles(folder.openDirectory(name), prefix: prefix + name + "/", depth: depth + 1)
             default:

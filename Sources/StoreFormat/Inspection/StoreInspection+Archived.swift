@@ -31,7 +31,8 @@ extension StoreInspection {
                     }
                     return finding
                 },
-            historyTables: historyTables
+            historyTables: historyTables,
+            externalFiles: externalFiles
         )
     }
 }

@@ -74,6 +74,8 @@ public struct StoreInspection: Sendable {
     public let findings: [Finding]
     /// What the store has of the tables of a history, tracked or not.
     package let historyTables: HistoryTables
+    /// The files in the folder of external binary data, listed or not.
+    package let externalFiles: StoreFile.Total
 
     package init(
         location: StoreLocation,
@@ -95,7 +97,8 @@ public struct StoreInspection: Sendable {
         fence: StoreFence?,
         digest: StoreDigest?,
         findings: [Finding],
-        historyTables: HistoryTables = HistoryTables()
+        historyTables: HistoryTables = HistoryTables(),
+        externalFiles: StoreFile.Total = StoreFile.Total()
     ) {
         self.location = location
         self.kind = kind
@@ -117,6 +120,7 @@ public struct StoreInspection: Sendable {
         self.digest = digest
         self.findings = findings
         self.historyTables = historyTables
+        self.externalFiles = externalFiles
     }
 
     /// The store's UUID, in a Core Data store.
@@ -132,7 +136,6 @@ public struct StoreInspection: Sendable {
 
     /// The bytes of all files that are carried.
     public var byteCount: Int64 {
-        files.filter { $0.role == .main || $0.role == .externalData || $0.role == .writeAheadLog }
-            .reduce(0) { $0 + $1.bytes }
+        files.filter { $0.role == .main || $0.role == .writeAheadLog }.reduce(externalFiles.bytes) { $0 + $1.bytes }
     }
 }

@@ -4,7 +4,7 @@ extension StoreInspector {
     /// Describes the store that a view shows.
     func inspection(of location: StoreLocation, through view: StoreView) throws -> StoreInspection {
         let connection = view.connection
-        let listing = try StoreFileListing(of: location, view: view)
+        let listing = try StoreFileListing(of: location, view: view, listsExternalFiles: listsExternalFiles)
         let fence = try StoreFence(reading: connection)
         let content = try ContentSummary(of: connection, counts: depth != .layout, monitor: monitor)
         let digest =
@@ -30,7 +30,8 @@ extension StoreInspector {
             fence: fence,
             digest: digest,
             findings: listing.findings + content.findings,
-            historyTables: content.historyTables
+            historyTables: content.historyTables,
+            externalFiles: listing.externalFiles
         )
     }
 }

@@ -14,6 +14,8 @@ public struct StoreInspector: Sendable {
 
     let depth: Depth
     let monitor: WorkMonitor
+    /// False where external files are only to be counted: there may be very many.
+    let listsExternalFiles: Bool
     private let reader: StoreReader
 
     /// Creates an inspector that waits for locks no longer than `lockTimeout`.
@@ -38,9 +40,11 @@ public struct StoreInspector: Sendable {
         depth: Depth = .counts,
         lockTimeout: Duration = .seconds(20),
         allowsNetworkFileSystem: Bool = false,
+        listsExternalFiles: Bool = true,
         monitor: WorkMonitor = .silent
     ) {
         self.depth = depth
+        self.listsExternalFiles = listsExternalFiles
         self.monitor = monitor
         reader = StoreReader(
             lockTimeout: lockTimeout,

@@ -1,4 +1,5 @@
 package import SafeFiles
+internal import SystemPackage
 
 /// A copy of a store's external binary data that follows the original until the store's lock is held.
 package final class ExternalFilesSnapshot {
@@ -7,10 +8,15 @@ package final class ExternalFilesSnapshot {
     private let isDurable: Bool
     private let prepare: (DurableFile) throws -> Void
 
-    /// What each copied file's source looked like when it was copied.
-    package private(set) var copied: [String: FileToken.Entry] = [:]
+    /// A file that is copied.
+    package struct Copy: Sendable {
+        /// What the original looked like then.
+        package let original: FileToken.Entry
+        package let identity: FileIdentity
+    }
+
     /// The files that are copied, by name.
-    package private(set) var identities: [String: FileIdentity] = [:]
+    package private(set) var copies = NameTable<Copy>()
 
     /// Prepares to copy the files of `source` into `target`, an empty folder.
     ///
@@ -28,7 +34,7 @@ package final class ExternalFilesSnapshot {
     }
 
     /// The bytes of the files that are copied.
-    package var bytes: Int64 { copied.values.reduce(0) { $0 + $1.size } }
+    package var bytes: Int64 { copies.reduce(0) { $0 + $1.value.original.size } }
 
     /// Copies what is new or changed, drops what is gone, and says whether anything was done.
     ///
@@ -36,8 +42,9 @@ package final class ExternalFilesSnapshot {
     @discardableResult
     package func update(monitor: WorkMonitor) throws -> Bool {
         var isChanged = false
-        var seen: Set<String> = []
-        for name in try source.entries() {
+        let former = copies
+        var kept = NameTable<Copy>()
+        for name in try source.names() {
             guard let status = try source.status(of: name) else { continue }
             guard status.kind == .regular else {
                 throw UnreadableStore(
@@ -47,32 +54,42 @@ package final class ExternalFilesSnapshot {
                 )
             }
             if SeededBug.externalFileLeftOut.isMade { continue }
-            seen.insert(name)
-            guard copied[name] != FileToken.Entry(status) else { continue }
+            let copy = former[name]
+            if let copy, copy.original == FileToken.Entry(status) {
+                kept.append(name, copy)
+                continue
+            }
             try monitor.checkCancellation()
-            if copied[name] != nil { try target.removeFile(name) }
-            try copy(name)
-            copied[name] = FileToken.Entry(status)
+            if copy != nil { try target.removeFile(name) }
             isChanged = true
+            guard let identity = try self.copy(name) else { continue }
+            kept.append(name, Copy(original: FileToken.Entry(status), identity: identity))
         }
-        for name in copied.keys where !seen.contains(name) {
+        for name in former.names where kept.names.place(of: name) == nil {
             try target.removeFile(name)
-            copied[name] = nil
-            identities[name] = nil
             isChanged = true
         }
+        copies = kept
         if isChanged, isDurable { try target.synchronize() }
         return isChanged
     }
 
-    private func copy(_ name: String) throws {
-        let input = try source.openFile(name, for: .reading)
+    /// Copies a file; nil for one that was removed since it was looked at.
+    private func copy(_ name: String) throws -> FileIdentity? {
+        let input: DurableFile
+        do {
+            input = try source.openFile(name, for: .reading)
+        } catch {
+            guard error.errno == .noSuchFileOrDirectory else { throw error }
+            return nil
+        }
         let status = try input.status()
         let output = try target.createFile(name, mode: status.mode & 0o777)
         try prepare(output)
         if try !output.clone(from: input) { try input.copyBytes(to: output) }
         if isDurable { try output.synchronize() }
-        identities[name] = try output.status().identity
+        let identity = try output.status().identity
         try output.close()
+        return identity
     }
 }

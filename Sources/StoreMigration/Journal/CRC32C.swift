@@ -8,7 +8,10 @@ package enum CRC32C {
         }
 
     /// The checksum of `bytes`.
-    package static func checksum(of bytes: some Sequence<UInt8>) -> UInt32 {
-        ~bytes.reduce(UInt32.max) { value, byte in table[Int((value ^ UInt32(byte)) & 0xFF)] ^ value >> 8 }
+    package static func checksum(of bytes: some Sequence<UInt8>) -> UInt32 { ~state(after: bytes) }
+
+    /// What the complement of the checksum is taken of, after more `bytes`.
+    static func state(after bytes: some Sequence<UInt8>, from state: UInt32 = .max) -> UInt32 {
+        bytes.reduce(state) { value, byte in table[Int((value ^ UInt32(byte)) & 0xFF)] ^ value >> 8 }
     }
 }

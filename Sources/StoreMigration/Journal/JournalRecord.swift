@@ -96,7 +96,7 @@ extension JournalRecord {
     package struct Publication: Hashable, Sendable, Codable {
         package let main: FileIdentity
         /// The external files that move into place, by name.
-        package let externalFiles: [String: FileIdentity]
+        package var externalFiles: NameTable<FileIdentity>
         /// The old store as it was when the copy was completed under its lock.
         package let oldToken: FileToken
         /// The content digest of the copy, when it was proved before it appeared.
@@ -109,7 +109,7 @@ extension JournalRecord {
     /// How a replacement of content is recognised.
     package struct Replacement: Hashable, Sendable, Codable {
         package let main: FileIdentity
-        package let externalFiles: [String: FileIdentity]
+        package var externalFiles: NameTable<FileIdentity>
         package let oldToken: FileToken
         /// The digest of the rows of the store that is replaced, external files left out; nil when it is an empty file.
         package let loserDigest: String?

@@ -13,6 +13,8 @@ package struct MigrationJournal: Sendable {
     private static let mode: UInt32 = 0o600
     private static let prefixLength = 18
     private static let greatestSize: Int64 = 1 << 28
+    /// No record is longer; one for a hundred thousand external files takes a tenth of it.
+    private static let greatestRecord = 1 << 27
 
     private let folder: Directory
     private let file: DurableFile
@@ -57,11 +59,19 @@ package struct MigrationJournal: Sendable {
 
     /// Appends a record and makes it durable before returning.
     package mutating func append(_ record: JournalRecord) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let body = try [UInt8](encoder.encode(record))
-        let line =
-            Array("\(hexadecimal(UInt32(body.count))) \(hexadecimal(CRC32C.checksum(of: body))) ".utf8) + body + [0x0A]
+        var line = try record.encoded(after: Self.prefixLength)
+        let body = line[Self.prefixLength...]
+        guard body.count <= Self.greatestRecord else {
+            throw MigrationError(
+                .incompatible,
+                "the store has more external files than the journal can hold",
+                path: file.path,
+                advice: "Store fewer values in files of their own."
+            )
+        }
+        let prefix = "\(hexadecimal(UInt32(body.count))) \(hexadecimal(CRC32C.checksum(of: body))) "
+        line.replaceSubrange(..<Self.prefixLength, with: prefix.utf8)
+        line.append(0x0A)
         try line.withUnsafeBytes { try file.write($0, at: end) }
         try file.synchronize()
         end += Int64(line.count)
@@ -71,24 +81,39 @@ package struct MigrationJournal: Sendable {
     private static func parse(_ file: DurableFile) throws -> (records: [JournalRecord], end: Int64) {
         let size = try file.status().size
         guard size <= greatestSize else { throw damage(of: file) }
-        var bytes = [UInt8](repeating: 0, count: Int(size))
-        let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-        bytes.removeLast(bytes.count - count)
         var records: [JournalRecord] = []
-        var offset = 0
-        while let line = line(in: bytes, at: offset) {
-            guard let record = try? JSONDecoder().decode(JournalRecord.self, from: Data(line.body)) else { break }
+        var offset: Int64 = 0
+        while let line = try line(in: file, at: offset, size),
+            let record = JournalRecord(decoding: try bytes(of: file, line))
+        {
             records.append(record)
-            offset = line.next
+            offset = line.upperBound + 1
         }
-        if holdsRecord(bytes[offset...]) { throw damage(of: file) }
-        return (records, Int64(offset))
+        // What was torn is one record.
+        if size - offset > greatestRecord { throw damage(of: file) }
+        if try holdsRecord(file, from: offset, size) { throw damage(of: file) }
+        return (records, offset)
     }
 
-    /// True when a whole record begins somewhere in these bytes.
-    private static func holdsRecord(_ bytes: ArraySlice<UInt8>) -> Bool {
-        let bytes = Array(bytes)
-        return bytes.indices.contains { line(in: bytes, at: $0) != nil }
+    /// True when a whole record begins somewhere from `offset` on.
+    private static func holdsRecord(_ file: DurableFile, from offset: Int64, _ size: Int64) throws -> Bool {
+        var start = offset
+        while start + Int64(prefixLength) <= size {
+            let window = try bytes(of: file, start..<min(size, start + 1 << 20))
+            for place in window.indices.dropLast(prefixLength - 1)
+            where window[place + 8] == 0x20 && window[place + 17] == 0x20 {
+                if try line(in: file, at: start + Int64(place), size) != nil { return true }
+            }
+            start += Int64(max(1, window.count - prefixLength + 1))
+        }
+        return false
+    }
+
+    private static func bytes(of file: DurableFile, _ range: Range<Int64>) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: range.count)
+        let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: range.lowerBound) }
+        bytes.removeLast(bytes.count - count)
+        return bytes
     }
 
     private static func damage(of file: DurableFile) -> MigrationError {
@@ -100,22 +125,25 @@ package struct MigrationJournal: Sendable {
         )
     }
 
-    /// The JSON of the record that starts at `offset`, and where the next one starts; nil when it is torn.
-    private static func line(in bytes: [UInt8], at offset: Int) -> (body: ArraySlice<UInt8>, next: Int)? {
-        let start = offset + prefixLength
-        guard start <= bytes.count, bytes[offset + 8] == 0x20, bytes[offset + 17] == 0x20,
-            let length = number(bytes[offset..<(offset + 8)]),
-            let checksum = number(bytes[(offset + 9)..<(offset + 17)])
+    /// Where the JSON of the record lies that starts at `offset`; nil when it is torn.
+    private static func line(in file: DurableFile, at offset: Int64, _ size: Int64) throws -> Range<Int64>? {
+        let start = offset + Int64(prefixLength)
+        let prefix = try bytes(of: file, offset..<min(start, size))
+        guard prefix.count == prefixLength, prefix[8] == 0x20, prefix[17] == 0x20, let length = number(prefix[..<8]),
+            let checksum = number(prefix[9..<17]), length <= greatestRecord
         else { return nil }
-        let end = start + Int(length)
-        guard end < bytes.count, bytes[end] == 0x0A,
-            CRC32C.checksum(of: bytes[start..<end]) == checksum || SeededBug.checksumNotCompared.isMade
-        else { return nil }
-        return (bytes[start..<end], end + 1)
+        let end = start + Int64(length)
+        guard end < size, try bytes(of: file, end..<(end + 1)) == [0x0A] else { return nil }
+        var state = UInt32.max
+        for piece in stride(from: start, to: end, by: 1 << 16) {
+            state = CRC32C.state(after: try bytes(of: file, piece..<min(end, piece + 1 << 16)), from: state)
+        }
+        return ~state == checksum || SeededBug.checksumNotCompared.isMade ? start..<end : nil
     }
 
     private static func number(_ digits: ArraySlice<UInt8>) -> UInt32? {
-        UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+        guard digits.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }) else { return nil }
+        return UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 
     private func hexadecimal(_ value: UInt32) -> String {

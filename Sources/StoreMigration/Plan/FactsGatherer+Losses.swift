@@ -56,7 +56,7 @@ extension FactsGatherer {
     func lacksExternalFiles() throws -> Bool {
         guard let folder = try folder(of: new), try ExternalData.open(of: new, in: folder) == nil,
             let former = try self.folder(of: old), let files = try ExternalData.open(of: old, in: former),
-            try !files.entries().isEmpty
+            try !files.names().isEmpty
         else { return false }
         // Whatever else is wrong with the new store is no loss of theirs.
         return try StoreVerifier().verify(new, level: .coredata, against: nil).findings

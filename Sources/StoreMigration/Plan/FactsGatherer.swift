@@ -104,6 +104,7 @@ struct FactsGatherer {
             depth: .counts,
             lockTimeout: options.effectiveLockTimeout,
             allowsNetworkFileSystem: options.allowsNetworkFileSystem,
+            listsExternalFiles: false,
             monitor: monitor
         )
         .inspect(location)

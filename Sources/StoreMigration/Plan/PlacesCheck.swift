@@ -43,7 +43,8 @@ struct PlacesCheck {
     /// SQLite overwrites what has a sidecar's name, and a share would move it aside, while its own programs write to it.
     private func requireNoDatabase(asSidecarOf store: StoreLocation, in folder: Directory) throws {
         // Closing a shared-memory file drops the locks that this process has in it; one is in use only beside its store.
-        let names = try folder.status(of: store.name) == nil
+        let names =
+            try folder.status(of: store.name) == nil
             ? store.sidecarNames : [store.writeAheadLogName, store.journalName]
         for name in names
         where StoreInspector.isStore(StoreLocation(folder: store.folder, name: name), in: folder) {

@@ -41,7 +41,8 @@ struct ReadAccess: Hashable {
         guard everybody || !added.isEmpty else { return [] }
         let readers =
             everybody
-            ? "every user of this machine" : "the members of the group " + added.map(String.init).joined(separator: ", ")
+            ? "every user of this machine"
+            : "the members of the group " + added.map(String.init).joined(separator: ", ")
         return [
             Finding(
                 .readableByMore,

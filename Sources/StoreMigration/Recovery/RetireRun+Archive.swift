@@ -144,7 +144,7 @@ extension RetireRun {
 
     private func removeSupportFolder(of retired: StoreLocation, in folder: Directory) throws {
         if let external = try folder.externalData(of: retired) {
-            for name in try external.entries() { try external.removeFile(name) }
+            for name in try external.names() { try external.removeFile(name) }
             try folder.openDirectory(retired.supportFolderName)
                 .removeDirectory(StoreLocation.externalDataFolderName)
         }

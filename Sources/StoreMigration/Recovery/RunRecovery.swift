@@ -100,6 +100,10 @@ struct RunRecovery {
 
     // MARK: Back
 
+    private var inspector: StoreInspector {
+        StoreInspector(depth: .layout, lockTimeout: options.effectiveLockTimeout, listsExternalFiles: false)
+    }
+
     private func goBack(_ journal: inout MigrationJournal, keepsAside: Bool = false) throws {
         let new = run.run.new
         if let container = try gatherer.folder(of: new) {
@@ -176,7 +180,8 @@ struct RunRecovery {
         guard let identity = try context.container.status(of: run.run.new.name)?.identity,
             let oldToken = run.publication?.oldToken ?? run.replacement?.oldToken
         else { throw MigrationError(.interrupted, "the new store is gone", path: run.run.new.path) }
-        let condition = try StoreInspector(depth: .layout, lockTimeout: options.effectiveLockTimeout)
+        let condition =
+            try inspector
             .inspect(run.run.old)
         if case .unreadable(let store) = condition { throw MigrationError(store).afterPublishing }
         let inspection = condition.inspection
@@ -200,12 +205,13 @@ struct RunRecovery {
         }
         try journal.append(.proved(digest: digest))
         guard
-            let newStore = try StoreInspector(depth: .layout, lockTimeout: options.effectiveLockTimeout)
+            let newStore =
+                try inspector
                 .inspect(run.run.new).inspection
         else { throw MigrationError(.interrupted, "the new store cannot be read", path: run.run.new.path) }
         if run.replacement != nil, let aside = try asideFolder(in: context.container) {
             try ExternalFilesOfDisplacedStore.remove(
-                except: (run.replacement?.externalFiles).map { Array($0.keys) } ?? [],
+                except: run.replacement?.externalFiles.names ?? NameList(),
                 keptIn: aside.folder,
                 of: run.run.new,
                 in: context.container

@@ -26,7 +26,7 @@ extension RunRecovery {
         }
         if let replacement = run.replacement, let aside = try asideFolder(in: container) {
             try ExternalFilesOfDisplacedStore.remove(
-                except: Array(replacement.externalFiles.keys),
+                except: replacement.externalFiles.names,
                 keptIn: aside.folder,
                 of: place,
                 in: container

@@ -82,7 +82,7 @@ final class DisplacedStore {
         if let source = try context.container.externalData(of: context.new) {
             let support = try folder.createDirectory(context.new.supportFolderName, mode: 0o700)
             let target = try support.createDirectory(StoreLocation.externalDataFolderName, mode: 0o700)
-            for name in try source.entries() where try source.status(of: name)?.kind == .regular {
+            for name in try source.names() where try source.status(of: name)?.kind == .regular {
                 let output = try target.createFile(name, mode: 0o600)
                 try source.openFile(name, for: .reading).copyBytes(to: output, chunk: 1 << 20)
                 try output.synchronize()

@@ -5,7 +5,7 @@ import StoreFormat
 enum ExternalFilesOfDisplacedStore {
     /// Removes the files that only the displaced store named, each only when an equal copy is kept in `aside`.
     static func remove(
-        except ours: [String],
+        except ours: NameList,
         keptIn aside: Directory?,
         of location: StoreLocation,
         in container: Directory
@@ -15,8 +15,7 @@ enum ExternalFilesOfDisplacedStore {
         else { return }
         // Another store may keep its external files here; which of them are whose nobody can tell.
         guard try SupportFolderOwners.others(than: location).isEmpty else { return }
-        let ours = Set(ours)
-        for name in try folder.entries() where !ours.contains(name) {
+        for name in try folder.names() where ours.place(of: name) == nil {
             guard try kept.status(of: name) != nil, try folder.holdsEqualFile(name, to: kept) else { continue }
             try folder.removeFile(name)
         }
@@ -26,7 +25,7 @@ enum ExternalFilesOfDisplacedStore {
     /// Puts back what a run that is taken back had moved out of the way: every kept file that is missing in its place.
     static func restore(from aside: Directory?, to location: StoreLocation, in container: Directory) throws {
         guard let aside, let kept = try aside.externalData(of: location) else { return }
-        let names = try kept.entries()
+        let names = try kept.names()
         guard !names.isEmpty else { return }
         let folder = try container.ensureExternalData(of: location, mode: 0o700)
         for name in names where try folder.status(of: name) == nil {

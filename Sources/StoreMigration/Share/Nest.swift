@@ -57,7 +57,7 @@ struct Nest {
             let target = try container.externalData(of: location)
         else { return }
         let staged = try folder.openDirectory(Self.externalName)
-        for name in try staged.entries() where try staged.isSameFile(name, as: name, in: target) {
+        for name in try staged.names() where try staged.isSameFile(name, as: name, in: target) {
             try staged.removeFile(name)
         }
     }
@@ -67,7 +67,7 @@ struct Nest {
         for entry in try folder.entries() {
             if entry == Self.externalName, try folder.status(of: entry)?.kind == .directory {
                 let external = try folder.openDirectory(entry)
-                for file in try external.entries() { try external.removeFile(file) }
+                for file in try external.names() { try external.removeFile(file) }
                 try folder.removeDirectory(entry)
             } else {
                 try folder.removeFile(entry)

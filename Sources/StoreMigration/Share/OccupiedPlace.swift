@@ -13,7 +13,7 @@ final class OccupiedPlace: CopyDestination {
     /// The folder of the run's journal; nil where the content that comes is the same store's, and no record is void.
     private let home: StateFolder?
     /// The external files that are about to move into place, once the journal tells of them.
-    private var announcedFiles: [String: FileIdentity] = [:]
+    private var announcedFiles = NameTable<FileIdentity>()
     private(set) var placed: PlacedStore?
 
     /// The place of a store whose content is lost to the pairs that it belongs to.
@@ -57,11 +57,12 @@ final class OccupiedPlace: CopyDestination {
                     folder.path == home.path
                 }
         }
+        let externalFiles = copy.external.identities
         try journal.append(
             .replacing(
                 JournalRecord.Replacement(
                     main: displaced.identity,
-                    externalFiles: copy.external.identities,
+                    externalFiles: externalFiles,
                     oldToken: oldToken,
                     loserDigest: try loserDigest(in: folder),
                     digest: try copy.rowDigest(),
@@ -69,7 +70,7 @@ final class OccupiedPlace: CopyDestination {
                 )
             )
         )
-        announcedFiles = copy.external.identities
+        announcedFiles = externalFiles
         try copy.external.publish(to: context.new, in: context.container) { name, folder in
             try aside.take(name, from: folder) { _ in }
         }
@@ -94,7 +95,7 @@ final class OccupiedPlace: CopyDestination {
 
     func tidy(after copy: StagedCopy) throws {
         try ExternalFilesOfDisplacedStore.remove(
-            except: Array(copy.external.identities.keys),
+            except: copy.external.identities.names,
             keptIn: aside.opened(),
             of: context.new,
             in: context.container
@@ -117,7 +118,9 @@ final class OccupiedPlace: CopyDestination {
     private func requireStillExpendable(in folder: Directory) throws {
         guard context.options.onBoth != .keepOld, try folder.status(of: context.new.name)?.size != 0 else { return }
         let location = StoreLocation(folder: folder.path, name: context.new.name)
-        guard let displaced = try StoreInspector(depth: .counts).inspect(location).inspection,
+        guard
+            let displaced = try StoreInspector(depth: .counts, listsExternalFiles: false)
+                .inspect(location).inspection,
             displaced.objectCount == 0
         else { throw DestinationAppeared(path: context.new.path) }
     }

@@ -52,7 +52,7 @@ struct RunCloser {
         let digest = try progress.digest ?? proof.digest?.value ?? contentDigest(of: copy)
         try journal.append(.proved(digest: digest))
         let bytes = try byteCount(copy)
-        let externalFiles = copy.external.identities.count
+        let externalFiles = copy.external.count
         try copy.closeSource()
         let objects = oldStore.isAsInspected(inspection) ? inspection.objectCount : try countedObjects()
 
@@ -157,11 +157,12 @@ struct RunCloser {
 
     /// The digest of the external files that were copied; a writer that was refused may have left others.
     private func externalDigest(of copy: StagedCopy) throws -> String? {
-        try context.oldFolder.externalData(of: context.old)
+        let files = copy.external.identities.names
+        return try context.oldFolder.externalData(of: context.old)
             .flatMap { folder in
                 try StoreDigest.digest(
                     ofFilesIn: folder,
-                    named: { copy.external.identities[$0] != nil },
+                    named: { files.place(of: $0) != nil },
                     monitor: context.monitor
                 )
             }
@@ -178,7 +179,8 @@ struct RunCloser {
 
     /// Counts again when writers changed the old store after it was inspected.
     private func countedObjects() throws -> Int64? {
-        try StoreInspector(depth: .counts, lockTimeout: context.options.effectiveLockTimeout)
+        let lockTimeout = context.options.effectiveLockTimeout
+        return try StoreInspector(depth: .counts, lockTimeout: lockTimeout, listsExternalFiles: false)
             .inspect(context.new).inspection?
             .objectCount
     }

@@ -10,7 +10,11 @@ final class StagedExternalFiles {
     private let snapshot: ExternalFilesSnapshot?
 
     /// The files that are staged, by name.
-    var identities: [String: FileIdentity] { snapshot?.identities ?? [:] }
+    var identities: NameTable<FileIdentity> {
+        snapshot.map { NameTable($0.copies.lazy.map { ($0.name, $0.value.identity) }) } ?? NameTable()
+    }
+    var count: Int { names.count }
+    private var names: NameList { snapshot?.copies.names ?? NameList() }
     var bytes: Int64 { snapshot?.bytes ?? 0 }
     /// What files and the folders that hold them get because a strategy said so.
     private var rights: FileRights?
@@ -33,7 +37,7 @@ final class StagedExternalFiles {
     /// The bytes of the files that are there to be copied.
     func sourceBytes() throws -> Int64 {
         guard let source else { return 0 }
-        return try source.entries().reduce(0) { try $0 + (source.status(of: $1)?.size ?? 0) }
+        return try source.names().reduce(0) { try $0 + (source.status(of: $1)?.size ?? 0) }
     }
 
     /// Copies what is new or changed, drops what is gone, makes it durable, and says whether anything was done.
@@ -50,14 +54,14 @@ final class StagedExternalFiles {
 
     /// The same for the files that moved into place.
     func differingFiles(from location: StoreLocation, in container: Directory) throws -> [String] {
-        guard !identities.isEmpty else { return [] }
-        guard let target = try container.externalData(of: location) else { return identities.keys.sorted() }
+        guard !names.isEmpty else { return [] }
+        guard let target = try container.externalData(of: location) else { return Array(names) }
         return try differingFiles(in: target)
     }
 
     private func differingFiles(in folder: Directory) throws -> [String] {
         guard let source, let snapshot else { return [] }
-        return try snapshot.copied.keys.sorted()
+        return try snapshot.copies.names
             .filter { name in
                 guard try isAsCopied(name, in: source) else { return false }
                 let isEqual = try folder.holdsEqualFile(name, to: source)
@@ -66,14 +70,14 @@ final class StagedExternalFiles {
     }
 
     private func isAsCopied(_ name: String, in source: Directory) throws -> Bool {
-        try source.status(of: name).map { FileToken.Entry($0) } == snapshot?.copied[name]
+        try source.status(of: name).map { FileToken.Entry($0) } == snapshot?.copies[name]?.original
     }
 
     /// Gives every staged file a mode and a group, and the folders that will hold them.
     func give(_ rights: FileRights) throws {
         self.rights = rights
         guard let staged else { return }
-        for name in identities.keys.sorted() {
+        for name in names {
             let file = try staged.openFile(name, for: .writing)
             try rights.apply(to: file)
             try file.synchronize()
@@ -89,14 +93,14 @@ final class StagedExternalFiles {
         in container: Directory,
         moveAside: (String, Directory) throws -> Void
     ) throws {
-        guard let source, let staged, !identities.isEmpty else { return }
+        guard let source, let staged, !names.isEmpty else { return }
         let mode = try rights?.mode.map(StoreTreatment.folderMode) ?? container.inheriting(source.status().mode & 0o777)
         let group = rights?.group ?? group
         let wasThere = try container.externalData(of: location) != nil
         let target = try container.ensureExternalData(of: location, mode: mode, group: group)
         // A folder that is there stays as its owner made it.
         if !wasThere { try requireRights(of: target) }
-        for name in identities.keys.sorted() {
+        for name in names {
             if try target.status(of: name) != nil {
                 if try target.holdsEqualFile(name, to: staged) { continue }
                 try moveAside(name, target)
@@ -122,9 +126,11 @@ final class StagedExternalFiles {
     }
 
     /// Removes the files that a run moved into place, recognised by inode, and the folders it leaves empty.
-    static func takeBack(_ identities: [String: FileIdentity], of location: StoreLocation, in container: Directory)
-        throws
-    {
+    static func takeBack(
+        _ identities: NameTable<FileIdentity>,
+        of location: StoreLocation,
+        in container: Directory
+    ) throws {
         // Anything else of that name was there before us, and is what the run failed on.
         guard !identities.isEmpty, try container.status(of: location.supportFolderName)?.kind == .directory else {
             return
@@ -136,7 +142,7 @@ final class StagedExternalFiles {
             where try target.status(of: name)?.identity.mayBe(recorded: identity) == true {
                 try target.removeFile(name)
             }
-            if try target.entries().isEmpty { try support.removeDirectory(StoreLocation.externalDataFolderName) }
+            if try target.names().isEmpty { try support.removeDirectory(StoreLocation.externalDataFolderName) }
         }
         if try support.entries().isEmpty { try container.removeDirectory(location.supportFolderName) }
         try container.synchronize()

@@ -16,7 +16,8 @@ struct StatusGatherer {
         let inspector = StoreInspector(
             depth: .layout,
             lockTimeout: options.effectiveLockTimeout,
-            allowsNetworkFileSystem: options.allowsNetworkFileSystem
+            allowsNetworkFileSystem: options.allowsNetworkFileSystem,
+            listsExternalFiles: false
         )
         let oldCondition = try inspector.inspect(old)
         let newCondition = try inspector.inspect(new)

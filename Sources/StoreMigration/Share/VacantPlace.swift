@@ -15,7 +15,7 @@ final class VacantPlace: CopyDestination {
     private let aside: AsideFolder
     private let clears: Bool
     /// The external files that are about to move into place, once the journal tells of them.
-    private var announcedFiles: [String: FileIdentity] = [:]
+    private var announcedFiles = NameTable<FileIdentity>()
     private(set) var placed: PlacedStore?
 
     /// A place where nothing is, or, with `clears`, what nobody can read.
@@ -34,16 +34,17 @@ final class VacantPlace: CopyDestination {
         let status = try copy.main.status()
         let identity = status.identity
         try copy.main.close()
+        let externalFiles = copy.external.identities
         let publication = JournalRecord.Publication(
             main: identity,
-            externalFiles: copy.external.identities,
+            externalFiles: externalFiles,
             oldToken: oldToken,
             digest: digest,
             size: status.size,
             modified: status.modified
         )
         if !SeededBug.publicationNotJournalled.isMade { try journal.append(.publishing(publication)) }
-        announcedFiles = copy.external.identities
+        announcedFiles = externalFiles
 
         let lease = clears ? try moveStoreAside(&journal) : nil
         defer { lease?.release() }

@@ -72,6 +72,6 @@ extension DescribedStore {
         guard let external = try question.container.externalData(of: question.place) else {
             return [main].compactMap(\.self)
         }
-        return try [main].compactMap(\.self) + external.entries().compactMap { try external.status(of: $0) }
+        return try [main].compactMap(\.self) + external.names().compactMap { try external.status(of: $0) }
     }
 }

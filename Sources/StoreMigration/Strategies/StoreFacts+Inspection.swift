@@ -13,7 +13,7 @@ extension StoreFacts {
             hasModel: inspection.modelSource == .modelCache,
             objectCount: inspection.objectCount,
             byteCount: inspection.byteCount,
-            externalFileCount: inspection.files.count { $0.role == .externalData },
+            externalFileCount: inspection.externalFiles.count,
             mode: inspection.mode & 0o777,
             containerMode: folder.mode & 0o7777,
             containerGroup: folder.group,

@@ -156,6 +156,7 @@ struct WayBack {
             depth: .counts,
             lockTimeout: options.effectiveLockTimeout,
             allowsNetworkFileSystem: options.allowsNetworkFileSystem,
+            listsExternalFiles: false,
             monitor: monitor
         )
     }

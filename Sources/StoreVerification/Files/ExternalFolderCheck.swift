@@ -26,7 +26,7 @@ struct ExternalFolderCheck {
         }
         let external = try supportFolder.openDirectory(name)
         var findings: [Finding] = []
-        for file in try external.entries() {
+        for file in try external.names() {
             guard findings.count < Self.limit else { break }
             guard let status = try external.status(of: file) else { continue }
             let path = support + "/" + name + "/" + file

@@ -1,3 +1,4 @@
+import Foundation
 import SafeFiles
 import StoreFormat
 import TestSupport
@@ -73,6 +74,67 @@ struct MigrationJournalTests {
             let records = try MigrationJournal.records(in: scratch.directory)
             #expect(records == Array(Self.records.prefix(survivors)), "bit of byte \(index)")
         }
+    }
+
+    private static func publishing(_ files: NameTable<FileIdentity>) -> JournalRecord {
+        .publishing(
+            JournalRecord.Publication(
+                main: FileIdentity(device: 1, inode: 2),
+                externalFiles: files,
+                oldToken: FileToken(main: nil, writeAheadLog: nil, journal: nil),
+                digest: "d",
+                size: 1,
+                modified: nil
+            )
+        )
+    }
+
+    @Test(
+        "External files are written as a coder writes a mapping, and read back, whatever their names",
+        arguments: [0, 1, 7]
+    )
+    func externalFiles(_ count: Int) throws {
+        let names = ["a", "\"externalFiles\":{}", "\\", "\u{1}\n\t", "é\u{1F4C5}", "}", ",{:"]
+        let files = NameTable(
+            names.prefix(count).enumerated().map { ($0.element, FileIdentity(device: .max, inode: UInt64($0.offset))) }
+        )
+        let record = Self.publishing(files)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+
+        let text = try record.encoded(after: 0)
+
+        #expect(try JSONDecoder().decode(JournalRecord.self, from: Data(text)) == record)
+        #expect(JournalRecord(decoding: text) == record)
+        // As earlier versions wrote it.
+        #expect(try JournalRecord(decoding: Array(encoder.encode(record))) == record)
+        let scratch = try ScratchFolder()
+        var journal = try MigrationJournal(in: scratch.directory)
+        for record in [record, .fenced, record] { try journal.append(record) }
+        #expect(try MigrationJournal.records(in: scratch.directory) == [record, .fenced, record])
+    }
+
+    @Test("A journal with a hundred thousand external files is read back")
+    func manyExternalFiles() throws {
+        let names = (0..<100_000).map { "0F4C5E1A-0000-4000-8000-\(String(1_000_000_000_000 + $0))" }
+        let record = Self.publishing(
+            NameTable(names.lazy.map { ($0, FileIdentity(device: 64_769, inode: 123_456_789)) })
+        )
+        let scratch = try ScratchFolder()
+        var journal = try MigrationJournal(in: scratch.directory)
+        try journal.append(record)
+        try journal.append(.fenced)
+        #expect(try MigrationJournal.records(in: scratch.directory) == [record, .fenced])
+    }
+
+    @Test("More bytes than any torn record has are damage, and are not read")
+    func junk() throws {
+        let scratch = try journal()
+        let file = try scratch.directory.openFile(MigrationJournal.name, for: .writing)
+        try file.truncate(to: 200 << 20)
+        #expect(throws: MigrationError.self) { try MigrationJournal.records(in: scratch.directory) }
+        #expect(throws: MigrationError.self) { try MigrationJournal(in: scratch.directory) }
+        #expect(try file.status().size == 200 << 20)
     }
 
     @Test("The checksum is the Castagnoli one")

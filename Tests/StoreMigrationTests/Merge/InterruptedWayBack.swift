@@ -14,7 +14,7 @@ struct InterruptedWayBack {
     /// `externalFiles` came with it.
     ///
     /// Both stores keep a rollback journal, so that their main files are all there is to them.
-    init(of places: Places, isCommitted: Bool, externalFiles: [String: FileIdentity] = [:]) throws {
+    init(of places: Places, isCommitted: Bool, externalFiles: NameTable<FileIdentity> = [:]) throws {
         self.places = places
         transaction = RunContext.drawTransaction()
         let (old, new) = (places.oldStore, places.newStore)

@@ -48,7 +48,10 @@ struct ReadAccessTests {
 
     @Test(
         "A share into an open folder warns, and does not where the old store was as open, or the new one is closed",
-        arguments: [(0o700, 0o1777, 0o644, true), (0o755, 0o1777, 0o644, false), (0o700, 0o700, 0o644, false), (0o700, 0o1777, 0o640, false)]
+        arguments: [
+            (0o700, 0o1777, 0o644, true), (0o755, 0o1777, 0o644, false), (0o700, 0o700, 0o644, false),
+            (0o700, 0o1777, 0o640, false),
+        ]
             as [(UInt32, UInt32, UInt32, Bool)]
     )
     func share(_ old: UInt32, _ new: UInt32, _ mode: UInt32, _ warns: Bool) throws {

@@ -7,7 +7,8 @@ package import StoreFormat
 /// follows as 36 characters and a zero.
 struct ExternalReferenceRule: CoreDataRule {
     func check(_ store: CoreDataStore, _ findings: inout FindingList) throws {
-        var unreferenced = Set(try fileNames(in: store))
+        let files = try fileNames(in: store)
+        var isReferenced = [Bool](repeating: false, count: files.count)
         for attribute in store.attributes where attribute.attribute.allowsExternalBinaryDataStorage {
             let column = SQLName.quoted(attribute.column)
             try store.connection.forEachRow(
@@ -18,7 +19,10 @@ struct ExternalReferenceRule: CoreDataRule {
                 """
             ) { row in
                 guard let name = row.text(1) else { return }
-                if unreferenced.remove(name) != nil { return }
+                if let place = files.place(of: name), !isReferenced[place] {
+                    isReferenced[place] = true
+                    return
+                }
                 if try isFile(name, in: store) { return }
                 findings.report(
                     .externalFileMissing,
@@ -30,7 +34,7 @@ struct ExternalReferenceRule: CoreDataRule {
                 )
             }
         }
-        for name in unreferenced.sorted() {
+        for (name, isReferenced) in zip(files, isReferenced) where !isReferenced {
             findings.report(
                 .externalFileUnused,
                 .warning,
@@ -40,9 +44,9 @@ struct ExternalReferenceRule: CoreDataRule {
         }
     }
 
-    private func fileNames(in store: CoreDataStore) throws -> [String] {
+    private func fileNames(in store: CoreDataStore) throws -> NameList {
         do {
-            return try store.externalData?.entries() ?? []
+            return try store.externalData?.names() ?? NameList()
         } catch {
             throw StoreError(.inputOutput, path: error.path, error.description)
         }
