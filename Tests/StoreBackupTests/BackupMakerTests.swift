@@ -68,6 +68,18 @@ struct BackupMakerTests {
         #expect(try UnpackedBackup(stream).manifest.byteCount > size)
     }
 
+    @Test("A relay that is larger than the free space is left out with a finding, and the store is backed up")
+    func sparseRelay() throws {
+        let world = try BackupWorld()
+        try world.stores.makeStore("CREATE TABLE t (x)")
+        let relay = try world.stores.directory.createFile(".store.sqlite.relay.sqlite", mode: 0o600)
+        try relay.truncate(to: 1 << 42)
+        try relay.close()
+        let report = try world.maker(world.stores.location("store.sqlite")).make(at: world.archives.location("a").url)
+        #expect(report.findings.map(\.code) == [.relayNotBackedUp])
+        #expect(report.manifest.members.map(\.name) == ["store.sqlite"])
+    }
+
     @Test("What has the archive's name is never overwritten", arguments: [true, false])
     func taken(isFolder: Bool) throws {
         let world = try BackupWorld()

@@ -119,10 +119,10 @@ public struct BackupMaker: Sendable {
         defer { scratch.remove() }
         // After the folder was made, which removes what a run that was killed left behind.
         try requireFree?()
-        try requireSpace(in: scratch.directory)
+        let spare = try requireSpace(in: scratch.directory)
         var findings: [Finding] = []
         let relay = try scratch.directory.createDirectory("relay", mode: 0o700)
-        try stageRelay(in: relay, &findings)
+        try stageRelay(in: relay, spare: spare, &findings)
         let name = "archive"
         RunMoment.copying.pass()
         let (manifest, bytes) =
@@ -212,31 +212,36 @@ public struct BackupMaker: Sendable {
         )
     }
 
-    /// Throws when there is no room for the copy, the archive and what is unpacked of it.
-    private func requireSpace(in scratch: Directory) throws {
-        guard let folder = try? Directory.open(path: location.folder) else { return }
+    /// Throws when there is no room for the copy, the archive and what is unpacked of it; returns the bytes that are left.
+    private func requireSpace(in scratch: Directory) throws -> Int64 {
+        guard let folder = try? Directory.open(path: location.folder) else { return 0 }
         var needed: Int64 = 1 << 20
-        for name in [location.name, location.writeAheadLogName, location.relayName] {
+        for name in [location.name, location.writeAheadLogName] {
             needed += try folder.status(of: name)?.size ?? 0
         }
         if let external = try ExternalData.open(of: location, in: folder) {
             for name in try external.names() { needed += try external.status(of: name)?.size ?? 0 }
         }
         // Twice: the copy is gone before the archive is unpacked, and the archive is seldom larger than either.
-        guard try scratch.freeBytes() >= needed * 2 else {
+        let free = try scratch.freeBytes()
+        guard free / 2 >= needed else {
             throw StoreError(
                 .noSpace,
                 path: scratch.path,
                 "\(needed * 2) bytes are needed to make and check the archive"
             )
         }
+        return free - needed * 2
     }
 
-    /// A relay that cannot be copied is no reason to have no backup of the store.
-    private func stageRelay(in folder: Directory, _ findings: inout [Finding]) throws {
+    /// A relay that cannot be copied, or that `spare` bytes do not hold twice, is no reason to have no backup of the store.
+    private func stageRelay(in folder: Directory, spare: Int64, _ findings: inout [Finding]) throws {
         let relay = StoreLocation(folder: location.folder, name: location.relayName)
         guard let size = try Directory.open(path: relay.folder).status(of: relay.name)?.size, size > 0 else { return }
         do {
+            guard size <= spare / 2 else {
+                throw StoreError(.noSpace, path: relay.path, "there is no room for a copy of its \(size) bytes")
+            }
             _ = try staging(of: relay, in: folder).stage(withExternalFiles: false)
         } catch let error as StoreError where error.code == .cancelled {
             throw error
