@@ -97,6 +97,9 @@ package final class TemporaryDirectory: Sendable {
         }
     }
 
+    /// A name of the greatest length that a folder with this prefix can have.
+    package static func longestName(prefix: String) -> String { prefix + "-" + String(repeating: "z", count: 26) }
+
     /// Tells whether a name is one of those that `create` makes: two random numbers in base 36.
     private static func isOurs(_ name: String, prefix: String) -> Bool {
         guard name.hasPrefix(prefix + "-") else { return false }

@@ -12,6 +12,9 @@ public struct StoreLocation: Hashable, Sendable, Codable, CustomStringConvertibl
         self.name = name
     }
 
+    /// The longest path that SQLite opens on Unix, in bytes.
+    package static let longestPath = 511
+
     /// The main file's absolute path.
     public var path: String { folder == "/" ? "/" + name : folder + "/" + name }
     public var description: String { path }

@@ -100,6 +100,15 @@ public struct BackupMaker: Sendable {
         BackupError(.exists, path: path, "there is something of that name already, and no backup is ever overwritten")
     }
 
+    /// The bytes in the longest path that SQLite is asked to open while a store of this name is backed up to `folder`.
+    package static func pathLength(ofCopyOf name: String, in folder: String) -> Int {
+        let copy = StoreLocation(
+            folder: "\(folder)/\(TemporaryDirectory.longestName(prefix: scratchPrefix))/store",
+            name: name
+        )
+        return copy.folder.utf8.count + 1 + copy.journalName.utf8.count
+    }
+
     // MARK: Steps
 
     /// Removes what a run that was killed left in a folder; a run that makes a backup there does so by itself.

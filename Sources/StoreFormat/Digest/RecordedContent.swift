@@ -10,6 +10,10 @@ package struct RecordedContent: Hashable, Sendable, Codable {
     /// The store as it was when it held that; nil when others may have written to it before it could be asked.
     package let token: FileToken?
 
+    /// The longest name of a store, in bytes, that leaves room beside it: of all that goes there, the receipt has the longest
+    /// name while it is replaced.
+    package static let longestStoreName = 255 - receiptName(for: "").utf8.count - ".new".utf8.count
+
     /// The receipt's file name beside the store `name`.
     package static func receiptName(for name: String) -> String { ".\(name).store-migrate.json" }
 

@@ -3,9 +3,6 @@ import StoreFormat
 
 /// Refuses two places that cannot be an old and a new one, before anything is looked at.
 struct PlacesCheck {
-    /// What a kernel takes for one name, in bytes.
-    private static let longestName = 255
-
     let old: StoreLocation
     let new: StoreLocation
 
@@ -18,7 +15,7 @@ struct PlacesCheck {
         if let suffix = sidecars.first(where: { new.name.hasSuffix($0) }) {
             throw refusal("a name that ends in \(suffix) is that of a store's log or journal")
         }
-        guard RecordedContent.receiptName(for: new.name).utf8.count + ".new".utf8.count <= Self.longestName else {
+        guard new.name.utf8.count <= RecordedContent.longestStoreName else {
             throw refusal("the name leaves no room for the names of the files that go beside the store")
         }
         let oldFolder = try? Directory.open(path: old.folder)

@@ -1,4 +1,5 @@
 import SafeFiles
+import StoreBackup
 import StoreFormat
 import SystemPackage
 
@@ -12,7 +13,9 @@ struct ShareRequirements {
 
     /// Throws what would stop a run that carries out `plan`.
     func require(_ plan: SharePlan, _ described: DescribedStore?, occupant: StoreInspection?) throws {
-        try StateFolder(of: old, stateFolder: options.stateFolder).requireWritable()
+        let stateFolder = StateFolder(of: old, stateFolder: options.stateFolder)
+        try stateFolder.requireWritable()
+        try requireRoomForNames(stateFolder)
         let container = try RunContext.openContainer(new)
         try requireTrusted(container)
         guard try container.allowsWriting() else {
@@ -33,6 +36,20 @@ struct ShareRequirements {
         {
             try described.requireFit(of: occupant, with: status)
         }
+    }
+
+    /// Throws for an old store whose name is too long for what `unshare` puts beside it, or for the copy that `retire` makes.
+    private func requireRoomForNames(_ stateFolder: StateFolder) throws {
+        guard
+            old.name.utf8.count > RecordedContent.longestStoreName
+                || BackupMaker.pathLength(ofCopyOf: old.name, in: stateFolder.path) > StoreLocation.longestPath
+        else { return }
+        throw MigrationError(
+            .usage,
+            "the old store's name leaves no room for the names of the files that go with it",
+            path: old.path,
+            advice: "Give the store a shorter name, or name a folder with a shorter path with --state DIR."
+        )
     }
 
     /// Throws for a container on a file system whose locks cannot be trusted, unless the caller says otherwise.

@@ -9,12 +9,18 @@ extension RetireRun.Fate {
     /// It ends in an extension, so that the name of the folder of external files, which leaves that out, holds the run's
     /// number as well and is no other store's.
     func name(of old: StoreLocation, transaction: String) -> String {
-        label(of: old, transaction: transaction) + ".sqlite"
+        label(of: old, transaction: transaction) + Self.fileNameEnd
     }
 
-    /// What became of the store, and in which run.
+    private static let fileNameEnd = ".sqlite"
+
+    /// What became of the store, and in which run; a long name is cut, so that there is room beside the store under it.
     func label(of old: StoreLocation, transaction: String) -> String {
-        old.name + mark + transaction
+        let end = mark + transaction
+        let room = RecordedContent.longestStoreName - end.utf8.count - Self.fileNameEnd.utf8.count
+        var name = old.name
+        while name.utf8.count > room { name.removeLast() }
+        return name + end
     }
 
     /// What stands in these names between the store's and the run's number.

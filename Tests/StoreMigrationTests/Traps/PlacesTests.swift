@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SafeFiles
+import StoreBackup
 import StoreFormat
 import SystemPackage
 import TestSupport
@@ -98,6 +99,60 @@ struct PlacesTests {
         #expect(throws: MigrationError.self) { try places.share() }
 
         #expect(try World(places) == before)
+    }
+
+    @Test("A store with the longest name that is taken can be shared, unshared, shared again and retired")
+    func longestName() throws {
+        let length = try longestNameOfOldStore() - 4
+        let places = try Places(name: String(repeating: "n", count: length - 3) + ".db")
+        try places.old.makeStore(Self.rows, as: places.name)
+        try places.writeExternalFile("blob", 7, count: 100, in: places.old)
+        try places.share()
+
+        try StoreUnsharing(places.oldStore.url, from: places.newStore.url).unshare()
+        try places.share()
+        let retired = try StoreRetirement(of: places.oldStore.url).retire()
+
+        #expect(retired.outcome == .retired)
+        #expect(try places.old.directory.status(of: places.name) == nil)
+        #expect(try places.count("SELECT count(*) FROM t", in: places.newStore) == 2)
+    }
+
+    @Test("An old store whose name leaves no room beside it is refused by plan and share, and nothing is written")
+    func oldName() throws {
+        let length = try longestNameOfOldStore() + 4
+        let places = try Places(name: String(repeating: "n", count: length - 3) + ".db")
+        try places.old.makeStore(Self.rows, as: places.name)
+        let before = try World(places)
+        let migrator = StoreMigrator(from: places.oldStore.url, to: places.container.location("s.db").url)
+
+        let error = #expect(throws: MigrationError.self) { try migrator.shareStoreIfNecessary(isCancelled: nil) }
+
+        #expect(error?.outcome == .usage)
+        #expect(error?.path == places.oldStore.path)
+        #expect(throws: MigrationError.self) { try migrator.plan() }
+        #expect(try World(places) == before)
+    }
+
+    @Test("A store that is retired under a long name keeps the run's number in its shortened name")
+    func cutName() {
+        let store = StoreLocation(folder: "/f", name: String(repeating: "ü", count: 112) + ".sqlite")
+        let transaction = String(repeating: "0", count: 32)
+
+        for fate in [RetireRun.Fate.archived, .withdrawn] {
+            let name = fate.name(of: store, transaction: transaction)
+            #expect((230...231).contains(name.utf8.count))
+            #expect(name.hasSuffix(fate.mark + transaction + ".sqlite"))
+        }
+    }
+
+    /// The longest name of an old store in a scratch folder; a copy two folders below has to fit SQLite's limit for paths.
+    ///
+    /// The names of scratch folders differ by up to two bytes.
+    private func longestNameOfOldStore() throws -> Int {
+        let folder = try ScratchFolder().path + "/.store-migrate/"
+        let rest = BackupMaker.pathLength(ofCopyOf: "", in: folder)
+        return min(231, (StoreLocation.longestPath - rest) / 2)
     }
 
     @Test("A container that moved between two runs is found again, and keeps what its consumers wrote")
