@@ -26,6 +26,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         public static let notWritable = Code(rawValue: "notWritable")
         /// The disk or the quota is full.
         public static let noSpace = Code(rawValue: "noSpace")
+        /// This process, or all together, have as many files open as the kernel allows.
+        public static let tooManyOpenFiles = Code(rawValue: "tooManyOpenFiles")
         /// The kernel reported an input or output error.
         public static let inputOutput = Code(rawValue: "inputOutput")
         /// The store changed while it was read.

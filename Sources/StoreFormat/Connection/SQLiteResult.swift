@@ -9,27 +9,29 @@ struct SQLiteResult {
     let code: Int32
     /// SQLite's own words; never a value of a row.
     let detail: String
-    /// True when the kernel said that there is no room.
-    private let isOutOfSpace: Bool
+    /// What the kernel said last, if anything.
+    private let systemErrors: [Errno]
 
     /// The primary result code.
     var primary: Int32 { code & 0xff }
     var isBusy: Bool { primary == SQLITE_BUSY || primary == SQLITE_LOCKED }
 
+    /// The result of a call that leaves no message in a connection; it is to be made before any other call.
     init(code: Int32, detail: String) {
+        systemErrors = [Errno(rawValue: errno)]
         self.code = code
         self.detail = detail
-        isOutOfSpace = false
     }
 
     /// Takes the message that the connection holds for the call that just failed; it is to be made before any other call.
     init(code: Int32, of connection: OpaquePointer?) {
         // SQLite notes what the kernel said of a read or a write, and not of the end of a transaction.
-        let errors = [errno] + (connection.map { [sqlite3_system_errno($0)] } ?? [])
-        isOutOfSpace = errors.contains { Errno(rawValue: $0).isOutOfSpace }
+        systemErrors = ([errno] + (connection.map { [sqlite3_system_errno($0)] } ?? [])).map { Errno(rawValue: $0) }
         self.code = code
         detail = connection.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) } ?? "no connection"
     }
+
+    private func kernelSaid(_ property: (Errno) -> Bool) -> Bool { systemErrors.contains(where: property) }
 
     /// The error for a store at `path`.
     func error(path: String) -> StoreError {
@@ -41,11 +43,15 @@ struct SQLiteResult {
         case SQLITE_FULL: StoreError(.noSpace, path: path, "the disk is full")
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
             StoreError(.notWritable, path: path, "the store cannot be written (\(detail))")
-        case SQLITE_IOERR where isOutOfSpace, SQLITE_CANTOPEN where isOutOfSpace:
+        case SQLITE_IOERR where kernelSaid(\.isOutOfSpace), SQLITE_CANTOPEN where kernelSaid(\.isOutOfSpace):
             StoreError(.noSpace, path: path, "the disk is full")
+        case SQLITE_CANTOPEN where kernelSaid(\.isOutOfDescriptors):
+            StoreError(.tooManyOpenFiles, path: path, "the store cannot be opened: too many files are open")
         case SQLITE_CANTOPEN: StoreError(.unreadable, path: path, "the store cannot be opened (\(detail))")
         case SQLITE_IOERR where code == Self.sharedMemorySize || code == Self.sharedMemoryOpening:
             StoreError(.noSpace, path: path, "the index of the log cannot be made; most likely the disk is full")
+        case SQLITE_IOERR where code != Self.shortRead && kernelSaid(\.isRefusal):
+            StoreError(.notWritable, path: path, "the store cannot be written (\(detail), code \(code))")
         case SQLITE_IOERR: StoreError(.inputOutput, path: path, "input or output failed (\(detail), code \(code))")
         case SQLITE_NOMEM: StoreError(.failed, path: path, "out of memory")
         case SQLITE_TOOBIG: StoreError(.valueTooLarge, path: path, "a row is larger than may be read at once")

@@ -33,6 +33,8 @@ extension UnreadableStore {
         case .tooManyLinks: UnreadableStore(.hardLink, path: path, detail: "the file has several names (hard links)")
         case .noSuchAddressOrDevice: UnreadableStore(.specialFile, path: path, detail: "this is not a regular file")
         case _ where errno.isOutOfSpace: StoreError(.noSpace, path: path, "the disk is full")
+        case _ where errno.isOutOfDescriptors:
+            StoreError(.tooManyOpenFiles, path: path, "the kernel could not open it: too many files are open")
         case .notDirectory: StoreError(.notFound, path: path, "a part of the path is not a folder")
         default: UnreadableStore(.inputOutput, path: path, detail: "the kernel could not read it (\(errno))")
         }

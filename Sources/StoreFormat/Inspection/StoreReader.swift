@@ -198,7 +198,7 @@ package struct StoreReader: Sendable {
     }
 
     private static func code(of error: FileError) -> StoreError.Code {
-        error.errno.isOutOfSpace ? .noSpace : .failed
+        error.errno.isOutOfSpace ? .noSpace : error.errno.isOutOfDescriptors ? .tooManyOpenFiles : .failed
     }
 
     private static func emptyFile(_ location: StoreLocation) -> StoreError {

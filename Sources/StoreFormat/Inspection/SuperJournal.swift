@@ -40,10 +40,8 @@ struct SuperJournal {
         do {
             return try Directory.open(path: location.folder).status(of: location.name) != nil
         } catch {
-            switch error.errno {
-            case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory, .ioError: throw error
-            default: return false
-            }
+            if error.errno.isOutOfDescriptors || [.noMemory, .ioError].contains(error.errno) { throw error }
+            return false
         }
     }
 

@@ -158,6 +158,7 @@ extension StoreError.Code {
         case .damaged: UnreadableStore.Reason.damaged.advice
         case .fenced: "Nothing was changed. Run the command on the store that holds the data now."
         case .changedMeanwhile: UnreadableStore.Reason.changing.advice
+        case .tooManyOpenFiles: Errno.tooManyOpenFiles.advice
         default: nil
         }
     }
@@ -176,6 +177,8 @@ extension Errno {
     fileprivate var advice: String? {
         switch self {
         case .permissionDenied, .notPermitted: "Run as a user who may do that, or mend the permissions."
+        case _ where isOutOfDescriptors:
+            "Allow this process more open files (ulimit -n), or close some, then run the command again."
         case .readOnlyFileSystem: "Name a place on a file system that can be written."
         case .fileExists: "Name a place where nothing is, or move what is there away."
         default: nil

@@ -15,6 +15,7 @@ struct SQLiteResultTests {
         ]
     )
     func fullDisk(_ code: Int32, _ meaning: StoreError.Code) {
+        errno = 0
         #expect(SQLiteResult(code: code, detail: "").error(path: "/x").code == meaning)
     }
 
@@ -25,12 +26,17 @@ struct SQLiteResultTests {
         ]
             + [
                 (SQLITE_CANTOPEN, EDQUOT, .noSpace), (SQLITE_CANTOPEN, ENOENT, .unreadable),
-                (SQLITE_BUSY, ENOSPC, .busy),
+                (SQLITE_BUSY, ENOSPC, .busy), (SQLITE_CANTOPEN, EMFILE, .tooManyOpenFiles),
+                (SQLITE_CANTOPEN, ENFILE, .tooManyOpenFiles), (SQLITE_IOERR | (3 << 8), EPERM, .notWritable),
+                (SQLITE_IOERR | (4 << 8), EROFS, .notWritable), (SQLiteResult.shortRead, EPERM, .inputOutput),
             ]
     )
     func kernelsWord(_ code: Int32, _ word: Int32, _ meaning: StoreError.Code) {
         errno = word
         let result = SQLiteResult(code: code, of: nil)
         #expect(result.error(path: "/x").code == meaning)
+        errno = word
+        let fileResult = SQLiteResult(code: code, detail: "")
+        #expect(fileResult.error(path: "/x").code == meaning)
     }
 }

@@ -135,4 +135,21 @@ struct BadInputTests {
         #expect(try scratch.names(old) == ["H.sqlite"])
         #expect(try scratch.names(new).isEmpty)
     }
+
+    @Test("Too few open files are the cause that a share names, whatever it could not open", arguments: 12...19)
+    func openFiles(limit: Int) async throws {
+        let scratch = try Scratch()
+        for folder in ["old", "new"] { try scratch.folder(folder) }
+        let old = try await scratch.store("old/H.sqlite")
+        let script = "ulimit -n \(limit); exec \"$@\""
+
+        let run = try await Tool.run(
+            command: ["sh", "-c", script, "sh", try Tool.path, "share", old, scratch.path("new")]
+        )
+
+        #expect([0, 1, 6].contains(run.status), "\(run.errors)")
+        guard run.status != 0 else { return }
+        #expect(run.errors.lowercased().contains("too many"), "\(run.errors)")
+        if run.status == 1 { #expect(run.errors.contains("ulimit -n"), "\(run.errors)") }
+    }
 }
