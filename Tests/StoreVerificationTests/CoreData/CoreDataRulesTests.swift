@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import StoreFixtures
 import StoreFormat
@@ -83,6 +84,32 @@ struct CoreDataRulesTests {
         try store.execute("DROP TABLE ZPET")
         let findings = try findings(in: store)
         #expect(findings.contains { $0.code == .missingTable && $0.severity == .error && $0.message.contains("ZPET") })
+    }
+
+    @Test("A log by which the content was replaced is the store's own, also after further changes of the schema")
+    func replacedContent() throws {
+        let store = try store()
+        let other = try ScratchStore(name: "Other.sqlite")
+        let recipe = CoreDataDamage.recipe.replacingOccurrences(of: "seed: verification", with: "seed: another")
+        try RecipeBuilder.build(RecipeReader.recipe(from: recipe), at: other.location)
+        let target = try StoreConnection(store.location, access: .liveWriting)
+        let source = try StoreConnection(other.location, access: .liveReading)
+        // Holds the log open, so that it is not folded in.
+        let reader = try StoreConnection(store.location, access: .liveReading)
+        try reader.beginReading()
+        target.withHandle { target in
+            source.withHandle { source in
+                let backup = sqlite3_backup_init(target, "main", source, "main")
+                #expect(sqlite3_backup_step(backup, -1) == SQLITE_DONE)
+                #expect(sqlite3_backup_finish(backup) == SQLITE_OK)
+            }
+        }
+        #expect(try !findings(in: store).contains { $0.code == .foreignWriteAheadLog })
+
+        try target.execute("CREATE INDEX own ON ZPET (Z_OPT); CREATE INDEX other ON ZPET (Z_ENT)")
+
+        #expect(try !findings(in: store).contains { $0.code == .foreignWriteAheadLog })
+        reader.rollback()
     }
 
     @Test("Another store's write-ahead log is told apart")

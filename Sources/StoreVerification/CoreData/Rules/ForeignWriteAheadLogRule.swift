@@ -5,13 +5,14 @@ package import StoreFormat
 ///
 /// SQLite replays a log that another store left behind without a word, and then is that other store. Where all content was
 /// replaced by SQLite's online backup, the log is another store's rightly, and tells it by the schema's number: the
-/// backup makes that one more than it was (`sqlite3_backup_step`, so that others read the schema anew).
+/// backup makes that one more than it was (`sqlite3_backup_step`, so that others read the schema anew). Later transactions
+/// in the same log may change the schema again, so every first page in the log counts.
 struct ForeignWriteAheadLogRule: CoreDataRule {
     func check(_ store: CoreDataStore, _ findings: inout FindingList) throws {
         let location = store.location
         guard let log = try? Directory.open(path: location.folder).status(of: location.writeAheadLogName), log.size > 0,
             let main = mainFile(at: location), main.uuid != store.metadata.uuid,
-            try store.connection.value("PRAGMA schema_version")?.integer != main.schema + 1
+            try !Self.schemaNumbers(inLogOf: location).contains(UInt32(truncatingIfNeeded: main.schema + 1))
         else { return }
         findings.report(
             .foreignWriteAheadLog,
@@ -19,6 +20,24 @@ struct ForeignWriteAheadLogRule: CoreDataRule {
             "the write-ahead log belongs to another store and would replace this one",
             path: StoreLocation(folder: location.folder, name: location.writeAheadLogName).path
         )
+    }
+
+    /// The schema's numbers in the first pages that the log holds.
+    ///
+    /// Source: "WAL-mode File Format", sections 1 and 2, of SQLite's documentation, and section 1.3 of its file format.
+    private static func schemaNumbers(inLogOf location: StoreLocation) throws -> Set<UInt32> {
+        let (headerSize, frameHeaderSize, schemaOffset) = (32, 24, 40)
+        let log = try Directory.open(path: location.folder).openFile(location.writeAheadLogName, for: .reading)
+        guard let header = try log.words(headerSize / 4, at: 0), header[2] > 0 else { return [] }
+        var numbers: Set<UInt32> = []
+        var offset = Int64(headerSize)
+        while let frame = try log.words(frameHeaderSize / 4, at: offset), frame[2...3] == header[4...5] {
+            if frame[0] == 1, let schema = try log.words(1, at: offset + Int64(frameHeaderSize + schemaOffset)) {
+                numbers.insert(schema[0])
+            }
+            offset += Int64(frameHeaderSize) + Int64(header[2])
+        }
+        return numbers
     }
 
     /// What the main file says without the log; nil where it is no Core Data store, as when everything is in the log.
@@ -30,6 +49,16 @@ struct ForeignWriteAheadLogRule: CoreDataRule {
             let schema = (try? connection.value("PRAGMA schema_version"))??.integer
         else { return nil }
         return (uuid, schema)
+    }
+}
+
+extension DurableFile {
+    /// So many big-endian words at `offset`; nil where the file ends before.
+    fileprivate func words(_ count: Int, at offset: Int64) throws -> [UInt32]? {
+        try withUnsafeTemporaryAllocation(byteCount: count * 4, alignment: 4) { buffer in
+            guard try read(into: buffer, at: offset) == buffer.count else { return nil }
+            return buffer.bindMemory(to: UInt32.self).map { UInt32(bigEndian: $0) }
+        }
     }
 }
 
