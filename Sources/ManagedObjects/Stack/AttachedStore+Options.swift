@@ -55,7 +55,10 @@ extension AttachedStore {
             return
         }
         try write { _, connection in
-            let effective = try connection.value("PRAGMA journal_mode = \(mode)")?.text
+            // SQLite asks no busy handler while it converts a store, which several programs may do at once.
+            let change = "PRAGMA journal_mode = \(mode)"
+            try connection.execute(change, until: Deadline(after: lockTimeout))
+            let effective = try connection.value("PRAGMA journal_mode")?.text
             guard effective?.lowercased() == mode.lowercased() else {
                 throw ManagedObjectError(
                     .open,

@@ -85,6 +85,30 @@ struct ContainerTests {
         }
     }
 
+    @Test("of many who convert the journal mode of a store at once, all open it", arguments: ["wal", "delete"])
+    func manyConvert(mode: String) throws {
+        for _ in 1...10 {
+            let scratch = try ScratchFolder()
+            var description = PersistentStoreDescription(url: scratch.location("new.sqlite").url)
+            description.timeout = 120
+            description.sqlitePragmas["journal_mode"] = mode == "wal" ? "delete" : "wal"
+            let first = PersistentStoreCoordinator(managedObjectModel: SiblingStack.model)
+            try first.remove(first.addPersistentStore(with: description))
+            description.sqlitePragmas["journal_mode"] = mode
+            let failures = Mutex<[String]>([])
+            DispatchQueue.concurrentPerform(iterations: 6) { [description] _ in
+                do {
+                    // Closed again: to leave a log, a store must be nobody else's.
+                    let coordinator = PersistentStoreCoordinator(managedObjectModel: SiblingStack.model)
+                    try coordinator.remove(coordinator.addPersistentStore(with: description))
+                } catch {
+                    failures.withLock { $0.append("\(error)") }
+                }
+            }
+            #expect(failures.withLock(\.self) == [])
+        }
+    }
+
     @Test("what a process that was killed left of a store it was making is in nobody's way, and goes with the next one")
     func killedWhileMade() throws {
         let scratch = try ScratchFolder()
