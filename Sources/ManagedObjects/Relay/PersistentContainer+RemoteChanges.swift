@@ -40,7 +40,8 @@ extension PersistentContainer {
 
     /// Takes in what others have saved, and whatever they save from here on, until the task is cancelled.
     ///
-    /// `body` is told what came of each time that there was something.
+    /// `body` is told what came of each time that there was something. A lock that another program holds and a full disk end
+    /// nothing: the merge is tried again, after a second at first and after a minute at most.
     public func followRemoteChanges(
         into contexts: [ManagedObjectContext]? = nil,
         as consumer: String? = nil,
@@ -52,17 +53,21 @@ extension PersistentContainer {
         // What was saved before anybody listened.
         continuation.yield()
         let merger = merger(consumer)
+        var retry = MergeRetry()
         for await _ in notices {
+            let merge: RemoteChangeMerge
             do {
-                let merge = try await merger.merge(into: contexts ?? [viewContext], waits: true)
-                if merge.isUnsettled {
-                    for observation in observations { observation.remind(after: RemoteChangeNotification.timeToPost) }
-                }
-                if !merge.isEmpty { try await body(merge) }
+                merge = try await merger.merge(into: contexts ?? [viewContext], waits: true)
             } catch {
-                guard error.isBusy else { throw error }
-                for observation in observations { observation.remind(after: .seconds(1)) }
+                guard let pause = retry.pause(after: error) else { throw error }
+                for observation in observations { observation.remind(after: pause) }
+                continue
             }
+            retry = MergeRetry()
+            if merge.isUnsettled {
+                for observation in observations { observation.remind(after: RemoteChangeNotification.timeToPost) }
+            }
+            if !merge.isEmpty { try await body(merge) }
         }
     }
 
@@ -91,9 +96,25 @@ extension PersistentContainer {
     }
 }
 
-extension Error {
-    /// True when somebody held a lock for too long, and will not for ever.
-    fileprivate var isBusy: Bool {
-        (self as? RelayError)?.code == .busy || (self as? StoreError)?.code == .busy
+/// How long a merge that failed waits before it is tried again.
+package struct MergeRetry {
+    private static let longest = Duration.seconds(60)
+    private var next = Duration.seconds(1)
+
+    package init() {}
+
+    /// The pause, which doubles each time; nil after an error that does not end by itself.
+    ///
+    /// A lock that another program holds and a full disk do.
+    package mutating func pause(after error: any Error) -> Duration? {
+        let passes =
+            switch error {
+            case let error as RelayError: [.busy, .noSpace].contains(error.code)
+            case let error as StoreError: [.busy, .noSpace].contains(error.code)
+            default: false
+            }
+        guard passes else { return nil }
+        defer { next = min(next * 2, Self.longest) }
+        return next
     }
 }

@@ -51,6 +51,20 @@ struct RemoteChangeTests {
         }
     }
 
+    @Test("a merge is retried after a held lock and a full disk, less often each time, and after no other error")
+    func retry() {
+        var retry = MergeRetry()
+        let passing: [any Error] = [
+            StoreError(.busy, path: "/s", ""), StoreError(.noSpace, path: "/s", ""),
+            StoreError(.noSpace, path: "/s", ""), StoreError(.busy, path: "/s", ""),
+        ]
+        let pauses = passing.map { retry.pause(after: $0) }
+        #expect(pauses == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
+        for _ in 0..<10 { _ = retry.pause(after: StoreError(.busy, path: "/s", "")) }
+        #expect(retry.pause(after: StoreError(.noSpace, path: "/s", "")) == .seconds(60))
+        #expect(retry.pause(after: StoreError(.damaged, path: "/s", "")) == nil)
+    }
+
     @Test("what was changed here and not saved survives a merge", arguments: SharedStack.Kind.all)
     func pendingChanges(kind: SharedStack.Kind) async throws {
         let stack = try SharedStack(kind)
