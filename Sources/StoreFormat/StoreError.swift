@@ -34,6 +34,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         public static let changedMeanwhile = Code(rawValue: "changedMeanwhile")
         /// Writers of the store are refused since its data went to another one.
         public static let fenced = Code(rawValue: "fenced")
+        /// Another store's content took the place of the store that was opened.
+        public static let replaced = Code(rawValue: "replaced")
         /// What is asked does not fit the store.
         public static let incompatible = Code(rawValue: "incompatible")
         /// The caller asked to stop.

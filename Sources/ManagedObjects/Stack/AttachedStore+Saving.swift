@@ -166,7 +166,8 @@ extension AttachedStore {
                         in: Directory.open(path: location.folder),
                         identifiers: .random()
                     ),
-                    recordsHistory: recordsHistory
+                    recordsHistory: recordsHistory,
+                    storeUUID: uuid
                 )
                 state.writer = writer
             }

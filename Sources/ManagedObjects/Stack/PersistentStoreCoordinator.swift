@@ -88,6 +88,17 @@ public final class PersistentStoreCoordinator: Sendable {
         removed?.close()
     }
 
+    /// Closes a store and opens what is at its place now, as its description says.
+    ///
+    /// It is the way on after a save that ended with `StoreError.Code.replaced`: another store's content took the place of
+    /// the one that was opened. The objects that contexts have are the former store's; they are to be reset. Where what is
+    /// there cannot be opened, the former store stays closed.
+    @discardableResult
+    public func reopen(_ store: PersistentStore, writesInferredModel: Bool = false) throws -> PersistentStore {
+        remove(store)
+        return try addPersistentStore(with: store.description, writesInferredModel: writesInferredModel)
+    }
+
     /// The id that a URI stands for, without reading; nil when no store of that UUID is open or the model lacks the entity.
     public func managedObjectID(forURIRepresentation uri: String) -> ManagedObjectID? {
         guard let uri = try? ObjectURI(uri), store(uuid: uri.storeUUID) != nil,

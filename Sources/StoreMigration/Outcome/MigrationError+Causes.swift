@@ -144,7 +144,7 @@ extension StoreError.Code {
         case .noSpace: .noSpace
         case .incompatible: .incompatible
         case .fenced: .needsDecision
-        case .changedMeanwhile: .busy
+        case .changedMeanwhile, .replaced: .busy
         case .cancelled: .cancelled
         default: .failed
         }

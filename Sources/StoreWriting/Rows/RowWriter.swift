@@ -30,16 +30,21 @@ package final class RowWriter {
     private var fingerprint: [SQLValue?] = []
     /// The version hashes of the model that the store was made or migrated for last.
     private let versionHashes: [String: [UInt8]]?
+    /// The identifier that the writer's owner knows the store by.
+    private let storeUUID: String?
 
     /// Takes a store that may be written; `external` is where its large values go.
     ///
-    /// `recordsHistory` is false for one that keeps an empty history, and was opened by somebody who tracks none.
+    /// `recordsHistory` is false for one that keeps an empty history, and was opened by somebody who tracks none. With
+    /// `storeUUID`, nothing is saved to a store whose content another store's has replaced.
     package init(
         _ connection: StoreConnection,
         layout: StoreLayout,
         external: ExternalDataWriter? = nil,
-        recordsHistory: Bool = true
+        recordsHistory: Bool = true,
+        storeUUID: String? = nil
     ) throws {
+        self.storeUUID = storeUUID
         self.connection = connection
         self.layout = layout
         self.external = external
@@ -65,11 +70,20 @@ package final class RowWriter {
         external?.beginSave()
     }
 
-    /// Throws when the store was migrated since the writer was made: that moves columns and numbers entities anew.
+    /// Throws when another store's content took the place of the store that was opened, or the store was migrated since the writer was made: that moves columns and numbers entities anew.
     ///
     /// A vacuum, a new index, or history switched on changes nothing for the writer. The write lock must be held, or the
     /// answer may be overtaken.
     func requireSchema() throws {
+        if let storeUUID, let found = try connection.value("SELECT Z_UUID FROM Z_METADATA LIMIT 1")?.text,
+            found != storeUUID
+        {
+            throw StoreError(
+                .replaced,
+                path: connection.location.path,
+                "another store's content took this one's place; open the store again"
+            )
+        }
         let current = try currentFingerprint()
         guard current != fingerprint else { return }
         let schema = try StoreSchema(reading: connection)

@@ -212,6 +212,31 @@ struct SavingTests {
         }
     }
 
+    @Test("a save after another store's content replaced the opened one's is refused, and succeeds once it is reopened")
+    func replacedContent() throws {
+        let author = author
+        let coordinator = stack.container.persistentStoreCoordinator
+        let store = try #require(coordinator.persistentStores.first)
+        let other = "9E4D7A2C-3A54-4B0E-9B5C-0D6B8F1F2A11"
+        try stack.elsewhere("UPDATE Z_METADATA SET Z_UUID = '\(other)'")
+
+        try stack.main.performAndWait { context in
+            try context.existingObject(with: author).setValue(50, forKey: "age")
+            let error = #expect(throws: StoreError.self) { try context.save() }
+            #expect(error?.code == .replaced)
+            #expect(try stack.stored("SELECT ZAGE FROM ZAUTHOR")?.integer == 40)
+        }
+        let reopened = try coordinator.reopen(store)
+
+        #expect(reopened.identifier == other)
+        let context = stack.container.newBackgroundContext()
+        try context.performAndWait { context in
+            try #require(try context.all("Author").first).setValue(51, forKey: "age")
+            try context.save()
+        }
+        #expect(try stack.stored("SELECT ZAGE FROM ZAUTHOR")?.integer == 51)
+    }
+
     @Test("delete rules that could not be followed at first are followed by the save")
     func interruptedDeleteRules() throws {
         let stack = stack
