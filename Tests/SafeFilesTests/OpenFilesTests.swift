@@ -1,3 +1,4 @@
+import Glibc
 import SafeFiles
 import Testing
 
@@ -27,6 +28,20 @@ struct OpenFilesTests {
         process.kill()
         #expect(try !OpenFiles.isOpenInThisProcess(identity))
         withExtendedLifetime(descriptors) {}
+    }
+
+    @Test("A process that holds a lock on a file is named, one that only has the file open is not")
+    func locked() throws {
+        let path = folder.path + "/file"
+        try folder.createFile("file", mode: 0o600).close()
+        let identity = try #require(try folder.status(of: "file")).identity
+        let reader = try HeldProcess("exec 3<\"$1\"; echo open; exec cat", path)
+        #expect(try OpenFiles.lockHolders(of: identity) == [])
+        let lock = try #require(try FileLock.acquire("file", in: folder, deadline: Deadline(after: .seconds(60))))
+        #expect(try OpenFiles.lockHolders(of: identity) == [getpid()])
+        lock.release()
+        #expect(try OpenFiles.lockHolders(of: identity) == [])
+        reader.kill()
     }
 
     @Test("Another process that has the file open is named")

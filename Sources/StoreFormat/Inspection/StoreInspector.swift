@@ -16,6 +16,7 @@ public struct StoreInspector: Sendable {
     let monitor: WorkMonitor
     /// False where external files are only to be counted: there may be very many.
     let listsExternalFiles: Bool
+    private let lockTimeout: Duration
     private let reader: StoreReader
 
     /// Creates an inspector that waits for locks no longer than `lockTimeout`.
@@ -46,6 +47,7 @@ public struct StoreInspector: Sendable {
         self.depth = depth
         self.listsExternalFiles = listsExternalFiles
         self.monitor = monitor
+        self.lockTimeout = lockTimeout
         reader = StoreReader(
             lockTimeout: lockTimeout,
             allowsNetworkFileSystem: allowsNetworkFileSystem,
@@ -80,15 +82,36 @@ public struct StoreInspector: Sendable {
     }
 
     /// What can be said without opening the main file: there is none, or it is empty; nil otherwise.
+    ///
+    /// A file of zero bytes beside a journal may be a store whose first transaction is being written: its writer holds a lock
+    /// then, and is waited for. Else both are looked at twice, for the transaction may have ended in between.
     private func condition(withoutContent location: StoreLocation, in folder: Directory) throws -> StoreCondition? {
-        let status = try folder.status(of: location.name)
-        if let status, let refusal = UnreadableStore(refusing: status, path: location.path) { throw refusal }
-        guard (status?.size ?? 0) == 0 else { return nil }
-        let orphans = try [location.writeAheadLogName, location.journalName]
-            .filter {
-                try folder.status(of: $0).map { $0.size > 0 } ?? false
+        let deadline = Deadline(after: lockTimeout)
+        let wait = BusyWait(deadline: deadline)
+        wait.begin(until: deadline, monitor)
+        var isSeen = false
+        while true {
+            let status = try folder.status(of: location.name)
+            if let status, let refusal = UnreadableStore(refusing: status, path: location.path) { throw refusal }
+            guard (status?.size ?? 0) == 0 else { return nil }
+            let orphans = try [location.writeAheadLogName, location.journalName]
+                .filter {
+                    try folder.status(of: $0).map { $0.size > 0 } ?? false
+                }
+            guard !orphans.isEmpty else { return status == nil ? .absent : .emptyFile }
+            guard let status else { return .orphanSidecar(names: orphans) }
+            let writers = try OpenFiles.lockHolders(of: status.identity)
+            if writers.isEmpty, isSeen { return .orphanSidecar(names: orphans) }
+            isSeen = writers.isEmpty
+            guard writers.isEmpty || wait.step() else {
+                try monitor.checkCancellation()
+                throw UnreadableStore(
+                    .locked,
+                    path: location.path,
+                    detail: "its first transaction is being written by process "
+                        + writers.map(String.init).joined(separator: ", ")
+                )
             }
-        if !orphans.isEmpty { return .orphanSidecar(names: orphans) }
-        return status == nil ? .absent : .emptyFile
+        }
     }
 }

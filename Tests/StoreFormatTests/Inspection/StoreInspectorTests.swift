@@ -32,6 +32,26 @@ struct StoreInspectorTests {
         #expect(try scratch.everything() == before)
     }
 
+    @Test("A store whose first transaction is being written is locked, and a store once the transaction is committed")
+    func firstTransaction() throws {
+        try scratch.directory.createFile("store.sqlite", mode: 0o644).close()
+        let writer = try StoreWriterProcess(store.path)
+        #expect(try writer.execute("BEGIN IMMEDIATE") == "ok")
+        #expect(try writer.execute("CREATE TABLE t (x)") == "ok")
+        #expect(try scratch.directory.status(of: store.journalName).map { $0.size > 0 } == true)
+
+        let condition = try StoreInspector(lockTimeout: .zero).inspect(store)
+
+        guard case .unreadable(let unreadable) = condition else {
+            Issue.record("the store was \(condition)")
+            return
+        }
+        #expect(unreadable.reason == .locked)
+        #expect(try writer.execute("COMMIT") == "ok")
+        #expect(try inspection().tables.map(\.name) == ["t"])
+        #expect(writer.waitForExit() == 0)
+    }
+
     @Test("Nothing, an empty file and an orphan sidecar are told apart", arguments: EmptyCase.all)
     func withoutStore(_ row: EmptyCase) throws {
         for (name, size) in row.files { try scratch.write(name, [UInt8](repeating: 1, count: size)) }
