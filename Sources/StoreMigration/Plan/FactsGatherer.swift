@@ -138,6 +138,7 @@ struct FactsGatherer {
                 isOldUnchanged: isUnchanged,
                 followsChain: followsChain,
                 leavesRows: shared.completion.leavesRows == true,
+                keepsNew: shared.completion.keepsNew == true,
                 hasBase: shared.base != nil,
                 oldReading: reading
             )
@@ -265,7 +266,8 @@ struct FactsGatherer {
             transaction: fence.transaction,
             newPlace: .ours,
             isOldUnchanged: try digest(of: old) == (receipt.oldDigest ?? receipt.digest),
-            hasJournal: false
+            hasJournal: false,
+            keepsNew: receipt.keepsNew == true
         )
     }
 }

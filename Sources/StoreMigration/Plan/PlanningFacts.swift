@@ -25,6 +25,8 @@ package struct PlanningFacts: Sendable {
         package let leavesRows: Bool
         /// False when only the fence and the receipt tell of the run.
         package let hasJournal: Bool
+        /// True when the new store was kept as it was, and never took what the old one holds.
+        package let keepsNew: Bool
         /// True when a copy of what both places held last was kept.
         package let hasBase: Bool
         /// The old store's token, read before its content was looked at.
@@ -37,6 +39,7 @@ package struct PlanningFacts: Sendable {
             followsChain: Bool = false,
             leavesRows: Bool = false,
             hasJournal: Bool = true,
+            keepsNew: Bool = false,
             hasBase: Bool = false,
             oldReading: TokenReading? = nil
         ) {
@@ -46,6 +49,7 @@ package struct PlanningFacts: Sendable {
             self.followsChain = followsChain
             self.leavesRows = leavesRows
             self.hasJournal = hasJournal
+            self.keepsNew = keepsNew
             self.hasBase = hasBase
             self.oldReading = oldReading
         }

@@ -105,6 +105,7 @@ struct ProtectRun {
             storeUUID: newUUID,
             digest: digest.value,
             token: newToken,
+            keepsNew: keepsNew ? true : nil,
             descriptions: context.descriptions.byRoleName
         )
         .remembering(besides: former(journal.state), beside: context.new.name, in: context.container)

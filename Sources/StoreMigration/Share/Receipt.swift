@@ -23,6 +23,8 @@ package struct Receipt: Hashable, Sendable, Codable {
     package let token: FileToken?
     /// The other runs whose old stores lead here: in a chain of shares each of them is known by this file.
     package private(set) var others: [Origin]?
+    /// True where the new store was kept as it was, and never took what the old one holds; nil elsewhere.
+    package let keepsNew: Bool?
     /// How each role opens the store, by the role's name.
     package let descriptions: [String: PersistentStoreDescription]
 
@@ -86,6 +88,7 @@ package struct Receipt: Hashable, Sendable, Codable {
         digest: String,
         oldDigest: String? = nil,
         token: FileToken?,
+        keepsNew: Bool? = nil,
         descriptions: [String: PersistentStoreDescription]
     ) {
         self.transaction = transaction
@@ -94,6 +97,7 @@ package struct Receipt: Hashable, Sendable, Codable {
         self.digest = digest
         self.oldDigest = oldDigest
         self.token = token
+        self.keepsNew = keepsNew
         self.descriptions = descriptions
     }
 }

@@ -92,7 +92,7 @@ extension ShareEngine {
             result = try ProtectRun(
                 context,
                 inspection: inspection,
-                keepsNew: keepsNew(facts, journal.state),
+                keepsNew: keepsNew(facts),
                 leavesRows: plan.findings.contains { $0.code == .rowsOnlyInOldStore }
             )
             .run(&journal, requiresEqualContent: facts.areContentsEqual == true)
@@ -126,12 +126,10 @@ extension ShareEngine {
     }
 
     /// True when a run that copies nothing leaves the new store without what the old one holds.
-    private func keepsNew(_ facts: PlanningFacts, _ state: RunState) -> Bool {
-        if facts.areContentsEqual == true { return false }
-        guard facts.earlierRun != nil else { return true }
-        // Late writes that are left where they are take nothing away of what was shared.
-        if case .shared(let shared) = state { return shared.completion.keepsNew == true }
-        return false
+    ///
+    /// Late writes that are left where they are take nothing away of what was shared.
+    private func keepsNew(_ facts: PlanningFacts) -> Bool {
+        facts.areContentsEqual != true && facts.earlierRun?.keepsNew != false
     }
 
     /// After a checkpoint the files differ and the content does not; the next look is cheap again.

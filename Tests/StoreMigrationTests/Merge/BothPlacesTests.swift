@@ -175,6 +175,24 @@ struct BothPlacesTests {
         #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
     }
 
+    @Test("A store that was kept is known as such after the journal is lost, and the old one can be retired")
+    func keptNewWithoutJournal() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try MergeWorld.build(at: places.newStore, tracksHistory: true, seed: "other")
+        try world.add(4, "old", to: places.oldStore)
+        let keeping = try places.share {
+            $0.onBoth = .keepNew
+            $0.level = .coredata
+        }
+        #expect(keeping.outcome == .alreadyShared)
+        try places.old.directory.openDirectory(StateFolder.name).removeContents()
+
+        #expect(try places.share { $0.level = .coredata }.outcome == .alreadyShared)
+
+        #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
+    }
+
     @Test("A store that was kept is brought back to the old place, whose log holds the fence")
     func keptNewComesBack() throws {
         let world = try MergeWorld()
