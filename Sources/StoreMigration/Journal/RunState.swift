@@ -25,6 +25,14 @@ package enum RunState: Hashable, Sendable {
         }
     }
 
+    /// True between the beginning of a run, or of the way back, and its end.
+    package var isUnfinished: Bool {
+        switch self {
+        case .interrupted, .unsharing: true
+        default: false
+        }
+    }
+
     /// What both places held last, where the store is shared and somebody kept it.
     package var base: JournalRecord.BaseFile? {
         if case .shared(let shared) = self { shared.base } else { nil }

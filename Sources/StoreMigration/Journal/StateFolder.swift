@@ -42,6 +42,25 @@ package struct StateFolder: Sendable {
         return state.at(old)
     }
 
+    /// The state, and the processes that hold the journal's lock where it tells of a run that has not ended.
+    ///
+    /// A state that changes while this looks is read again: a run that ended in between was not interrupted.
+    package func observed(isShownOnly: Bool = false) throws -> (state: RunState, holders: [Int32]) {
+        var state = try state(isShownOnly: isShownOnly)
+        while state.isUnfinished {
+            let holders = try lockHolders()
+            let now = try self.state(isShownOnly: isShownOnly)
+            guard holders.isEmpty, now != state else { return (state, holders) }
+            state = now
+        }
+        return (state, [])
+    }
+
+    private func lockHolders() throws -> [Int32] {
+        guard let lock = try unchecked()?.status(of: Self.lockName) else { return [] }
+        return try OpenFiles.lockHolders(of: lock.identity)
+    }
+
     /// The records, read without changing anything; none when there is no journal.
     package func records() throws -> [JournalRecord] {
         try existing().map { try MigrationJournal.records(in: $0) } ?? []

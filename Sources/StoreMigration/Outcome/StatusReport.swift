@@ -45,6 +45,8 @@ public struct StatusReport: Sendable {
         case none
         case shared
         case interrupted
+        /// It has not ended, and its process is alive.
+        case atWork
         case retired
         case rolledBack
     }

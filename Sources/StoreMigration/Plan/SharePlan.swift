@@ -38,6 +38,30 @@ public struct SharePlan: Hashable, Sendable {
         self.roles = roles
     }
 
+    /// The plan where an earlier run has begun and was interrupted.
+    init(interrupted run: RunState.InterruptedRun, old: StoreLocation, new: StoreLocation) {
+        self.init(
+            outcome: .interrupted,
+            old: old,
+            new: new,
+            findings: [.interrupted(run, at: old)],
+            reason: "an earlier run was interrupted; a share finishes or takes back that run first",
+            next: .resume(old: old.path)
+        )
+    }
+
+    /// The plan where the processes `holders` are at work on a run.
+    init(atWork transaction: String, _ holders: [Int32], old: StoreLocation, new: StoreLocation) {
+        self.init(
+            outcome: .busy,
+            old: old,
+            new: new,
+            findings: [.atWork(transaction, holders, at: old)],
+            reason: "another run over this store is at work",
+            next: .status(old: old.path, new: new.path)
+        )
+    }
+
     /// The same plan with what strategies say, and what is to be noticed about it.
     func describing(_ roles: [RoleDescription], steps: [PlanStep], findings more: [Finding]) -> SharePlan {
         SharePlan(

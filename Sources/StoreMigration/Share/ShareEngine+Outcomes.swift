@@ -119,6 +119,8 @@ extension MigrationError {
 extension Finding.Code {
     /// A run ended between its beginning and its end.
     public static let interruptedRun = Finding.Code(rawValue: "interruptedRun")
+    /// A run is between its beginning and its end, and its process is alive.
+    public static let runAtWork = Finding.Code(rawValue: "runAtWork")
 }
 
 extension Finding {
@@ -138,6 +140,16 @@ extension Finding {
             .warning,
             level: .files,
             "run \(run.run.transaction) over this store was interrupted",
+            path: location.path
+        )
+    }
+
+    static func atWork(_ transaction: String, _ holders: [Int32], at location: StoreLocation) -> Finding {
+        Finding(
+            .runAtWork,
+            .info,
+            level: .files,
+            "run \(transaction) over this store is at work in process \(holders.map(String.init).joined(separator: ", "))",
             path: location.path
         )
     }

@@ -26,21 +26,15 @@ struct ShareEngine {
     }
     var requirements: ShareRequirements { ShareRequirements(old: old, new: new, options: options) }
 
-    /// What a share would do now, and how it would end; an interrupted run is told as a finding.
+    /// What a share would do now, and how it would end; a run that has not ended is a finding.
     func plan() throws -> SharePlan {
         try PlacesCheck(old: old, new: new).require()
         try descriptionsFile()?.requireWritable()
-        let state = try stateFolder.state()
-        if case .interrupted(let run) = state {
-            return SharePlan(
-                outcome: .interrupted,
-                old: old,
-                new: new,
-                findings: [.interrupted(run, at: old)],
-                reason: "an earlier run was interrupted; a share finishes or takes back that run first",
-                next: .resume(old: old.path)
-            )
+        let (state, holders) = try stateFolder.observed()
+        if !holders.isEmpty, let run = state.run {
+            return SharePlan(atWork: run.transaction, holders, old: old, new: new)
         }
+        if case .interrupted(let run) = state { return SharePlan(interrupted: run, old: old, new: new) }
         try requireNotUnsharing(state)
         let prospect = try prospect(state)
         if !prospect.plan.steps.isEmpty { try require(prospect) }

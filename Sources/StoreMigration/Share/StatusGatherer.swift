@@ -12,7 +12,7 @@ struct StatusGatherer {
     private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, options: options, monitor: .silent) }
 
     func report() throws -> StatusReport {
-        let state = try StateFolder(of: old, stateFolder: options.stateFolder).state(isShownOnly: true)
+        let (state, holders) = try StateFolder(of: old, stateFolder: options.stateFolder).observed(isShownOnly: true)
         let inspector = StoreInspector(
             depth: .layout,
             lockTimeout: options.effectiveLockTimeout,
@@ -29,13 +29,14 @@ struct StatusGatherer {
             )
         }
         var recovery: String?
-        if case .interrupted(let run) = state {
+        if !holders.isEmpty, let run = state.run {
+            findings.append(.atWork(run.transaction, holders, at: old))
+        } else if case .interrupted(let run) = state {
             findings.append(.interrupted(run, at: old))
             recovery = try describe(
                 RunRecovery(run, options: options, monitor: .silent, logger: logger).decision()
             )
-        }
-        if case .unsharing(let shared, _) = state {
+        } else if case .unsharing(let shared, _) = state {
             findings.append(.interruptedUnsharing(shared, at: old))
             recovery = "goes on bringing the new place's content back"
         }
@@ -59,13 +60,14 @@ struct StatusGatherer {
         return StatusReport(
             old: try place(old, oldCondition),
             new: try place(new, newCondition),
-            run: run(of: state),
+            run: holders.isEmpty ? run(of: state) : .atWork,
             recovery: recovery,
             transaction: transaction(of: state),
             archive: archive(of: state),
             lateWrites: lateWrites,
             findings: findings,
-            next: isRetiring ? .resume(old: old.path) : try next(state, lateWrites, oldCondition, newCondition)
+            next: !holders.isEmpty
+                ? nil : isRetiring ? .resume(old: old.path) : try next(state, lateWrites, oldCondition, newCondition)
         )
     }
 

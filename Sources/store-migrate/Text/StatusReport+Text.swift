@@ -10,8 +10,11 @@ extension StatusReport {
         if let recovery { rows.append(["", Escaped.text(recovery)]) }
         if lateWrites != .notApplicable { rows.append(["late writes", lateWrites.rawValue]) }
         var lines = [TextTable.text(rows)]
-        lines += findings.filter { $0.severity >= .warning }.map { "  " + $0.line(style) }
-        lines.append(next.map { ShareOutcome.label($0) + command($0) } ?? "There is nothing to do.")
+        lines += findings.filter { $0.severity >= .warning || $0.code == .runAtWork }.map { "  " + $0.line(style) }
+        lines.append(
+            next.map { ShareOutcome.label($0) + command($0) }
+                ?? (run == .atWork ? "Wait for that run." : "There is nothing to do.")
+        )
         return lines.joined(separator: "\n")
     }
 }
