@@ -54,6 +54,9 @@ struct MergeCloser {
             merge: summary.map {
                 ShareOutcome.Merge(
                     summary: $0,
+                    epoch: merging.epoch,
+                    into: merging.into.path,
+                    from: merging.from.path,
                     parkedRows: records?.path(of: .parked),
                     rekeyedObjects: records?.path(of: .rekeyed)
                 )

@@ -45,14 +45,30 @@ public struct ShareOutcome: Sendable {
     /// What a share that merged something did.
     public struct Merge: Hashable, Sendable {
         public let summary: MergeSummary
+        /// The number of the merge, by which it can be taken back.
+        public let epoch: String
+        /// The path of the store that took the changes.
+        public let into: String
+        /// The path of the store whose changes were merged.
+        public let from: String
         /// The file with the rows that lost a decision; nil when there are none.
         public let parkedRows: String?
 
         /// The file with the objects whose address changed; nil when there are none.
         package let rekeyedObjects: String?
 
-        package init(summary: MergeSummary, parkedRows: String?, rekeyedObjects: String? = nil) {
+        package init(
+            summary: MergeSummary,
+            epoch: String,
+            into: String,
+            from: String,
+            parkedRows: String?,
+            rekeyedObjects: String? = nil
+        ) {
             self.summary = summary
+            self.epoch = epoch
+            self.into = into
+            self.from = from
             self.parkedRows = parkedRows
             self.rekeyedObjects = rekeyedObjects
         }

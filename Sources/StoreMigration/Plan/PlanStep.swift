@@ -26,6 +26,8 @@ public struct PlanStep: Hashable, Sendable, Codable, Identifiable {
         case liftFence
         /// Writes the receipt beside the new store.
         case writeReceipt
+        /// Renames the store that is out of use, once no program has it open.
+        case withdraw
     }
 
     public let action: Action

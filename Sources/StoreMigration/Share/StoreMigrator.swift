@@ -84,19 +84,24 @@ public struct StoreMigrator: Sendable {
 
     private func engine(isCancelled: (@Sendable () -> Bool)?) throws -> ShareEngine {
         let old = StoreLocation(url: old)
-        var new = StoreLocation(url: new)
-        let parent = try? Directory.open(path: new.folder)
-        if try parent?.status(of: new.name)?.kind == .directory {
-            new = StoreLocation(folder: new.path, name: old.name)
-        }
         return ShareEngine(
             old: old,
-            new: new,
+            new: try old.destination(at: new),
             options: options,
             pipeline: strategies,
             monitor: WorkMonitor(onProgress: onProgress, isCancelled: isCancelled),
             logger: logger,
             probeWriter: probeWriter
         )
+    }
+}
+
+extension StoreLocation {
+    /// The new place of this store that a caller names: a path, or a folder, which takes the store's name.
+    func destination(at url: URL) throws -> StoreLocation {
+        let place = StoreLocation(url: url)
+        let parent = try? Directory.open(path: place.folder)
+        guard try parent?.status(of: place.name)?.kind == .directory else { return place }
+        return StoreLocation(folder: place.path, name: name)
     }
 }

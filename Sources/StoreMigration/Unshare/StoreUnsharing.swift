@@ -19,6 +19,7 @@ public struct StoreUnsharing: Sendable {
     private let logger: Logger?
     private let onProgress: (@Sendable (StoreProgress) -> Void)?
 
+    /// Creates the unshare of the store at `old` from `new`: the shared store's path, or the folder where it has the old name.
     public init(
         _ old: URL,
         from new: URL,
@@ -39,16 +40,29 @@ public struct StoreUnsharing: Sendable {
     @discardableResult
     public func unshare(isCancelled: (@Sendable () -> Bool)? = nil) throws(MigrationError) -> ShareOutcome {
         do {
-            return try UnshareRun(
-                old: StoreLocation(url: old),
-                new: StoreLocation(url: new),
-                options: options,
-                monitor: WorkMonitor(onProgress: onProgress, isCancelled: isCancelled),
-                logger: logger ?? .silent
-            )
-            .run()
+            return try run(isCancelled).run()
         } catch {
             throw MigrationError(error)
         }
+    }
+
+    /// Decides what an unshare would do now; writes nothing.
+    public func plan(isCancelled: (@Sendable () -> Bool)? = nil) throws(MigrationError) -> SharePlan {
+        do {
+            return try run(isCancelled).plan()
+        } catch {
+            throw MigrationError(error)
+        }
+    }
+
+    private func run(_ isCancelled: (@Sendable () -> Bool)?) throws -> UnshareRun {
+        let old = StoreLocation(url: old)
+        return UnshareRun(
+            old: old,
+            new: try old.destination(at: new),
+            options: options,
+            monitor: WorkMonitor(onProgress: onProgress, isCancelled: isCancelled),
+            logger: logger ?? .silent
+        )
     }
 }

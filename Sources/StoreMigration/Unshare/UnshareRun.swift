@@ -27,7 +27,7 @@ struct UnshareRun {
         if case .none = try stateFolder.state() { throw try notShared() }
         try requireNotSharedOn()
         try recover()
-        try mergeLateWrites()
+        let late = try mergeLateWrites()
         return try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
             let (shared, transaction) = try begin(&journal)
             let result = try bringBack(shared, transaction, &journal)
@@ -38,7 +38,7 @@ struct UnshareRun {
                 try CapturedBase.removeAll(except: [], in: stateFolder.open())
                 try journal.append(.unshared)
             }
-            return outcome(result, transaction, withdrawal)
+            return outcome(result, transaction, withdrawal, late)
         }
     }
 
@@ -70,6 +70,43 @@ struct UnshareRun {
         return run.transaction == transaction
     }
 
+    /// What an unshare would do now, and how it would end; nothing is written.
+    func plan() throws -> SharePlan {
+        try PlacesCheck(old: old, new: new).require()
+        try requireNotSharedOn()
+        let (state, holders) = try stateFolder.observed()
+        if !holders.isEmpty, let run = state.run {
+            return SharePlan(atWork: run.transaction, holders, old: old, new: new)
+        }
+        let shared: RunState.SharedRun
+        switch state {
+        case .none, .voided: throw try notShared()
+        case .interrupted(let run): return SharePlan(interrupted: run, old: old, new: new)
+        case .shared(let run), .retired(let run, _), .unsharing(let run, _): shared = run
+        }
+        try requireShared(shared, state)
+        try requireOwnSupportFolder()
+        var steps: [PlanStep] = []
+        var findings: [Finding] = []
+        if case .shared = state, try !gatherer.isUnchanged(shared.oldState) {
+            let merge = try lateMerge(of: shared).plan()
+            guard merge.outcome.exitStatus == 0 else { return merge }
+            (steps, findings) = (merge.steps, merge.findings)
+        }
+        let bringing: [PlanStep.Action] =
+            try gatherer.status(of: old) == nil ? [.publish] : [.copyAside, .replaceContent, .liftFence]
+        steps += bringing.map { PlanStep($0, path: old.path) }
+        steps += [.fence, .withdraw].map { PlanStep($0, path: new.path) }
+        return SharePlan(
+            outcome: .unshared,
+            old: old,
+            new: new,
+            steps: steps,
+            findings: findings,
+            reason: "the old place gets what the new one holds, and takes writes again"
+        )
+    }
+
     /// Ends an interrupted share first, forward or back.
     private func recover() throws {
         let retirement = RetireRun(old: old, options: options, logger: logger)
@@ -82,14 +119,23 @@ struct UnshareRun {
         }
     }
 
-    /// What was written to the old place since it was shared goes to the new one first.
-    private func mergeLateWrites() throws {
+    /// Merges what was written to the old place since it was shared into the new one; nil when nothing was.
+    private func mergeLateWrites() throws -> ShareOutcome? {
         guard case .shared(let shared) = try stateFolder.state(), try !gatherer.isUnchanged(shared.oldState) else {
-            return
+            return nil
         }
+        let outcome = try lateMerge(of: shared).share()
+        guard outcome.outcome.exitStatus == 0 else {
+            throw MigrationError(outcome.outcome, outcome.message, path: old.path, next: outcome.next)
+        }
+        return outcome
+    }
+
+    /// The share that merges late writes, under the policy that the store was shared with.
+    private func lateMerge(of shared: RunState.SharedRun) -> ShareEngine {
         var sharing = options
         sharing.oldStore = shared.run.policy
-        let outcome = try ShareEngine(
+        return ShareEngine(
             old: old,
             new: new,
             options: sharing,
@@ -98,10 +144,6 @@ struct UnshareRun {
             logger: logger,
             probeWriter: CoordinatorProbeWriter()
         )
-        .share()
-        guard outcome.outcome.exitStatus == 0 else {
-            throw MigrationError(outcome.outcome, outcome.message, path: old.path, next: outcome.next)
-        }
     }
 
     /// What was shared, and the number of the run that brings it back, journalled before it begins.
@@ -114,10 +156,7 @@ struct UnshareRun {
         case .shared(let run), .retired(let run, _): shared = run
         default: throw try notShared()
         }
-        try requireSamePlace(shared)
-        guard try gatherer.newPlace(of: shared) == .ours else { throw wayBack.notAtItsPlace }
-        if case .shared = journal.state { try gatherer.requireMergesStand(shared) }
-        try wayBack.requireJournal()
+        try requireShared(shared, journal.state)
         if case .shared = journal.state { try renew(&shared, &journal) }
         try requireOwnSupportFolder()
         let transaction = RunContext.drawTransaction()
@@ -141,6 +180,14 @@ struct UnshareRun {
     private func requireOwnSupportFolder() throws {
         guard let folder = try gatherer.folder(of: new) else { return }
         try withdrawal(unjournalled: nil).requireOwnSupportFolder(in: folder)
+    }
+
+    /// Throws unless the new place holds what was shared, and the journal of the way back can be kept there.
+    private func requireShared(_ shared: RunState.SharedRun, _ state: RunState) throws {
+        try requireSamePlace(shared)
+        guard try gatherer.newPlace(of: shared) == .ours else { throw wayBack.notAtItsPlace }
+        if case .shared = state { try gatherer.requireMergesStand(shared) }
+        try wayBack.requireJournal()
     }
 
     private func requireSamePlace(_ shared: RunState.SharedRun) throws {
@@ -255,8 +302,13 @@ struct UnshareRun {
         RetireRun(old: new, fate: .withdrawn, options: backwards, logger: logger, unjournalled: unjournalled)
     }
 
-    private func outcome(_ result: RunResult?, _ transaction: String, _ withdrawal: Withdrawal) -> ShareOutcome {
-        var findings = result?.findings ?? []
+    private func outcome(
+        _ result: RunResult?,
+        _ transaction: String,
+        _ withdrawal: Withdrawal,
+        _ late: ShareOutcome?
+    ) -> ShareOutcome {
+        var findings = (late?.findings ?? []) + (result?.findings ?? [])
         var place = new.path
         var next: NextStep?
         switch withdrawal {
@@ -278,6 +330,7 @@ struct UnshareRun {
             transaction: transaction,
             old: ShareOutcome.Side(path: old.path, uuid: nil, objects: result?.objects, digest: result?.digest),
             new: ShareOutcome.Side(path: place, uuid: nil, objects: nil, digest: nil),
+            merge: late?.merge,
             report: result?.report,
             findings: findings,
             message: "the old place holds what the new one held, and takes writes again",

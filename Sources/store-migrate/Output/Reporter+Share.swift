@@ -36,8 +36,7 @@ extension Reporter {
                 record: outcome.report?.record(of: outcome.new?.path ?? "", against: outcome.old?.path)
             )
             if isJSON, let merge = outcome.merge {
-                let (into, from) = (outcome.new?.path ?? "", outcome.old?.path ?? "")
-                line(merge.summary.record(into: into, from: from, outcome.transaction, merge.parkedRows, nil).text)
+                line(merge.summary.record(into: merge.into, from: merge.from, merge.epoch, merge.parkedRows, nil).text)
                 for conflict in merge.summary.conflicts { line(conflict.record.text) }
             }
         }

@@ -35,6 +35,7 @@ extension PlanStep {
             case .fence: "refuse writers of"
             case .liftFence: "let writers again into"
             case .writeReceipt: "write the receipt beside"
+            case .withdraw: "give another name, once no program has it open, to"
             }
         return "\(words) \(Escaped.text(path))"
     }

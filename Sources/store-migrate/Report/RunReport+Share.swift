@@ -6,19 +6,20 @@ import UpgradeRehearsal
 
 extension RunReport {
     /// Tells how a share ended.
-    func tell(_ outcome: ShareOutcome, _ places: PlacesArguments, took: Duration) {
-        let name = places.old.location.name
+    func tell(_ outcome: ShareOutcome, old: StoreLocation, new: String?, took: Duration) {
+        let name = old.name
         let title =
             switch outcome.outcome {
             case .shared: "Shared \(name)"
             case .alreadyShared: "\(name) is shared already"
             case .merged: "Merged and shared \(name)"
+            case .unshared: "Unshared \(name)"
             case .nothingFound: "There is no \(name)"
             default: "\(name) was not shared"
             }
         let facts = ReportSection(
             "What was moved",
-            [.facts(outcome.facts(places, took: took) + commands(outcome))]
+            [.facts(outcome.facts(old: old.path, new: new, took: took) + commands(outcome))]
         )
         let proof =
             outcome.report?.section(findings: outcome.findings)
@@ -87,15 +88,15 @@ extension ShareOutcome {
     var newLocation: StoreLocation? { new.map { StoreLocation(url: URL(filePath: $0.path)) } }
 
     /// The figures of a share, in the order in which people ask for them.
-    fileprivate func facts(_ places: PlacesArguments, took: Duration) -> [ReportFact] {
+    fileprivate func facts(old oldPath: String, new newPath: String?, took: Duration) -> [ReportFact] {
         let fate: String? =
             work.map {
                 $0.isFenced
                     ? "kept as the way back; writers are refused and told the new place" : "kept; it stays writable"
             }
         var facts = [
-            ReportFact("old place", ReportCell(old?.path ?? places.old.path, .literal, note: fate)),
-            ReportFact("new place", ReportCell(new?.path ?? places.newPath ?? "", .literal)),
+            ReportFact("old place", ReportCell(old?.path ?? oldPath, .literal, note: fate)),
+            ReportFact("new place", ReportCell(new?.path ?? newPath ?? "", .literal)),
         ]
         if let objects = new?.objects ?? old?.objects {
             facts.append(ReportFact(new?.uuid == nil ? "rows" : "objects", ReportCell(Figures.grouped(objects))))

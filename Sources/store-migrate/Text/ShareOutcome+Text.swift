@@ -14,7 +14,10 @@ extension ShareOutcome {
             rows.append(["former", Escaped.text(displaced), "what stood at the new place, kept whole"])
         }
         if !rows.isEmpty { lines.append(TextTable.text(rows.map { $0.last == "" ? Array($0.dropLast()) : $0 })) }
-        if let merge { lines += merge.summary.details(style, parked: merge.parkedRows) }
+        if let merge {
+            if outcome != .merged { lines.append("  late writes, merged first: \(merge.summary.amounts)") }
+            lines += merge.summary.details(style, parked: merge.parkedRows)
+        }
         if let next { lines.append(Self.label(next) + command(next)) }
         if outcome == .shared || outcome == .merged, case .retire = next, let old, let new {
             lines.append("To go back:                             " + command(.unshare(old: old.path, new: new.path)))
@@ -24,7 +27,7 @@ extension ShareOutcome {
 
     private func headline(_ style: Style, _ seconds: Duration) -> String {
         let name = Escaped.text((old?.path ?? new?.path ?? "").split(separator: "/").last.map(String.init) ?? "")
-        if let merge {
+        if outcome == .merged, let merge {
             return style.green("Merged") + " \(name): \(merge.summary.amounts) in \(Figures.seconds(seconds))"
         }
         guard outcome == .shared else {

@@ -71,7 +71,7 @@ struct ShareVerb: Verb {
         let outcome = try migrator.shareStoreIfNecessary(isCancelled: reporter.isCancelled)
         let took = start.duration(to: .now)
         page.finish(counting: [("old", places.old.location), ("new", outcome.newLocation)], run.access)
-        page.tell(outcome, places, took: took)
+        page.tell(outcome, old: places.old.location, new: places.newPath, took: took)
         return reporter.show(outcome, policy.ifMissing, places, took: took)
             .heeding(outcome.findings, isStrict: strict)
     }

@@ -3,7 +3,7 @@ import StoreFormat
 import StoreMigration
 
 /// `unshare OLD NEW`: back to the old place.
-struct UnshareVerb: AfterRunVerb {
+struct UnshareVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "unshare",
         abstract: "Goes back to the old place: it gets what the new one holds, and takes writes again.",
@@ -17,11 +17,12 @@ struct UnshareVerb: AfterRunVerb {
         .unshared, .needsDecision, .cloudMirrorInBothPlaces, .lateWrites, .verificationFailed, .interrupted,
         .nothingFound, .busy, .foundButUnreadable, .notWritable, .incompatible, .noSpace,
     ]
+    static let summaryOnUsage = ShareMembers.unknown
 
     @Argument(help: "The private store's main file.")
     var old: PathArgument
 
-    @Argument(help: "Where it was shared.")
+    @Argument(help: "Where it was shared: a path, or a folder that took the old name.")
     var new: PathArgument
 
     @Option(
@@ -32,19 +33,53 @@ struct UnshareVerb: AfterRunVerb {
     )
     var level: VerificationLevel = .merging
 
+    @OptionGroup var merging: MergeArguments
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
+    @OptionGroup var report: ReportOptions
 
-    func carryOut(_ reporter: Reporter) throws -> ShareOutcome {
+    @Flag(name: [.customShort("n"), .long], help: "Say what would be done, and write nothing.")
+    var dryRun = false
+
+    var stateFolder: PathArgument? { run.state }
+    var summaryOnFailure: [(String, JSONValue)] { ShareMembers.places(old: old.path, new: new.path) }
+
+    func perform(_ reporter: Reporter) throws -> Ending {
+        let start = ContinuousClock.now
+        try OldStoreOwner.become(old.url, stateFolder: run.state?.url)
+        let place = new.location
+        let stores = [old.location, place, StoreLocation(folder: place.path, name: old.location.name)]
+        return try report.accompany(Self.words, of: old.location.name, stores, failure: "was not unshared", reporter) {
+            try unshare(since: start, $0, reporter)
+        }
+    }
+
+    private func unshare(
+        since start: ContinuousClock.Instant,
+        _ page: RunReport,
+        _ reporter: Reporter
+    ) throws -> Ending {
         var options = run.shareOptions
         options.level = level
-        return try StoreUnsharing(
+        options.merging = merging.settings
+        let unsharing = StoreUnsharing(
             old.url,
             from: new.url,
             options: options,
             logger: reporter.logger,
-            onProgress: reporter.onProgress
+            onProgress: page.onProgress
         )
-        .unshare(isCancelled: reporter.isCancelled)
+        page.begin("planning")
+        guard !dryRun else {
+            let plan = try unsharing.plan(isCancelled: reporter.isCancelled)
+            page.finish(counting: [("old", plan.old), ("new", plan.new)], run.access)
+            page.tell(plan)
+            return try reporter.show(plan, .fail, isStrict: false)
+        }
+        let outcome = try unsharing.unshare(isCancelled: reporter.isCancelled)
+        let took = start.duration(to: .now)
+        page.finish(counting: [("old", old.location), ("new", outcome.newLocation)], run.access)
+        page.tell(outcome, old: old.location, new: new.path, took: took)
+        return reporter.show(outcome, .fail, old: old.path, new: new.path, took: took)
     }
 }

@@ -1,3 +1,5 @@
+import ChangeMerging
+import FoundationEssentials
 import SafeFiles
 import StoreFormat
 import StoreVerification
@@ -43,6 +45,104 @@ struct UnshareTests {
         // And there again.
         #expect(try places.share { $0.level = .coredata }.outcome == .shared)
         #expect(try world.content(of: places.newStore) == expected + ["5 after : 5"])
+    }
+
+    @Test("The merge of late writes is part of the outcome, with its conflicts and the file of the losing rows")
+    func conflict() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try places.share(MergeWorld.capture)
+        try world.rename(1, to: "Late", in: places.oldStore)
+        try world.rename(1, to: "Shared", in: places.newStore)
+
+        let plan = try unsharing(places).plan()
+        #expect(plan.outcome == .unshared)
+        #expect(
+            plan.steps.map(\.action) == [
+                .merge, .keepBase, .writeReceipt, .copyAside, .replaceContent, .liftFence, .fence, .withdraw,
+            ]
+        )
+        let outcome = try unsharing(places).unshare()
+
+        let merge = try #require(outcome.merge)
+        #expect(merge.summary.conflicts.map(\.property) == ["name"])
+        #expect(merge.into == places.newStore.path)
+        #expect(merge.from == places.oldStore.path)
+        let parked = try #require(merge.parkedRows)
+        #expect(StoreLocation(path: parked).folder == places.old.path + "/.store-migrate/store.sqlite")
+        #expect(outcome.findings.contains { $0.code == .lateWrites })
+        #expect(try world.content(of: places.oldStore).first == "1 Shared -: 1 2")
+    }
+
+    @Test("The policy decides whose value wins; one that asks for a decision stops before either store is written")
+    func policy() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try places.share(MergeWorld.capture)
+        try world.rename(1, to: "Late", in: places.oldStore)
+        try world.rename(1, to: "Shared", in: places.newStore)
+        let strict = unsharing(places) { $0.merging.policy = .error }
+        #expect(throws: MigrationError.self) { try strict.plan() }
+        let error = #expect(throws: MigrationError.self) { try strict.unshare() }
+        #expect(error?.outcome == .needsDecision)
+        #expect(try world.content(of: places.oldStore).first == "1 Late -: 1 2")
+        #expect(try world.content(of: places.newStore).first == "1 Shared -: 1 2")
+        #expect(try !places.isFenced(places.newStore))
+
+        let late = try unsharing(places) { $0.merging.policy = .mergeByPropertyObjectTrump }.unshare()
+        #expect(late.merge?.summary.conflicts.map(\.taken) == [.old])
+        #expect(try world.content(of: places.oldStore).first == "1 Late -: 1 2")
+    }
+
+    @Test("A run that holds the journal's lock is at work for plans and status, and interrupted once it is gone")
+    func atWork() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try places.share { $0.level = .coredata }
+        let state = StateFolder(of: places.oldStore, stateFolder: nil)
+        try state.withJournal(deadline: Deadline(after: .seconds(60))) {
+            try $0.append(.unsharing(transaction: RunContext.drawTransaction()))
+
+            let status = try places.migrator().status()
+            #expect(status.run == .atWork)
+            #expect(status.findings.contains { $0.code == .runAtWork })
+            #expect(!status.findings.contains { $0.code == .interruptedRun })
+            #expect(try places.migrator().plan().outcome == .busy)
+            #expect(try unsharing(places).plan().outcome == .busy)
+        }
+
+        #expect(try places.migrator().status().run == .interrupted)
+        #expect(try unsharing(places).plan().outcome == .unshared)
+    }
+
+    @Test("A plan writes nothing, and ends as the run would")
+    func plan() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        #expect(throws: MigrationError.self) { try unsharing(places).plan() }
+        try places.share { $0.level = .coredata }
+        let before = try World(places)
+
+        let plan = try unsharing(places).plan()
+
+        #expect(plan.outcome == .unshared)
+        #expect(plan.steps.map(\.action) == [.copyAside, .replaceContent, .liftFence, .fence, .withdraw])
+        #expect(try World(places) == before)
+    }
+
+    @Test("The folder that took the old name can be named as the new place")
+    func folder() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try places.share { $0.level = .coredata }
+        var options = ShareOptions()
+        options.level = .coredata
+        let folder = URL(filePath: places.container.path, directoryHint: .isDirectory)
+
+        let outcome = try StoreUnsharing(places.oldStore.url, from: folder, options: options).unshare()
+
+        #expect(outcome.outcome == .unshared)
+        #expect(try places.container.directory.status(of: places.name) == nil)
     }
 
     @Test("A new store that somebody has open stays, and takes no writes")
@@ -96,9 +196,10 @@ struct UnshareTests {
         #expect(try world.places.old.directory.status(of: StateFolder.name) == nil)
     }
 
-    private func unsharing(_ places: Places) -> StoreUnsharing {
+    private func unsharing(_ places: Places, _ change: (inout ShareOptions) -> Void = { _ in }) -> StoreUnsharing {
         var options = ShareOptions()
         options.level = .coredata
+        change(&options)
         return StoreUnsharing(places.oldStore.url, from: places.newStore.url, options: options)
     }
 }

@@ -1,0 +1,76 @@
+import FoundationEssentials
+import Testing
+
+@Suite("unshare, as a user runs it")
+struct UnshareVerbTests {
+    private let scratch: Scratch
+    private var old: String { scratch.path("a/s.sqlite") }
+    private var new: String { scratch.path("b/s.sqlite") }
+
+    init() async throws {
+        scratch = try Scratch()
+        for folder in ["a", "b"] { try scratch.folder(folder) }
+        try await scratch.store("a/s.sqlite")
+    }
+
+    /// A late value at the old place and another at the new one.
+    private func disagree() async throws {
+        let share = try await Tool.run(["share", old, scratch.path("b"), "--old", "capture"])
+        #expect(share.status == 0, "\(share.errors)")
+        try await SQLiteProgram.run(old, "UPDATE habit SET name = 'late' WHERE id = 1")
+        try await SQLiteProgram.run(new, "UPDATE habit SET name = 'shared' WHERE id = 1")
+    }
+
+    @Test("A conflict that it settles is shown in text, with both values and the file of the losing row")
+    func conflictInText() async throws {
+        try await disagree()
+
+        let run = try await Tool.run(["unshare", old, scratch.path("b")])
+
+        #expect(run.status == 0, "\(run.errors)")
+        for words in ["Unshared:", "late writes, merged first:", "1 conflict", "late", "shared", "losing rows"] {
+            #expect(run.output.contains(words), "\(run.output)")
+        }
+        let line = try #require(run.output.split(separator: "\n").first { $0.contains("losing rows") })
+        let file = try #require(line.split(separator: " ").last.map(String.init))
+        #expect(try String(contentsOf: URL(filePath: file), encoding: .utf8).contains("late"))
+        #expect(try await SQLiteProgram.run(old, "SELECT name FROM habit WHERE id = 1").contains("shared"))
+    }
+
+    @Test("The same conflict is an object of its JSON and a table of its report")
+    func conflictInJSON() async throws {
+        try await disagree()
+
+        let page = scratch.path("page.html")
+        let run = try await Tool.run(["unshare", old, new, "--json", "--report", page])
+
+        #expect(run.status == 0, "\(run.errors)")
+        let lines = try Grammar().check(run)
+        let merge = try #require(lines.first { $0["type"]?.string == "merge" })
+        #expect(merge["into"]?.string == new)
+        #expect(merge["from"]?.string == old)
+        #expect(merge["parkedRows"]?.string?.hasSuffix(".parked.jsonl") == true)
+        #expect(lines.contains { $0["type"]?.string == "conflict" && $0["taken"]?.string == "shared" })
+        let text = try String(contentsOf: URL(filePath: page), encoding: .utf8)
+        #expect(text.contains("Unshared s.sqlite") && text.contains("shared") && text.contains("late"))
+    }
+
+    @Test("-n says what it would do and writes nothing; a policy that asks ends with status 4")
+    func options() async throws {
+        try await disagree()
+        let before = try scratch.fingerprint()
+
+        let plan = try await Tool.run(["unshare", old, new, "-n", "--json"])
+        #expect(plan.status == 0, "\(plan.errors)")
+        #expect(try Grammar().check(plan).contains { $0["type"]?.string == "plan" })
+        for extra in [["-n"], []] {
+            let strict = try await Tool.run(["unshare", old, new, "--policy", "error"] + extra)
+            #expect(strict.status == 4, "\(strict.errors)")
+        }
+        #expect(try scratch.fingerprint(withFolderTimes: false).keys == before.keys)
+
+        let late = try await Tool.run(["unshare", old, new, "--policy", "late"])
+        #expect(late.status == 0, "\(late.errors)")
+        #expect(try await SQLiteProgram.run(old, "SELECT name FROM habit WHERE id = 1").contains("late"))
+    }
+}
