@@ -44,6 +44,7 @@ package final class ExternalFilesSnapshot {
         var isChanged = false
         let former = copies
         var kept = NameTable<Copy>()
+        var outdated: Set<String> = []
         for name in try source.names() {
             guard let status = try source.status(of: name) else { continue }
             guard status.kind == .regular else {
@@ -60,12 +61,15 @@ package final class ExternalFilesSnapshot {
                 continue
             }
             try monitor.checkCancellation()
-            if copy != nil { try target.removeFile(name) }
+            if copy != nil {
+                try target.removeFile(name)
+                outdated.insert(name)
+            }
             isChanged = true
             guard let identity = try self.copy(name) else { continue }
             kept.append(name, Copy(original: FileToken.Entry(status), identity: identity))
         }
-        for name in former.names where kept.names.place(of: name) == nil {
+        for name in former.names where kept.names.place(of: name) == nil && !outdated.contains(name) {
             try target.removeFile(name)
             isChanged = true
         }
