@@ -27,7 +27,7 @@ extension MergeJudge {
         {
             "side": "old", "entity": "Habit", "reason": "bothChanged", "partners": {},
             "key": [{"integer": {"_0": 2}}], "target": [{"integer": {"_0": 2}}],
-            "values": {"name": {"text": {"_0": "Scan"}}, "picture": {"bytes": {"_0": [170, 187]}}}
+            "values": {"name": {"text": {"_0": "Scan"}}, "picture": {"bytes": {"_0": "qrs="}}}
         }
         """
 

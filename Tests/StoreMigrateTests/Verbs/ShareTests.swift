@@ -123,7 +123,10 @@ struct ShareTests {
 
     @Test("A share that replaces a store names the path where the replaced one is kept")
     func displacedStore() async throws {
-        _ = try await SQLiteProgram.run(new, "CREATE TABLE habit(id INTEGER PRIMARY KEY, name); INSERT INTO habit VALUES(9, 'new')")
+        _ = try await SQLiteProgram.run(
+            new,
+            "CREATE TABLE habit(id INTEGER PRIMARY KEY, name); INSERT INTO habit VALUES(9, 'new')"
+        )
         let run = try await Tool.run(["share", old, new, "--on-both", "keep-old"])
         #expect(run.status == 0, "\(run.errors)")
         let words = run.output.split(separator: " ").map(String.init)

@@ -1,3 +1,4 @@
+import ChangeMerging
 import FoundationEssentials
 import StoreFormat
 import TestSupport
@@ -73,8 +74,10 @@ struct Lives {
     }
 
     @discardableResult
-    func merge(into: String, from: String) throws -> StoreMergeOutcome {
-        try StoreMerging(store(from).url, into: store(into).url).merge()
+    func merge(into: String, from: String, identifiedBy column: String? = nil) throws -> StoreMergeOutcome {
+        var options = MergeOptions()
+        if let column { options.settings.identities = ["t": [column]] }
+        return try StoreMerging(store(from).url, into: store(into).url, options: options).merge()
     }
 
     func unmerge(_ place: String) throws { try MergeUndoing(of: store(place).url).unmerge() }

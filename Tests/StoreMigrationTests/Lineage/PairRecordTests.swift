@@ -97,7 +97,7 @@ struct PairRecordTests {
         _ = try lives.folder("c")
             .makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (30, 'third')")
         try lives.share("a", "b")
-        #expect(try lives.merge(into: "a", from: "c").outcome == .merged)
+        #expect(try lives.merge(into: "a", from: "c", identifiedBy: "v").outcome == .merged)
         #expect(try lives.share("a", "b").outcome == .merged)
         #expect(try lives.values(at: "b").contains("third"))
 

@@ -119,12 +119,14 @@ struct SuccessionTests {
             .makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (30, 'third')")
         let from = try StoreConnection(late, access: .immutable)
         try from.beginReading()
+        var settings = MergeSettings()
+        settings.identities = ["t": ["v"]]
         let step = try MergeStep(
             base: nil,
             old: MergePlace(from),
             into: lives.store("a"),
             effect: .arrival,
-            settings: MergeSettings(),
+            settings: settings,
             lockTimeout: .seconds(60),
             monitor: .silent
         )

@@ -24,6 +24,7 @@ struct MergeEndTests {
         var options = MergeOptions()
         options.level = .sqlite
         options.lockTimeout = .milliseconds(200)
+        options.settings.identities = ["t": ["x"]]
         return options
     }
 
@@ -95,7 +96,7 @@ struct MergeEndTests {
             old: MergePlace(old),
             into: into,
             effect: .arrival,
-            settings: MergeSettings(),
+            settings: options.settings,
             lockTimeout: .seconds(1),
             monitor: .silent
         )
