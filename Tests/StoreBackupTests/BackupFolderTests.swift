@@ -68,18 +68,22 @@ struct BackupFolderTests {
         #expect(try world.archives.directory.entries() == names.suffix(1))
     }
 
-    @Test("Backups of one store at once all get a name")
+    @Test("Concurrent backups of stores with one name get four names")
     func concurrentNames() throws {
-        let store = world.stores.location("one.sqlite").url
+        // One process may have a store open once only.
+        let places = try (0..<4).map { _ in try ScratchFolder() }
+        for place in places { try place.makeStore("CREATE TABLE t (x)", as: "one.sqlite") }
+        let stores = places.map { $0.location("one.sqlite").url }
         let (folder, date) = (folder, date(0))
         let results = Mutex<[Result<BackupReport, any Error>]>([])
-        DispatchQueue.concurrentPerform(iterations: 4) { _ in
-            let result = Result { try folder.add(store, at: date) }
+        DispatchQueue.concurrentPerform(iterations: stores.count) { index in
+            let result = Result { try folder.add(stores[index], at: date) }
             results.withLock { $0.append(result) }
         }
         let paths = try results.withLock { try $0.map { try $0.get().path } }
-        #expect(Set(paths).count == 4)
-        #expect(try folder.list().count == 4)
+        #expect(Set(paths).count == stores.count)
+        #expect(try folder.list().count == stores.count)
+        withExtendedLifetime(places) {}
     }
 
     @Test("A name that tells no moment leaves the file's own")
