@@ -46,9 +46,10 @@ struct ProbeProcess: ProbeWriter {
     /// It is called on the thread that the tool began with, which no task needs.
     private static func answer(to request: [UInt8]) throws -> [UInt8] {
         let outcome = Outcome()
+        let program = Surroundings.current.program
         let task = Task.detached {
             let result: Result<[UInt8], any Error>
-            do { result = .success(try await run(request)) } catch { result = .failure(error) }
+            do { result = .success(try await run(program, request)) } catch { result = .failure(error) }
             outcome.result.withLock { $0 = result }
             outcome.isThere.signal()
         }
@@ -66,9 +67,9 @@ struct ProbeProcess: ProbeWriter {
     }
 
     @concurrent
-    private static func run(_ request: [UInt8]) async throws -> [UInt8] {
+    private static func run(_ program: String, _ request: [UInt8]) async throws -> [UInt8] {
         let result = try await Subprocess.run(
-            .path("/proc/self/exe"),
+            .path(FilePath(program)),
             arguments: [word],
             input: .array(request),
             output: .bytes(limit: greatestAnswer),
