@@ -1,5 +1,5 @@
-import Crypto
 import FoundationEssentials
+import StoreFormat
 
 extension BackupManifest {
     /// What every version of the layout has.
@@ -76,9 +76,9 @@ extension BackupManifest {
     }
 
     private func seal() throws -> String {
-        var hash = FileHash()
-        try write(sealedBy: "") { piece in piece.withUnsafeBytes { hash.add($0) } }
-        return hash.finish()
+        var hash = SHA256()
+        try write(sealedBy: "") { hash.update($0) }
+        return hash.hexadecimal
     }
 
     private func isWritten(as bytes: [UInt8]) throws -> Bool {
