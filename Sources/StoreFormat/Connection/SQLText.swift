@@ -85,7 +85,7 @@ public struct SQLText: Sendable {
 extension SQLText: Hashable {
     public static func == (left: Self, right: Self) -> Bool {
         switch (left.form, right.form) {
-        // Swift's own comparison takes texts for equal that are composed in different ways.
+        // Swift's String comparison treats canonically equivalent texts as equal; their bytes differ.
         case (.unicode(let one), .unicode(let other)): one.hasSameBytes(as: other)
         default: left.form == right.form
         }

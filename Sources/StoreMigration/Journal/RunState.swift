@@ -173,7 +173,7 @@ package enum RunState: Hashable, Sendable {
         case (.unmerged(let epoch), .shared(var shared)):
             guard let index = shared.merges.firstIndex(where: { $0.epoch == epoch }) else { return self }
             let undone = shared.merges.remove(at: index)
-            // Something was built on what is taken back now: a base that holds it would tell of deletions that nobody made.
+            // A later base holds the rows that are undone now: compared with it, they would read as deletions.
             guard index == shared.merges.endIndex else { return .voided(shared) }
             guard let before = undone.before else { return .none }
             (shared.oldState, shared.base) = (before.oldState, before.base)

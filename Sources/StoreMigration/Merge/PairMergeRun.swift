@@ -148,7 +148,7 @@ struct PairMergeRun {
         case .named(let store):
             var result: Result?
             return try reader.withView(of: store) { view in
-                // A view is lent once more where somebody wrote to it; the merge is made then.
+                // The view is retried after a concurrent write; the merge is already made then.
                 if let result { return result }
                 let made = try body(MergePlace(pinning: view), [])
                 result = made

@@ -141,7 +141,7 @@ final class OccupiedPlace: CopyDestination {
         guard digest == expected.digest else { throw DestinationWritten() }
     }
 
-    /// Throws when somebody shared the store on since it was opened; the lock is held now.
+    /// Throws when another run has shared the store on since it was opened; the lock is held now.
     private func requireNoFence(in folder: Directory) throws {
         let location = StoreLocation(folder: folder.path, name: context.new.name)
         guard try folder.status(of: location.name)?.size != 0 else { return }
