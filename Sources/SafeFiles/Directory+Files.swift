@@ -7,14 +7,19 @@ extension Directory {
     /// with a second hard link. Do not use it on a database that this process has open in SQLite: closing any descriptor
     /// of a file cancels SQLite's locks on it.
     package func openFile(_ name: String, for access: DurableFile.Access) throws(FileError) -> DurableFile {
+        try openFile(name, for: access, names: 1)
+    }
+
+    /// The same for a file that may have up to so many names.
+    private func openFile(_ name: String, for access: DurableFile.Access, names: Int) throws(FileError) -> DurableFile {
         let operation = access == .reading ? "open to read" : "open to write"
         // Looking first keeps devices from being opened at all; looking again afterwards is what decides.
-        if let status = try status(of: name) { try vet(status, name, operation) }
+        if let status = try status(of: name) { try vet(status, name, operation, names: names) }
         let number = try perform(operation, name) { number throws(Errno) in
             try operations.open(name, in: number, access == .reading ? .reading : .writing)
         }
         let file = DurableFile(Descriptor(number, operations), path: pathForMessage(name), isNew: false)
-        try vet(try file.status(), name, operation)
+        try vet(try file.status(), name, operation, names: names)
         return file
     }
 
@@ -34,8 +39,10 @@ extension Directory {
     }
 
     /// The content of a small file; refuses one that is larger than the limit.
+    ///
+    /// It may have the second name that an interrupted replacement leaves: see ``isHalfReplaced(_:)``.
     package func contents(of name: String, limit: Int) throws(FileError) -> [UInt8] {
-        let file = try openFile(name, for: .reading)
+        let file = try openFile(name, for: .reading, names: isHalfReplaced(name) ? 2 : 1)
         guard let size = Int(exactly: try file.status().size), size <= limit else {
             throw FileError(operation: "read", path: pathForMessage(name), refusal: .tooLarge)
         }
@@ -57,6 +64,14 @@ extension Directory {
         try stageReplacement(of: name, with: bytes, mode: mode).commit()
     }
 
+    /// True when a power cut in the middle of the rename left a file both its name and the replacement's; the next
+    /// replacement removes that one.
+    private func isHalfReplaced(_ name: String) throws(FileError) -> Bool {
+        try isSameFile(name, as: name + Self.replacementSuffix, in: self)
+    }
+
+    private static let replacementSuffix = ".new"
+
     /// What ``replace(_:with:mode:)`` must not be.
     private func overwrite(_ name: String, with bytes: [UInt8], mode: UInt32) throws(FileError) {
         let isThere = try status(of: name) != nil
@@ -74,13 +89,8 @@ extension Directory {
         with bytes: [UInt8],
         mode: UInt32
     ) throws(FileError) -> StagedReplacement {
-        let temporaryName = name + ".new"
-        // A power cut in the middle of the rename may leave both names to one file, which is the old content by now.
-        if let left = try status(of: temporaryName), left.linkCount > 1,
-            try status(of: name)?.identity == left.identity
-        {
-            try removeFile(temporaryName)
-        }
+        let temporaryName = name + Self.replacementSuffix
+        if try isHalfReplaced(name) { try removeFile(temporaryName) }
         // A stranger's file would take the content, and refuse the mode; whoever may write here can put one in the way.
         if let left = try status(of: temporaryName), left.owner != ProcessIdentity.effectiveUser {
             try removeFile(temporaryName)
@@ -153,11 +163,11 @@ extension Directory {
         0xBACB_ACBC,  // VMware shared folders
     ]
 
-    func vet(_ status: FileStatus, _ name: String, _ operation: String) throws(FileError) {
+    func vet(_ status: FileStatus, _ name: String, _ operation: String, names: Int = 1) throws(FileError) {
         guard status.kind == .regular else {
             throw FileError(operation: operation, path: pathForMessage(name), refusal: .wrongKind(status.kind))
         }
-        guard status.linkCount <= 1 else {
+        guard status.linkCount <= names else {
             throw FileError(
                 operation: operation,
                 path: pathForMessage(name),

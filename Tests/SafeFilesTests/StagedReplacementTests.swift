@@ -46,6 +46,19 @@ struct StagedReplacementTests {
         #expect(try folder.entries() == ["note"])
     }
 
+    @Test("A file with its own and the replacement's name is read; one with a third name is refused")
+    func readWithBothNames() throws {
+        try folder.replace("note", with: Array("old".utf8), mode: 0o600)
+        try #require(link(folder.path + "/note", folder.path + "/note.new") == 0)
+        #expect(try folder.contents(of: "note", limit: 100) == Array("old".utf8))
+        try #require(link(folder.path + "/note", folder.path + "/other") == 0)
+        #expect { try folder.contents(of: "note", limit: 100) } throws: { error in
+            (error as? FileError)?.refusal == .hardLinked(3)
+        }
+        try folder.removeFile("note.new")
+        #expect(throws: FileError.self) { try folder.contents(of: "note", limit: 100) }
+    }
+
     @Test("A file of a stranger's under the name of the new content goes, and stops nobody")
     func foreignLeftover() throws {
         guard geteuid() == 0 else { return }
