@@ -38,6 +38,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         public static let replaced = Code(rawValue: "replaced")
         /// What is asked does not fit the store.
         public static let incompatible = Code(rawValue: "incompatible")
+        /// The store needs a collation or a function that only its own programs define; that says nothing against it.
+        public static let lacksDefinition = Code(rawValue: "lacksDefinition")
         /// The caller asked to stop.
         public static let cancelled = Code(rawValue: "cancelled")
         /// Anything else.

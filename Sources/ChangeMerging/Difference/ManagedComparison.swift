@@ -8,6 +8,8 @@ struct ManagedComparison {
     private let sides: MergeSides
     private let includesValues: Bool
     private let monitor: WorkMonitor
+    /// The rows that the model does not describe.
+    private let outside: PlainComparison
 
     init(_ places: [MergePlace], includesValues: Bool, _ monitor: WorkMonitor) throws {
         let sides = try places.map { try MergeSide($0.connection, externalData: $0.externalData, model: $0.model) }
@@ -17,6 +19,20 @@ struct ManagedComparison {
         self.sides = MergeSides(base: base, old: second, shared: first)
         self.includesValues = includesValues
         self.monitor = monitor
+        let model = Set(
+            sides.flatMap { side in
+                side.layout.entities.values.map { $0.table.lowercased() }
+                    + side.layout.joinTables.map { $0.name.lowercased() }
+            }
+        )
+        outside = try PlainComparison(places.map(\.connection), includesValues: includesValues, monitor) {
+            !model.contains($0.lowercased()) && !StoreSchema.isCoreDataBook($0)
+        }
+    }
+
+    /// The lower-case name of the table in which something differs that goes by this name.
+    func table(of entity: String) -> String {
+        [first, second].compactMap { $0.layout.entities[entity]?.table }.first?.lowercased() ?? entity.lowercased()
     }
 
     /// Returns what a merge would make of it; the objects themselves are not counted there.
@@ -24,10 +40,12 @@ struct ManagedComparison {
         var summary = DifferenceSummary()
         guard let base else {
             try compare(first, second, as: nil, body)
+            try outside.compareRows(body)
             return summary
         }
         try compare(base, first, as: .first, body)
         try compare(base, second, as: .second, body)
+        try outside.compareRows(body)
         var planner = MergePlanner(sides, MergeSettings(source: .scan), monitor: monitor)
         let plan = try planner.makePlan()
         summary.conflicts = includesValues ? plan.conflicts : plan.conflicts.map(\.withoutValues)

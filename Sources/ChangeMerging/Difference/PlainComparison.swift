@@ -7,25 +7,27 @@ struct PlainComparison {
     private let base: StoreConnection?
     private let includesValues: Bool
     private let monitor: WorkMonitor
+    private let isWanted: (String) -> Bool
 
-    init(_ stores: [StoreConnection], includesValues: Bool, _ monitor: WorkMonitor) throws {
+    init(
+        _ stores: [StoreConnection],
+        includesValues: Bool,
+        _ monitor: WorkMonitor,
+        where isWanted: @escaping (String) -> Bool = { _ in true }
+    ) throws {
         first = stores[0]
         second = stores[1]
         base = stores.count > 2 ? stores[2] : nil
         self.includesValues = includesValues
         self.monitor = monitor
+        self.isWanted = isWanted
     }
 
-    /// Returns what is defined differently, and what a merge would make of it; the rows are not counted there.
+    /// Returns what a merge would make of it; the rows are not counted there.
     func run(_ body: (ObjectDifference) throws -> Void) throws -> DifferenceSummary {
         var summary = DifferenceSummary()
-        guard let base else {
-            summary.definitions = try compare(first, second, as: nil, body)
-            return summary
-        }
-        summary.definitions = try compare(base, first, as: .first, body)
-        summary.definitions += try compare(base, second, as: .second, body)
-        summary.definitions = Set(summary.definitions).sorted()
+        try compareRows(body)
+        guard let base else { return summary }
         var planner = try PlainPlanner(base: base, old: second, shared: first, MergeSettings(), monitor)
         let plan = try planner.makePlan()
         summary.conflicts = includesValues ? plan.summary.conflicts : plan.summary.conflicts.map(\.withoutValues)
@@ -33,14 +35,22 @@ struct PlainComparison {
         return summary
     }
 
-    /// Returns the names of what is defined differently.
+    /// Compares the rows alone.
+    func compareRows(_ body: (ObjectDifference) throws -> Void) throws {
+        guard let base else { return try compare(first, second, as: nil, body) }
+        try compare(base, first, as: .first, body)
+        try compare(base, second, as: .second, body)
+    }
+
     private func compare(
         _ before: StoreConnection,
         _ after: StoreConnection,
         as side: ObjectDifference.Side?,
         _ body: (ObjectDifference) throws -> Void
-    ) throws -> [String] {
-        let (then, now) = try (PlainLayout(reading: before), PlainLayout(reading: after))
+    ) throws {
+        let (then, now) = try (
+            PlainLayout(reading: before, where: isWanted), PlainLayout(reading: after, where: isWanted)
+        )
         let scan = PlainScan(base: before, old: after, shared: before, monitor: monitor)
         for table in now.tables {
             guard then.tables.contains(where: { Self.isSame($0, table) }) else {
@@ -76,10 +86,6 @@ struct PlainComparison {
         for table in then.tables where !now.tables.contains(where: { Self.isSame($0, table) }) {
             try forEachRow(of: table, in: before) { try body(object(table, $0, .deleted, [], side)) }
         }
-        let definitions = try [before, after].map { try PlainPlanner.definitions(of: $0) }
-        return Set(definitions[0].keys).union(definitions[1].keys)
-            .filter { definitions[0][$0] != definitions[1][$0] }
-            .sorted()
     }
 
     /// True for tables whose rows were compared.

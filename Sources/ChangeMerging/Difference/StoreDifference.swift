@@ -51,13 +51,31 @@ public struct StoreDifference: Sendable {
             guard Set(areManaged).count == 1 else {
                 throw StoreError(.incompatible, path: second.path, "only one of the stores is Core Data's")
             }
-            let rest =
-                try areManaged[0]
-                ? ManagedComparison(places, includesValues: includingValues, monitor).run(tell)
-                : PlainComparison(places.map(\.connection), includesValues: includingValues, monitor).run(tell)
-            summary.definitions = rest.definitions
-            summary.conflicts = rest.conflicts
-            summary.refusals = rest.refusals
+            var told: Set<String> = []
+            let merge: DifferenceSummary
+            if areManaged[0] {
+                let comparison = try ManagedComparison(places, includesValues: includingValues, monitor)
+                merge = try comparison.run { difference in
+                    told.insert(comparison.table(of: difference.entity))
+                    try tell(difference)
+                }
+            } else {
+                merge = try PlainComparison(places.map(\.connection), includesValues: includingValues, monitor)
+                    .run { difference in
+                        told.insert(difference.entity.lowercased())
+                        try tell(difference)
+                    }
+            }
+            let pairs = places.count > 2 ? [(places[2], places[0]), (places[2], places[1])] : [(places[0], places[1])]
+            for (before, after) in pairs {
+                let rest = ContentRest(before: before, after: after, monitor: monitor)
+                summary.definitions += try rest.definitions()
+                summary.tables += try rest.tables(besides: told)
+            }
+            summary.definitions = Set(summary.definitions).sorted()
+            summary.tables = Set(summary.tables).sorted()
+            summary.conflicts = merge.conflicts
+            summary.refusals = merge.refusals
             return summary
         }
         return try reader.withView(of: first) { first in

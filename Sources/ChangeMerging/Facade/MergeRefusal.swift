@@ -28,12 +28,14 @@ public enum MergeRefusal: Hashable, Sendable, Codable, CustomStringConvertible {
     case cloudRecordNeedsAnotherKey(entity: String)
     /// Something outside the model names a table in which keys would move.
     case namedOutsideTheModel(table: String, by: String)
+    /// The old store changed something that a merge has no way to carry, such as an index or a setting of a search index.
+    case notCarried(String)
     /// The policy is `error`, and there are conflicts.
     case conflicts(Int)
 
     public var kind: Kind {
         switch self {
-        case .unrelated, .needsBase, .unidentified, .conflicts, .baseIsNewer, .notTheBase: .needsDecision
+        case .unrelated, .needsBase, .unidentified, .conflicts, .baseIsNewer, .notTheBase, .notCarried: .needsDecision
         case .cloudMirrorInBothPlaces, .cloudRecordNeedsAnotherKey: .cloudMirrorInBothPlaces
         case .kindsDiffer, .modelsDiffer, .namedOutsideTheModel: .incompatible
         }
@@ -57,6 +59,7 @@ public enum MergeRefusal: Hashable, Sendable, Codable, CustomStringConvertible {
             "an object of \(entity) that the cloud knows would need another key"
         case .namedOutsideTheModel(let table, let other):
             "\(other), which is not of the model, names the table \(table)"
+        case .notCarried(let part): "\(part) was changed in the old store, and a merge cannot carry that"
         case .conflicts(let count): "there are \(count) conflicts, and the policy settles none"
         }
     }

@@ -2,6 +2,8 @@
 package protocol PlannedMerge {
     /// What it will do, or why it will not.
     var summary: MergeSummary { get }
+    /// What it makes of each part of the old store's content; nil where it was refused before that was asked.
+    var account: MergeAccount? { get }
 
     /// Calls `body` with each object of the old side that is found under another key in the shared store.
     func forEachRekeyedObject(_ body: (RekeyedObject) throws -> Void) throws

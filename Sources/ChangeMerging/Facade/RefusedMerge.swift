@@ -3,6 +3,7 @@ import StoreFormat
 /// A merge that is not to be.
 struct RefusedMerge: PlannedMerge {
     let summary: MergeSummary
+    let account: MergeAccount? = nil
     private let path: String
 
     init(_ refusal: MergeRefusal, path: String) {

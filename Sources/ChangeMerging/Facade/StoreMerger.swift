@@ -9,6 +9,9 @@ package struct StoreMerger {
     /// The metadata key under which it keeps the merge that was taken back last, until the journal knows.
     package static let undoneKey = "StoreMigrateUndoneMerge"
 
+    /// True for a metadata key of a merge.
+    static func isOwnMetadata(_ key: String) -> Bool { key == epochKey || key == undoneKey }
+
     private let base: MergePlace?
     private let old: MergePlace
     private let shared: MergePlace
@@ -67,14 +70,16 @@ package struct StoreMerger {
             old: MergeSide(old.connection, externalData: old.externalData, model: old.model),
             shared: MergeSide(connection, externalData: shared.externalData, model: shared.model)
         )
-        for object in moved {
+        let plain = PlainMerge.storeName
+        for object in moved where object.old.storeUUID != plain {
             guard let root = sides.shared.layout.entities[object.entity]?.root else { continue }
             for side in [sides.base, sides.old] {
                 side?.keys.move(RowKey(root: root, key: object.old.primaryKey), to: object.new.primaryKey)
             }
         }
         var planner = MergePlanner(sides, settings, monitor: monitor)
-        return ManagedMerge(try planner.makePlan(), of: sides, at: commitCount, monitor: monitor)
+        let outside = moved.filter { $0.old.storeUUID == plain }
+        return ManagedMerge(try planner.makePlan(movedOutside: outside), of: sides, at: commitCount, monitor: monitor)
     }
 
     /// A store remembers no more merges than this; who does not note the end of one for longer takes it for undone.

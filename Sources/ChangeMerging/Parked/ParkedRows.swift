@@ -52,7 +52,7 @@ package struct ParkedRows {
         let location = connection.location
         let writer = try RowWriter(
             connection,
-            layout: layout,
+            layout: layout.addingUnknownColumns(of: StoreSchema(reading: connection)),
             external: ExternalDataWriter(
                 location,
                 in: try Directory.open(path: location.folder),

@@ -40,6 +40,7 @@ struct PlainExecution {
             guard shared.withHandle({ sqlite3_changes64($0) }) == 0 else { continue }
             try shared.run("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", [.text(name), .integer(number)])
         }
+        try plan.account?.write(from: old, to: shared)
     }
 
     private func keys(_ index: Int, _ kinds: Set<PlainPlan.Action.Kind>) -> [(PlainKey, PlainPlan.Action)] {

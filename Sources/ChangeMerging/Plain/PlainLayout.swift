@@ -21,15 +21,17 @@ struct PlainLayout: Sendable {
     let triggered: [String]
     private let positions: [String: Int]
 
-    /// Reads the tables of the shared store; the others have the same.
-    init(reading connection: StoreConnection) throws {
+    /// Reads those tables of the shared store that are wanted; the others have the same.
+    init(reading connection: StoreConnection, where isWanted: (String) -> Bool = { _ in true }) throws {
         let schema = try StoreSchema(reading: connection)
         let isUTF8 = try ChangesetRecording.keepsTexts(of: connection)
         var tables: [PlainTable] = []
         var virtual: [String: VirtualTable] = [:]
-        for table in schema.tables {
+        for table in schema.tables where isWanted(table.name) {
             switch table.kind {
-            case .ordinary, .withoutRowID: tables += Self.tables(table, isUTF8: isUTF8)
+            // A row without a number and without a key cannot be named.
+            case .ordinary, .withoutRowID:
+                tables += Self.tables(table, isUTF8: isUTF8).filter { !$0.isBag || $0.rowID != nil }
             case .virtual(let module):
                 if let read = try Self.table(table, module: module, schema, connection) {
                     tables.append(read)
@@ -99,7 +101,6 @@ struct PlainLayout: Sendable {
                 .compactMap { $0.columns.first?.name.flatMap(names.firstIndex(of:)) }
                 + (table.rowIDAlias.flatMap { names.firstIndex(of: $0) }.map { [$0] } ?? [])
         )
-        let isAutoincrement = table.rowIDAlias != nil && Self.mentions("autoincrement", table.sql ?? "")
         func made(key: [Int], where condition: String?) -> PlainTable {
             PlainTable(
                 name: table.name,
@@ -112,7 +113,7 @@ struct PlainLayout: Sendable {
                 rowID: table.rowIDName,
                 condition: condition,
                 uniques: uniques,
-                isAutoincrement: isAutoincrement,
+                isAutoincrement: table.isAutoincrement,
                 isVirtual: false,
                 isRecordedByHand: key.isEmpty || stored.count < table.columns.count || !isUTF8,
                 indexed: indexed

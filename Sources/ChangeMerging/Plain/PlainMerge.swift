@@ -11,9 +11,10 @@ struct PlainMerge: PlannedMerge {
     let monitor: WorkMonitor
 
     /// What stands for the store in the addresses of its rows; such a store has no identifier.
-    private static let storeName = "sqlite"
+    static let storeName = "sqlite"
 
     var summary: MergeSummary { plan.summary }
+    var account: MergeAccount? { plan.account }
 
     /// Plans the merge; the caller holds a read transaction of each store.
     init(
@@ -57,18 +58,18 @@ struct PlainMerge: PlannedMerge {
         }
     }
 
+    /// The rows of a Core Data store that its model does not describe, as they were planned.
+    init(_ plan: PlainPlan, old: StoreConnection, shared: StoreConnection) {
+        (self.plan, self.old, self.shared, commitCount) = (plan, old, shared, nil)
+    }
+
     func carryOut(_ run: MergeRun) throws -> MergeResult {
         guard summary.refusals.isEmpty else { throw summary.refusal(path: shared.location.path) }
         if summary.isIdle { return MergeResult(.nothingToDo) }
         if try MergeEpochTable.read(shared).contains(run.epoch) { return MergeResult(.alreadyDone) }
-        if summary.changesNothing, plan.parked.isEmpty { return MergeResult(.nothingToDo) }
+        if plan.changesNothing { return MergeResult(.nothingToDo) }
         try park(run.park)
-        do {
-            return try write(run)
-        } catch {
-            setTriggers(fire: true)
-            throw error
-        }
+        return try write(run)
     }
 
     private func write(_ run: MergeRun) throws -> MergeResult {
@@ -83,23 +84,20 @@ struct PlainMerge: PlannedMerge {
                 )
             }
             let recording = try run.record?(shared)
-            setTriggers(fire: false)
-            defer { setTriggers(fire: true) }
-            var execution = PlainExecution(
-                plan: plan,
-                old: old,
-                shared: shared,
-                recording: recording,
-                park: run.park
-            )
-            try StoreConnection.stopping([old, shared], by: monitor) {
-                try execution.write()
-                try requireForeignKeys()
-            }
+            try StoreConnection.stopping([old, shared], by: monitor) { try writeRows(recording, park: run.park) }
             try MergeEpochTable.write(run.epoch, to: shared)
             try recording?.finish()
             return MergeResult(.merged)
         }
+    }
+
+    /// Writes the rows, inside a transaction of the shared store.
+    func writeRows(_ recording: (any MergeRecording)?, park: @escaping (ParkedRow) throws -> Void) throws {
+        setTriggers(fire: false)
+        defer { setTriggers(fire: true) }
+        var execution = PlainExecution(plan: plan, old: old, shared: shared, recording: recording, park: park)
+        try execution.write()
+        try requireForeignKeys()
     }
 
     /// What triggers did to the old side is among its changes already.
@@ -140,7 +138,7 @@ struct PlainMerge: PlannedMerge {
 
     // MARK: Parked rows
 
-    private func park(_ body: (ParkedRow) throws -> Void) throws {
+    func park(_ body: (ParkedRow) throws -> Void) throws {
         let parked = plan.parked.sorted { first, second in
             if first.table != second.table { return first.table < second.table }
             if first.side != second.side { return first.side == .old }

@@ -52,6 +52,7 @@ struct PlainPlan: Sendable {
     var sequences: [String: Int64] = [:]
     var parked: Set<Parking> = []
     var summary = MergeSummary()
+    var account: MergeAccount?
     /// How many rows of each table lead nowhere, on either side together.
     var dangling: [String: Int64] = [:]
     var commitCount: CommitCount?
@@ -73,6 +74,11 @@ struct PlainPlan: Sendable {
         self.known = known
         self.origins = origins
         hasMoves = !moved.isEmpty
+    }
+
+    /// True where nothing is written to the shared store, and nothing beside it.
+    var changesNothing: Bool {
+        summary.changesNothing && parked.isEmpty && sequences.isEmpty && account?.changesNothing != false
     }
 
     /// The columns of a table that lead to rows which the shared store has under other keys, and those rows' own keys.

@@ -15,6 +15,7 @@ struct PlainPlanner {
     /// Rows of the old side that lost their place, and are not to come back.
     var lost: [Set<PlainKey>]
     var unsettled = 0
+    let accountant: MergeAccountant
     private var survivors: [Int: Int] = [:]
     private var untimed: Set<Int> = []
 
@@ -24,27 +25,36 @@ struct PlainPlanner {
         shared: StoreConnection,
         moved: [RekeyedObject] = [],
         _ settings: MergeSettings,
-        _ monitor: WorkMonitor
+        _ monitor: WorkMonitor,
+        _ accountant: MergeAccountant? = nil,
+        where isWanted: (String) -> Bool = { _ in true }
     ) throws {
         self.base = base
         self.old = old
         self.shared = shared
         self.settings = settings
         self.monitor = monitor
-        layout = try PlainLayout(reading: shared)
+        let accountant =
+            try accountant ?? MergeAccountant(base: base, old: old, shared: shared, monitor: monitor)
+        self.accountant = accountant
+        layout = try PlainLayout(reading: shared) { accountant.isSame(table: $0) && isWanted($0) }
         plan = PlainPlan(layout, moved: moved)
         lost = layout.tables.map { _ in [] }
     }
 
     mutating func makePlan() throws -> PlainPlan {
-        try refuseDifferentSchemas()
+        try accountForStore()
         guard plan.summary.refusals.isEmpty else { return plan }
+        return try planRows()
+    }
+
+    /// Decides about the rows alone.
+    mutating func planRows() throws -> PlainPlan {
         let scan = PlainScan(base: base, old: old, shared: shared, monitor: monitor)
         changes = try layout.tables.map { try scan.changes(of: $0, moved: plan.movedColumns(of: $0)) }
         for index in layout.tables.indices { changed.append(try changesOfSharedRows(index)) }
-        try considerVirtualTables()
-        guard plan.summary.refusals.isEmpty else { return plan }
-        guard changes.contains(where: { !$0.isEmpty }) else {
+        noteIndexesLeftBehind()
+        guard try changes.contains(where: { !$0.isEmpty }) || plan.account?.isQuiet == false || goesAhead() else {
             plan.summary.isIdle = true
             return plan
         }
@@ -150,12 +160,18 @@ struct PlainPlanner {
 
     private mutating func readSequences() throws {
         for (index, table) in layout.tables.enumerated() where table.isAutoincrement {
-            var greatest = try [old, shared].map { try table.sequence(in: $0) }.max() ?? 0
+            let present = try table.sequence(in: shared)
+            var greatest = max(try table.sequence(in: old), present)
             for (key, action) in plan.actions[index] where action.kind == .insert {
                 greatest = max(greatest, key.values.first?.integer ?? 0)
             }
-            if greatest > 0 { plan.sequences[table.name] = greatest }
+            if greatest > present { plan.sequences[table.name] = greatest }
         }
+    }
+
+    /// True where the old side gave out numbers that the shared one has not, though nothing is left of their rows.
+    private func goesAhead() throws -> Bool {
+        try layout.tables.contains { try $0.isAutoincrement && $0.sequence(in: old) > $0.sequence(in: shared) }
     }
 
     private mutating func rebuildIndexes() {

@@ -7,6 +7,7 @@ import StoreWriting
 package final class ManagedMerge: PlannedMerge {
     package let plan: MergePlan
     package let summary: MergeSummary
+    package var account: MergeAccount? { plan.account }
     private let sides: MergeSides
     private let commitCount: CommitCount?
     private let monitor: WorkMonitor
@@ -19,7 +20,13 @@ package final class ManagedMerge: PlannedMerge {
         summary = MergeSummary(plan)
     }
 
+    /// The rows that the model does not describe.
+    private var outside: PlainMerge? {
+        plan.outside.map { PlainMerge($0, old: sides.old.connection, shared: sides.shared.connection) }
+    }
+
     package func forEachRekeyedObject(_ body: (RekeyedObject) throws -> Void) throws {
+        try outside?.forEachRekeyedObject(body)
         for (_, target) in plan.remapping.rekeyed {
             guard let reason = target.reason else { continue }
             func uri(_ side: MergeSide, _ key: Int64) -> ObjectURI {
@@ -54,10 +61,13 @@ package final class ManagedMerge: PlannedMerge {
                 recording = try run.record?(connection)
                 try StoreConnection.stopping([connection, sides.old.connection], by: monitor) {
                     try execution.write()
+                    try outside?.writeRows(recording, park: run.park)
+                    try plan.account?.write(from: sides.old.connection, to: connection)
                 }
                 if SeededBug.epochNotWritten.isMade { return }
-                let epochs = try StoreMerger.remembered(run.epoch, in: connection)
-                try MetadataWriter.update([StoreMerger.epochKey: epochs], in: connection)
+                var metadata = plan.account?.metadataChanges ?? [:]
+                metadata[StoreMerger.epochKey] = try StoreMerger.remembered(run.epoch, in: connection)
+                try MetadataWriter.update(metadata, in: connection)
             },
             beforeCommit: { try recording?.finish() }
         )
@@ -76,11 +86,12 @@ package final class ManagedMerge: PlannedMerge {
 
     /// The rows are written down before anybody waits for them; that they are still the same is asked again under the lock.
     private func park(_ execution: MergeExecution, _ body: (ParkedRow) throws -> Void) throws {
-        guard !plan.parked.isEmpty else { return }
+        guard !plan.parked.isEmpty || plan.outside?.parked.isEmpty == false else { return }
         try sides.shared.connection.beginReading()
         defer { sides.shared.connection.rollback() }
         try requireSameState()
         try execution.park(body)
+        try outside?.park(body)
     }
 
     private func requireSameState() throws {

@@ -62,6 +62,9 @@ package struct MergePlan: Sendable {
     /// True when the old side did nothing since the base: there is nothing to merge.
     package internal(set) var isIdle = false
     package internal(set) var notes: [MergeNote] = []
+    /// What becomes of rows that the model does not describe; nil where the store has no such tables.
+    var outside: PlainPlan?
+    package internal(set) var account: MergeAccount?
 
     package init() {}
 

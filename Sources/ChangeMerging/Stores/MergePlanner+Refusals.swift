@@ -65,6 +65,7 @@ extension MergePlanner {
         for entity in changed.sorted(by: ManagedObjectModel.inByteOrder) {
             let hashes = Set(sides.all.map { $0.metadata.entityVersionHashes[entity] })
             if hashes.count == 1, hashes != [nil], sides.all.allSatisfy({ $0.layout.entities[entity] != nil }) {
+                leaveUnknownColumns(of: entity)
                 continue
             }
             refuseDifferences(of: entity)
@@ -109,6 +110,16 @@ extension MergePlanner {
                 note(.propertyLacking, name, relationship)
             }
         }
+    }
+
+    /// Columns that the model does not know, and that the shared store does not have: their values are parked.
+    private mutating func leaveUnknownColumns(of name: String) {
+        guard let present = sides.shared.layout.entities[name], let old = sides.old.layout.entities[name] else {
+            return
+        }
+        let names = old.attributes.filter(\.isUnknown).map(\.description.name)
+        let missing = names.filter { present.attribute($0) == nil }
+        if !missing.isEmpty { lacking[name, default: []].formUnion(missing) }
     }
 
     /// Parks rows that lose a value since the shared side's model has no such property.

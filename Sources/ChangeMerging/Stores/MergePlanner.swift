@@ -34,18 +34,22 @@ struct MergePlanner {
         self.monitor = monitor
     }
 
-    mutating func makePlan() throws -> MergePlan {
+    /// `movedOutside` are rows that the model does not describe, and that earlier merges gave other keys.
+    mutating func makePlan(movedOutside: [RekeyedObject] = []) throws -> MergePlan {
         try checkSettings()
         try refuseUnrelatedStores()
         guard plan.refusals.isEmpty else { return plan }
         try collect()
         guard plan.refusals.isEmpty else { return plan }
-        guard try !old.isEmpty || hasGoneAhead() else {
+        try refuseCloudMirrors()
+        try accountForStore(moved: movedOutside)
+        guard plan.refusals.isEmpty else { return plan }
+        let isQuiet = plan.account?.isQuiet != false && plan.outside?.summary.isIdle != false
+        guard try !old.isEmpty || !isQuiet || hasGoneAhead() else {
             plan.isIdle = true
             return plan
         }
         try refuseDifferentModels()
-        try refuseCloudMirrors()
         guard plan.refusals.isEmpty else { return plan }
         try decideDeletions()
         try identify()
@@ -105,7 +109,8 @@ struct MergePlanner {
             old: try ChangeCollector.historyStart(from: base, to: sides.old),
             shared: try ChangeCollector.historyStart(from: base, to: sides.shared)
         )
-        if settings.source == .automatic, let oldStart = starts.old, let sharedStart = starts.shared {
+        if settings.source == .automatic, !hasUnknownColumns, let oldStart = starts.old, let sharedStart = starts.shared
+        {
             takeOld(try toOld.follow(historyAfter: oldStart))
             shared = try toShared.follow(historyAfter: sharedStart)
             // A history that tells of nothing may be one that nobody wrote to: a plain SQLite writer does not.
@@ -123,6 +128,11 @@ struct MergePlanner {
             oldTimes = try ChangeTimes(of: sides.old, after: oldStart)
             sharedTimes = try ChangeTimes(of: sides.shared, after: sharedStart)
         }
+    }
+
+    /// True where columns are merged that history never names: their writers are none of Core Data's.
+    private var hasUnknownColumns: Bool {
+        sides.old.layout.entities.values.contains { entity in entity.attributes.contains { $0.isUnknown } }
     }
 
     /// Takes the old side's changes in the keys of the merge, which from then on it is spoken to in.
@@ -147,6 +157,7 @@ struct MergePlanner {
         let names = Set(settings.policies.keys).union(settings.identities.keys)
         for name in names.sorted(by: ManagedObjectModel.inByteOrder) {
             guard sides.shared.layout.entities[name] != nil else {
+                if sides.shared.schema.table(named: name) != nil { continue }
                 throw StoreError(
                     .incompatible,
                     path: sides.shared.connection.location.path,

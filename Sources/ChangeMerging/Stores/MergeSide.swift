@@ -31,11 +31,12 @@ package final class MergeSide {
             )
         }
         self.connection = connection
-        self.layout = layout
+        schema = try StoreSchema(reading: connection)
+        // What an application added to an entity's table travels with the object.
+        self.layout = layout.addingUnknownColumns(of: schema)
         self.metadata = metadata
         self.numbers = numbers
         self.externalData = externalData
-        schema = try StoreSchema(reading: connection)
         ownRelations = LinkRelation.all(in: layout)
         relations = ownRelations
         history = numbers.number(of: "TRANSACTION") == nil ? nil : PersistentHistory(schema: schema)

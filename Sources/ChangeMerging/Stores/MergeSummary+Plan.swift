@@ -26,5 +26,24 @@ extension MergeSummary {
             entities[update.entity, default: Counts()].updated += 1
         }
         updated = updatedRows.count
+        if let outside = plan.outside { add(outside.summary) }
+        guard let account = plan.account else { return }
+        account.count(in: &entities)
+        updated += account.headerChanges.count + account.metadataChanges.count
+        inserted += account.created.entries.count + Int(account.createdRows.values.reduce(0, +))
+    }
+
+    /// Adds what becomes of rows that the model does not describe.
+    private mutating func add(_ other: MergeSummary) {
+        inserted += other.inserted
+        restored += other.restored
+        updated += other.updated
+        deleted += other.deleted
+        joined += other.joined
+        rekeyed += other.rekeyed
+        parked += other.parked
+        entities.merge(other.entities) { one, _ in one }
+        conflicts += other.conflicts
+        notes += other.notes
     }
 }

@@ -14,8 +14,10 @@ package final class ChangesetRecording: MergeRecording {
     /// The files of large values that were there before the merge.
     private let files: Set<String>
     private var header: RecordingHeader
+    private let definitions: StoreDefinitions
     private var session: OpaquePointer?
-    private var noted: Set<String> = []
+    /// How many rows more than before the noted ones make, by table.
+    private var noted: [String: Int64] = [:]
 
     /// The record goes to a file, which is durable when ``finish()`` returns.
     package convenience init(
@@ -46,18 +48,20 @@ package final class ChangesetRecording: MergeRecording {
         self.externalData = externalData
         files = Set(try externalData?.entries() ?? [])
         writer = RecordingWriter(write, atEnd: atEnd)
+        definitions = try StoreDefinitions(reading: connection)
         let schema = try StoreSchema(reading: connection)
         let metadata = try StoreMetadata(reading: connection)
         let isManaged = try EntityNumbers(reading: connection) != nil
         let own = schema.tables.filter { table in
             switch table.kind {
-            case .ordinary, .withoutRowID: !isManaged || !Self.isBookkeeping(table.name)
+            case .ordinary, .withoutRowID: !isManaged || !StoreSchema.isCoreDataBook(table.name)
             case .virtual, .shadow, .ofSQLite: false
             }
         }
-        // Rows without key are noted by the merge of plain stores itself.
+        // Rows without key are noted by whoever merges them; those of a Core Data store may be written by triggers, too.
         let unseen = isManaged ? own.filter(\.primaryKey.isEmpty).map(\.name) : []
         header = RecordingHeader(uuid: metadata?.uuid, unseen: unseen, rows: [:])
+        header.fields = try Self.fields(connection).mapValues { [$0] }
         for table in unseen { header.rows[table] = try Self.count(table, connection) }
         var session: OpaquePointer?
         var code = connection.withHandle { sqlite3session_create($0, "main", &session) }
@@ -82,11 +86,19 @@ package final class ChangesetRecording: MergeRecording {
 
     deinit { if let session { sqlite3session_delete(session) } }
 
-    package func note(_ row: UnkeyedRow) throws { try writer.write(.row, row) }
+    package func note(_ row: UnkeyedRow) throws {
+        noted[row.table, default: 0] += (row.after == nil ? 0 : 1) - (row.before == nil ? 0 : 1)
+        try writer.write(.row, row)
+    }
 
     package func finish() throws {
         // Of a table that nobody records, all that can be told is whether it has as many rows as before.
-        header.rows = try header.rows.filter { try Self.count($0.key, connection) != $0.value }
+        header.rows = try header.rows.filter { table, count in
+            try Self.count(table, connection) != count + (noted[table] ?? 0)
+        }
+        for (field, number) in try Self.fields(connection) { header.fields?[field]?.append(number) }
+        header.fields = header.fields?.filter { Set($0.value).count > 1 }
+        header.created = try created()
         try writer.write(.header, header)
         var names = ExternalNames(among: files)
         let output = ChangesetOutput { bytes in
@@ -126,13 +138,34 @@ package final class ChangesetRecording: MergeRecording {
         }
     }
 
-    private static func count(_ table: String, _ connection: StoreConnection) throws -> Int64 {
-        try connection.value("SELECT count(*) FROM \(SQLName.quoted(table))")?.integer ?? 0
+    /// What the merge defined, the last of it first.
+    private func created() throws -> [CreatedDefinition] {
+        let schema = try StoreSchema(reading: connection)
+        let order = ["trigger", "view", "index", "table"]
+        return try StoreDefinitions(reading: connection).entries
+            .filter { definitions.entries[$0.key] == nil && $0.value.sql != nil }.values
+            .sorted { (order.firstIndex(of: $0.type) ?? 0, $0.name) < (order.firstIndex(of: $1.type) ?? 0, $1.name) }
+            .map { entry in
+                let table = entry.type == "table" ? schema.table(named: entry.name) : nil
+                return CreatedDefinition(
+                    type: entry.type,
+                    name: entry.name,
+                    definition: entry.digest,
+                    rows: try table.map { try StoreDigest.digest(of: $0, in: connection).digest }
+                )
+            }
     }
 
-    /// Tables of Core Data's that no undoing takes back: a key, or a number in history, is never given out twice.
-    private static func isBookkeeping(_ name: String) -> Bool {
-        ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
-            .contains(name.uppercased())
+    /// The header fields that an application may set.
+    private static func fields(_ connection: StoreConnection) throws -> [String: Int64] {
+        var fields: [String: Int64] = [:]
+        for field in StoreDefinitions.headerFields {
+            if case .integer(let number)? = try connection.value("PRAGMA " + field) { fields[field] = number }
+        }
+        return fields
+    }
+
+    private static func count(_ table: String, _ connection: StoreConnection) throws -> Int64 {
+        try connection.value("SELECT count(*) FROM \(SQLName.quoted(table))")?.integer ?? 0
     }
 }

@@ -30,6 +30,12 @@ struct ManagedUndoing {
         for trigger in deriving { try writer.connection.execute(trigger.sql) }
     }
 
+    /// True for a row that the model does not describe.
+    func isOutside(_ change: RecordedChange) -> Bool {
+        writer.layout.entities(inTable: change.table).isEmpty
+            && !writer.layout.joinTables.contains { $0.name.lowercased() == change.table.lowercased() }
+    }
+
     /// What an object is called: its entity and key.
     func name(of change: RecordedChange) -> String {
         guard let entity = try? entity(of: change), case .integer(let key)? = change.key.first else {

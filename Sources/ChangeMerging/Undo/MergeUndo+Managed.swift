@@ -63,14 +63,26 @@ extension MergeUndo {
         let origin = HistoryWriter.Origin(author: author, timestamp: time)
         let result = try writer.save(from: origin, deadline: deadline) {
             try StoreFence.requireNone(in: connection)
-            let undoing = ManagedUndoing(writer: writer, schema: try StoreSchema(reading: connection))
+            let schema = try StoreSchema(reading: connection)
+            let undoing = ManagedUndoing(writer: writer, schema: schema)
             try undoing.withoutDerivingTriggers {
                 try apply(to: connection) { undoing.name(of: $0) }
+                try restoreNotedRows(in: connection, schema) { row in
+                    switch (row.before, row.after) {
+                    case (nil, _): counts.deleted += 1
+                    case (_, nil): counts.inserted += 1
+                    default: counts.updated += 1
+                    }
+                }
+                try restoreHeader(of: connection)
             }
+            try dropCreated(in: connection)
             try reader.forEachChange { change in
-                abandoned.formUnion(change.before.compactMap { $0?.blob.flatMap(ExternalDataWriter.fileName) })
-                abandoned.subtract(change.after.compactMap { $0?.blob.flatMap(ExternalDataWriter.fileName) })
-                guard try undoing.finish(change) else { return }
+                guard try undoing.finish(change) || undoing.isOutside(change) else { return }
+                if !undoing.isOutside(change) {
+                    abandoned.formUnion(change.before.compactMap { $0?.blob.flatMap(ExternalDataWriter.fileName) })
+                    abandoned.subtract(change.after.compactMap { $0?.blob.flatMap(ExternalDataWriter.fileName) })
+                }
                 switch change.kind {
                 case .insert: counts.inserted += 1
                 case .update: counts.updated += 1

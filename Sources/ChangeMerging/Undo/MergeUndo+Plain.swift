@@ -30,22 +30,16 @@ extension MergeUndo {
                 case .delete: deleted += 1
                 }
             }
-            try reader.forEachRowBackwards { row in
+            try restoreNotedRows(in: connection, schema) { row in
                 touched.insert(row.table.lowercased())
                 switch (row.before, row.after) {
                 case (nil, _): deleted += 1
                 case (_, nil): inserted += 1
                 default: updated += 1
                 }
-                try remove(row, schema, connection)
             }
-            // Only when all that came is gone is there room for what went.
-            try reader.forEachRowBackwards { row in
-                guard let before = row.before?.map(\.sqlValue) else { return }
-                let list = row.columns.map(SQLName.quoted).joined(separator: ", ")
-                let places = row.columns.map { _ in "?" }.joined(separator: ", ")
-                try connection.run("INSERT INTO \(SQLName.quoted(row.table)) (\(list)) VALUES (\(places))", before)
-            }
+            try restoreHeader(of: connection)
+            try dropCreated(in: connection)
             try layout.rebuildIndexes(over: touched, in: connection)
             for (table, count) in try PlainMerge.danglingRows(in: connection) where count > before[table] ?? 0 {
                 throw StoreError(
@@ -58,6 +52,60 @@ extension MergeUndo {
             if let epoch { try MergeEpochTable.writeUndone(epoch, to: connection) }
             try confirm()
             return Result(inserted: inserted, updated: updated, deleted: deleted, historyTransaction: nil)
+        }
+    }
+
+    /// Takes back what was done to rows that SQLite's recording does not see, and calls `body` with each.
+    func restoreNotedRows(
+        in connection: StoreConnection,
+        _ schema: StoreSchema,
+        _ body: (UnkeyedRow) throws -> Void
+    ) throws {
+        try reader.forEachRowBackwards { row in
+            try body(row)
+            try remove(row, schema, connection)
+        }
+        // Only when all that came is gone is there room for what went.
+        try reader.forEachRowBackwards { row in
+            guard let before = row.before?.map(\.sqlValue) else { return }
+            let list = row.columns.map(SQLName.quoted).joined(separator: ", ")
+            let places = row.columns.map { _ in "?" }.joined(separator: ", ")
+            try connection.run("INSERT INTO \(SQLName.quoted(row.table)) (\(list)) VALUES (\(places))", before)
+        }
+    }
+
+    /// Gives the header the numbers back that it had before the merge.
+    func restoreHeader(of connection: StoreConnection) throws {
+        for (field, numbers) in (reader.header.fields ?? [:]).sorted(by: { $0.key < $1.key }) {
+            guard StoreDefinitions.headerFields.contains(field), numbers.count == 2 else { continue }
+            guard try connection.value("PRAGMA " + field) == .integer(numbers[1]) else {
+                throw StoreError(
+                    .changedMeanwhile,
+                    path: connection.location.path,
+                    "the merge cannot be taken back: the header field \(field) was written after it"
+                )
+            }
+            try connection.execute("PRAGMA \(field) = \(numbers[0])")
+        }
+    }
+
+    /// Drops what the merge defined, where it is still as the merge left it.
+    func dropCreated(in connection: StoreConnection) throws {
+        for created in reader.header.created ?? [] {
+            let entry = try StoreDefinitions(reading: connection)
+                .entries[StoreDefinitions.Key(type: created.type, name: created.name)]
+            let table = created.rows == nil ? nil : try StoreSchema(reading: connection).table(named: created.name)
+            let rows = try table.map { try StoreDigest.digest(of: $0, in: connection).digest }
+            guard entry?.digest == created.definition, rows == created.rows,
+                ["table", "index", "view", "trigger"].contains(created.type)
+            else {
+                throw StoreError(
+                    .changedMeanwhile,
+                    path: connection.location.path,
+                    "the merge cannot be taken back: the \(created.type) \(created.name) was changed after it"
+                )
+            }
+            try connection.execute("DROP \(created.type.uppercased()) \(SQLName.quoted(created.name))")
         }
     }
 

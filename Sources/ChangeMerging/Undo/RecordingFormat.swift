@@ -39,4 +39,18 @@ struct RecordingHeader: Codable, Hashable, Sendable {
     let unseen: [String]
     /// How many changes each of them had seen: more at the end means that the merge wrote to it.
     var rows: [String: Int64]
+    /// The header fields that the merge changed: what each was before, and after.
+    var fields: [String: [Int64]]?
+    /// What the merge defined anew, in the order in which it is to go.
+    var created: [CreatedDefinition]?
+}
+
+/// A table, index, view or trigger that a merge made.
+struct CreatedDefinition: Codable, Hashable, Sendable {
+    let type: String
+    let name: String
+    /// The digest of its definition.
+    let definition: String
+    /// The digest of a table's rows as the merge left them.
+    let rows: String?
 }

@@ -61,8 +61,27 @@ struct SQLiteResult {
                 path: path,
                 "reading was stopped: it took far more steps than a store of this size needs"
             )
-        default: StoreError(.failed, path: path, "SQLite reports: \(detail) (code \(code))")
+        default:
+            if let definition = missingDefinition {
+                StoreError(
+                    .lacksDefinition,
+                    path: path,
+                    "the store needs \(definition), which only its programs define"
+                )
+            } else {
+                StoreError(.failed, path: path, "SQLite reports: \(detail) (code \(code))")
+            }
         }
+    }
+
+    /// The collation or function that a definition of the store names and this process does not have; nil for other errors.
+    private var missingDefinition: String? {
+        for (words, kind) in [
+            ("no such collation sequence: ", "the collation"), ("no such function: ", "the function"),
+            ("unknown function: ", "the function"),
+        ] where detail.hasPrefix(words) { return "\(kind) \(detail.dropFirst(words.count))" }
+        // A table without row numbers is scanned by its key, which only a collation of the application can order.
+        return detail == "no query solution" ? "a collation for the key of a table" : nil
     }
 }
 

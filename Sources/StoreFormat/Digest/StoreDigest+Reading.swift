@@ -21,7 +21,7 @@ extension StoreDigest {
         monitor: WorkMonitor = .silent
     ) throws {
         let schema = try StoreSchema(reading: connection)
-        let names = schema.tables.filter { $0.holdsRows && !Self.isStatistics($0.name) }
+        let names = schema.tables.filter(Self.covers)
             .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         var rows: Int64 = 0
         var tables: [Table] = []
@@ -29,7 +29,11 @@ extension StoreDigest {
             tables.append(try Self.digest(of: table, in: connection, rowsBefore: rows, monitor: monitor))
             rows += tables.last?.rows ?? 0
         }
-        self.init(schema: try Self.schemaDigest(of: connection), externalFiles: externalFiles, tables: tables)
+        self.init(
+            schema: try StoreDefinitions(reading: connection).digest,
+            externalFiles: externalFiles,
+            tables: tables
+        )
     }
 
     /// Makes the digest of a whole out of those of its parts.
@@ -61,7 +65,7 @@ extension StoreDigest {
                     monitor: .silent
                 )
             }
-        let schema = try Self.schemaDigest(of: connection, leavingOut: history)
+        let schema = try StoreDefinitions(reading: connection, leavingOut: history).digest
         return StoreDigest(schema: schema, externalFiles: externalFiles, tables: tables)
     }
 
@@ -199,34 +203,8 @@ extension StoreDigest {
         return (table.rowIDName.map { [$0] } ?? []) + stored
     }
 
-    private static func isStatistics(_ name: String) -> Bool { name.lowercased().hasPrefix("sqlite_stat") }
+    /// True for a table whose rows are part of a digest.
+    package static func covers(_ table: StoreSchema.Table) -> Bool { table.holdsRows && !isStatistics(table.name) }
 
-    /// What defines the database, as far as it is content: definitions, encoding, and the two numbers an app may set.
-    private static func schemaDigest(
-        of connection: StoreConnection,
-        leavingOut tables: Set<String> = []
-    ) throws -> String {
-        var hasher = ContentHasher()
-        for pragma in ["encoding", "user_version", "application_id"] {
-            switch try connection.value("PRAGMA " + pragma) {
-            case .integer(let number): hasher.append(number)
-            case .text(let text): hasher.append(text.string)
-            default: hasher.appendNull()
-            }
-        }
-        try connection.forEachRow(
-            "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type COLLATE BINARY, name COLLATE BINARY"
-        ) { row in
-            let name = row.text(1) ?? ""
-            if row.text(0) == "trigger", name.hasPrefix(StoreFence.prefix) { return }
-            let table = row.text(2) ?? ""
-            if name.hasPrefix("sqlite_stat") || name == "sqlite_sequence" || tables.contains(table)
-                || table == StoreSchema.mergeEpochTable
-            {
-                return
-            }
-            for column in 0..<4 { hasher.append(row, column) }
-        }
-        return hasher.finish()
-    }
+    private static func isStatistics(_ name: String) -> Bool { name.lowercased().hasPrefix("sqlite_stat") }
 }

@@ -33,12 +33,16 @@ struct ContentSummary {
             try countObjects(numbers)
             try countJoins()
             try readHistory()
+            let model = Set(
+                numbers.entries.map { "Z" + $0.name.uppercased() } + joinTables.map { $0.name.uppercased() }
+            )
+            try countTables { !model.contains($0.uppercased()) && !StoreSchema.isCoreDataBook($0) }
             historyTables = HistoryTables(
                 present: HistoryTables.all.filter { schema.table(named: $0) != nil },
                 areNumbered: numbers.number(of: "TRANSACTION") != nil
             )
         } else {
-            try countTables()
+            try countTables { _ in true }
         }
     }
 
@@ -138,10 +142,10 @@ struct ContentSummary {
         )
     }
 
-    // MARK: Plain SQLite
+    // MARK: Tables
 
-    private mutating func countTables() throws {
-        for table in schema.tables {
+    private mutating func countTables(where isWanted: (String) -> Bool) throws {
+        for table in schema.tables where isWanted(table.name) {
             switch table.kind {
             case .ordinary, .withoutRowID:
                 tables.append(StoreInspection.TableCount(name: table.name, rows: try rows(of: table.name)))

@@ -63,7 +63,7 @@ public struct StoreInspection: Sendable {
     /// The entities of the model in the order of their numbers; empty in plain SQLite.
     public let entities: [EntityCount]
     public let joinTables: [TableCount]
-    /// Every table a user made, in plain SQLite; a virtual table with the rows of the shadow table that has one for each.
+    /// Every table that no model describes; a virtual table with the rows of the shadow table that has one for each.
     public let tables: [TableCount]
     /// The persistent history, when tracking is or was on.
     public let history: HistorySummary?
@@ -130,6 +130,9 @@ public struct StoreInspection: Sendable {
     public var objectCount: Int64 {
         kind == .coreData ? entities.reduce(0) { $0 + $1.objects } : tables.reduce(0) { $0 + $1.rows }
     }
+
+    /// True for a store of which nothing is lost with its rows: it has neither objects nor other rows.
+    package var isEmpty: Bool { objectCount == 0 && tables.allSatisfy { $0.rows == 0 } }
 
     /// True for a database without any table, which fits every kind and model.
     public var isBlank: Bool { kind == .sqlite && tables.isEmpty }

@@ -18,6 +18,21 @@ extension StoreLayout {
         /// The attributes whose values history keeps of a deleted object, in the order of its columns.
         package let tombstoneAttributes: [String]
 
+        func adding(_ more: [Attribute]) -> Entity {
+            Entity(
+                name: name,
+                number: number,
+                root: root,
+                table: table,
+                isAbstract: isAbstract,
+                hasSubentities: hasSubentities,
+                attributes: attributes + more,
+                relationships: relationships,
+                historySlots: historySlots,
+                tombstoneAttributes: tombstoneAttributes
+            )
+        }
+
         package func attribute(_ name: String) -> Attribute? { attributes.first { $0.description.name == name } }
 
         package func relationship(_ name: String) -> Relationship? {
@@ -30,6 +45,20 @@ extension StoreLayout {
         package let description: AttributeDescription
         package let declaredBy: String
         package let column: String
+
+        init(description: AttributeDescription, declaredBy: String, column: String) {
+            (self.description, self.declaredBy, self.column) = (description, declaredBy, column)
+        }
+
+        /// A column that the model does not know; no attribute has a name with a space.
+        init(unknown column: StoreSchema.Column, of entity: Entity) {
+            description = AttributeDescription(name: "column " + column.name, type: .undefined)
+            declaredBy = entity.root
+            self.column = column.name
+        }
+
+        /// True for a column that the model does not know.
+        package var isUnknown: Bool { description.type == .undefined }
     }
 
     /// A relationship and where it is kept.
@@ -47,6 +76,15 @@ extension StoreLayout {
         package let description: RelationshipDescription
         package let declaredBy: String
         package let storage: Storage
+
+        /// The columns of a table in which the relationship is kept.
+        func columns(in table: String, of owner: Entity) -> [String] {
+            switch storage {
+            case .toOne(let key) where owner.table == table: key.columns
+            case .oneToMany(table: table, let key): key.columns
+            default: []
+            }
+        }
     }
 
     /// The columns that lead from a row to another.
@@ -57,6 +95,8 @@ extension StoreLayout {
         package let entityColumn: String?
         /// Holds the row's place among those that lead to the same row; present where the to-many side is ordered.
         package let orderColumn: String?
+
+        var columns: [String] { [column, entityColumn, orderColumn].compactMap { $0 } }
     }
 
     /// The table of a many-to-many relationship.

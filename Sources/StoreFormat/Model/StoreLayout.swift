@@ -14,10 +14,12 @@ package struct StoreLayout: Hashable, Sendable {
 
     package let model: ManagedObjectModel
     /// The entities by name; one without a number or a table is not among them.
-    package let entities: [String: Entity]
+    package private(set) var entities: [String: Entity]
     package let joinTables: [JoinTable]
     /// What was not found, in the order of the entities' numbers.
     package let unresolved: [Unresolved]
+    /// True where columns that the model does not know count as attributes.
+    package private(set) var hasUnknownColumns = false
     private let names: [Int64: String]
     /// The one entity of each table that holds one only.
     private let soleEntities: [String: String]
@@ -35,6 +37,29 @@ package struct StoreLayout: Hashable, Sendable {
         )
         soleEntities = Dictionary(grouping: resolver.entities.values, by: \.table)
             .compactMapValues { $0.count == 1 ? $0[0].name : nil }
+    }
+
+    /// The same with each column of an entity's table that the model does not know as an attribute of its entities.
+    ///
+    /// Its value is whatever the column holds. SQLite computes generated columns, which are left out.
+    package func addingUnknownColumns(of schema: StoreSchema) -> StoreLayout {
+        var result = self
+        result.hasUnknownColumns = true
+        for (table, entities) in Dictionary(grouping: entities.values, by: \.table) {
+            var known: Set<String> = ["Z_PK", "Z_ENT", "Z_OPT"]
+            for entity in self.entities.values {
+                if entity.table == table { known.formUnion(entity.attributes.map { $0.column.uppercased() }) }
+                for relationship in entity.relationships {
+                    known.formUnion(relationship.columns(in: table, of: entity).map { $0.uppercased() })
+                }
+            }
+            let columns = schema.table(named: table)?.columns ?? []
+            let unknown = columns.filter { !$0.isGenerated && !known.contains($0.name.uppercased()) }
+            for entity in entities where !unknown.isEmpty {
+                result.entities[entity.name] = entity.adding(unknown.map { Attribute(unknown: $0, of: entity) })
+            }
+        }
+        return result
     }
 
     /// The entity whose objects alone lie in a table; nil where several share it.

@@ -48,6 +48,16 @@ extension StoreSchema {
             if case .virtual = kind { false } else { true }
         }
 
+        /// True for a table that never gives a number twice.
+        package var isAutoincrement: Bool {
+            guard rowIDAlias != nil, let sql else { return false }
+            var tokens = SQLTokenizer(sql)
+            while let token = tokens.next() {
+                if token.isWord("autoincrement") { return true }
+            }
+            return false
+        }
+
         /// A name by which statements reach the rowid; nil when there is none, or columns took all its names.
         package var rowIDName: String? {
             guard !isWithoutRowID, holdsRows else { return nil }

@@ -34,6 +34,14 @@ package struct StoreSchema: Hashable, Sendable {
         )
     }
 
+    /// True for a table in which Core Data keeps its own books: numbers, metadata, history, and CloudKit's mirror.
+    package static func isCoreDataBook(_ name: String) -> Bool {
+        let name = name.uppercased()
+        return name.hasPrefix("ANSCK")
+            || ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
+                .contains(name)
+    }
+
     /// Returns the table of that name; SQLite takes names without regard to case.
     package func table(named name: String) -> Table? {
         positions[name.lowercased()].map { tables[$0] }

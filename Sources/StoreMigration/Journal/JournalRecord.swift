@@ -1,3 +1,4 @@
+package import ChangeMerging
 package import SafeFiles
 package import StoreFormat
 package import StoreStrategies
@@ -137,7 +138,7 @@ extension JournalRecord {
         package let into: StoreLocation
         /// What the store that was merged held, which both have in common from then on; nil for a merge that belongs to no
         /// share.
-        package let oldState: OldState?
+        package var oldState: OldState?
         /// The base of the next merge; nil where none is kept.
         package let base: BaseFile?
         /// How the store that was merged is known to be unchanged, for a merge that belongs to no share.
@@ -165,6 +166,20 @@ extension JournalRecord {
         package let takenAt: Int64
         /// The content digest, our fence left out.
         package let digest: String
+
+        /// Only what was compared as a whole is recorded.
+        package init(token: FileToken, takenAt: Int64, _ digest: SettledDigest) {
+            (self.token, self.takenAt, self.digest) = (token, takenAt, digest.value)
+        }
+
+        private init(token: FileToken, takenAt: Int64, digest: String) {
+            (self.token, self.takenAt, self.digest) = (token, takenAt, digest)
+        }
+
+        /// The same content under another token.
+        package func renewed(_ reading: TokenReading) -> OldState {
+            OldState(token: reading.token, takenAt: reading.takenAt, digest: digest)
+        }
     }
 
     /// The archive that a retired store is kept in.

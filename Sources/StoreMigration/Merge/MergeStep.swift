@@ -8,6 +8,8 @@ struct MergeStep {
 
     let base: MergePlace?
     let old: MergePlace
+    /// Where the caller knows the old store, of which `old` may be a copy.
+    let from: StoreLocation
     let into: StoreLocation
     /// What the merge does to the records of the pairs that the store belongs to.
     let effect: WritableStore.Effect
@@ -35,13 +37,13 @@ struct MergeStep {
 
     /// Merges in one transaction that leaves `epoch` in the store, and keeps what it did to single objects in `records`.
     ///
-    /// `onBegin` is called once, before the first attempt to write, and `confirm` before the commit: to throw undoes the merge,
+    /// `onBegin` is called once, before the first attempt to write, with the account of the old store; and `confirm` before the commit: to throw undoes the merge,
     /// and no other is planned, for it would be planned from the same sources.
     /// Throws ``MigrationError`` where the merge is refused.
     func carryOut(
         epoch: String,
         keeping records: MergeRecords,
-        onBegin: () throws -> Void,
+        onBegin: (MergeAccount) throws -> Void,
         confirm: @escaping () throws -> Void = {}
     ) throws -> (summary: MergeSummary, result: MergeResult) {
         let folder = try Directory.open(path: into.folder)
@@ -52,11 +54,12 @@ struct MergeStep {
             try monitor.checkCancellation()
             let shared = MergePlace(connection, externalData: try folder.externalData(of: into))
             let planned = try plan(shared)
-            if let error = MigrationError(refusing: planned.summary, path: into.path) { throw error }
+            if let error = MigrationError(refusing: planned.summary, from: from, into: into) { throw error }
             try requireKeys(planned)
             try records.begin()
             try keepAddresses(planned, in: records)
-            if !hasBegun { try onBegin() }
+            guard let account = planned.account else { throw UnaccountedContent(part: "the content") }
+            if !hasBegun { try onBegin(account) }
             hasBegun = true
             RunMoment.merging.pass()
             var isRefused = false
@@ -116,7 +119,7 @@ extension MigrationError {
     }
 
     /// Nil when nothing speaks against the merge.
-    init?(refusing summary: MergeSummary, path: String) {
+    init?(refusing summary: MergeSummary, from: StoreLocation, into: StoreLocation) {
         guard let first = summary.refusals.first else { return nil }
         let outcome: MigrationOutcome =
             switch first.kind {
@@ -124,11 +127,14 @@ extension MigrationError {
             case .needsDecision: .needsDecision
             case .cloudMirrorInBothPlaces: .cloudMirrorInBothPlaces
             }
+        let needsSameChange = summary.refusals.contains { if case .notCarried = $0 { true } else { false } }
         self.init(
             outcome,
             summary.refusals.map(\.description).joined(separator: "; "),
-            path: path,
+            path: into.path,
             advice: "Nothing was merged, and both stores are as they were."
+                + (needsSameChange ? " Make the same change in \(into.path), then run the command again." : ""),
+            next: needsSameChange ? .diff(from.path, into.path) : nil
         )
     }
 }

@@ -137,6 +137,7 @@ struct PairMergePreview {
                     let step = MergeStep(
                         base: base,
                         old: place,
+                        from: from,
                         into: into,
                         effect: .renewal,
                         keepsKeys: keepsKeys,
@@ -146,7 +147,7 @@ struct PairMergePreview {
                         monitor: engine.monitor
                     )
                     let summary = try step.summary(of: MergePlace(target.connection, externalData: target.externalData))
-                    if let error = MigrationError(refusing: summary, path: into.path) { throw error }
+                    if let error = MigrationError(refusing: summary, from: from, into: into) { throw error }
                     return summary
                 }
             }

@@ -89,12 +89,12 @@ struct PairMergeRun {
         let pinned = try PinnedStore(from, fencing: isFencing, in: folder, &journal)
         let external = try from.oldFolder.externalData(of: from.old)
         let source = try StoreConnection(pinned.location, access: .immutable)
-        let digest = try StoreDigest(of: source, externalData: external, monitor: context.monitor).value
-        let merging = JournalRecord.Merging(
+        let digest = try StoreDigest(of: source, externalData: external, monitor: context.monitor)
+        var merging = JournalRecord.Merging(
             epoch: context.transaction,
             from: from.old,
             into: into,
-            oldState: pinned.reading.state(digest: digest),
+            oldState: nil,
             base: pinned.base,
             takesNew: takesNew ? true : nil
         )
@@ -108,6 +108,7 @@ struct PairMergeRun {
             let step = MergeStep(
                 base: base,
                 old: MergePlace(source, externalData: external),
+                from: from.old,
                 into: into,
                 effect: .renewal,
                 keepsKeys: takesNew,
@@ -116,7 +117,8 @@ struct PairMergeRun {
                 lockTimeout: context.options.effectiveLockTimeout,
                 monitor: context.monitor
             )
-            let (summary, result) = try step.carryOut(epoch: context.transaction, keeping: records) {
+            let (summary, result) = try step.carryOut(epoch: context.transaction, keeping: records) { account in
+                merging.oldState = try pinned.reading.state(SettledDigest(digest, merged: account))
                 try journal.append(.merging(merging))
             }
             return Merged(

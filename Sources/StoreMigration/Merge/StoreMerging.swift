@@ -53,7 +53,7 @@ public struct StoreMerging: Sendable {
                     let summary =
                         try step
                         .summary(of: MergePlace(view.connection, externalData: view.externalData))
-                    if let error = MigrationError(refusing: summary, path: into.path) { throw error }
+                    if let error = MigrationError(refusing: summary, from: from, into: into) { throw error }
                     return outcome(summary, message: "nothing was written")
                 }
             }
@@ -129,6 +129,7 @@ public struct StoreMerging: Sendable {
         MergeStep(
             base: base,
             old: old,
+            from: from,
             into: into,
             effect: .arrival,
             settings: options.settings,
@@ -168,7 +169,7 @@ public struct StoreMerging: Sendable {
                     .carryOut(
                         epoch: epoch,
                         keeping: records,
-                        onBegin: { try journal.append(.merging(merging)) },
+                        onBegin: { _ in try journal.append(.merging(merging)) },
                         confirm: confirm
                     )
                 merged = made
@@ -255,8 +256,8 @@ public struct StoreMerging: Sendable {
     /// True when nothing was written since to the store that was merged; throws when what it held then is not the base now.
     private func isUnchanged(_ former: JournalRecord.Merging) throws -> Bool {
         guard let source = former.source else { return false }
-        let state = JournalRecord.OldState(token: source.token, takenAt: source.takenAt, digest: "")
-        if try OldStateRecorder.isUnchanged(state, at: from, in: Directory.open(path: from.folder)) {
+        let reading = TokenReading(token: source.token, takenAt: source.takenAt)
+        if try OldStateRecorder.isUnchanged(reading, at: from, in: Directory.open(path: from.folder)) {
             guard source.choices != choices || source.base != options.base?.path else { return true }
             throw MigrationError(
                 .needsDecision,

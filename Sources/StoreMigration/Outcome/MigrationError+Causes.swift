@@ -142,7 +142,7 @@ extension StoreError.Code {
         case .unreadable, .notADatabase, .emptyFile, .damaged, .valueTooLarge: .foundButUnreadable
         case .notWritable: .notWritable
         case .noSpace: .noSpace
-        case .incompatible: .incompatible
+        case .incompatible, .lacksDefinition: .incompatible
         case .fenced: .needsDecision
         case .changedMeanwhile, .replaced: .busy
         case .cancelled: .cancelled
@@ -159,6 +159,7 @@ extension StoreError.Code {
         case .fenced: "Nothing was changed. Run the command on the store that holds the data now."
         case .changedMeanwhile: UnreadableStore.Reason.changing.advice
         case .tooManyOpenFiles: Errno.tooManyOpenFiles.advice
+        case .lacksDefinition: "This says nothing against the store. Let one of its programs carry the change over."
         default: nil
         }
     }

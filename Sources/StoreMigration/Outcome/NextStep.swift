@@ -12,6 +12,8 @@ public enum NextStep: Hashable, Sendable {
     case verify(store: String)
     /// See what a place holds.
     case inspect(path: String)
+    /// See what two stores hold differently.
+    case diff(String, String)
     /// Merge one store into another.
     case merge(into: String, from: String)
     /// Take back what the last merge into a store did.

@@ -105,7 +105,7 @@ package struct PlanningFacts: Sendable {
         guard earlierRun == nil, let old = oldCondition.inspection, let new = newCondition.inspection else {
             return false
         }
-        return !new.isBlank && old.fits(new) && old.objectCount > 0 && old.objectCount == new.objectCount
+        return !new.isBlank && old.fits(new) && !old.isEmpty && old.objectCount == new.objectCount
     }
 }
 

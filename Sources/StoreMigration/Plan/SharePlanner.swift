@@ -219,7 +219,7 @@ package struct SharePlanner: Sendable {
     private func ontoStore(_ old: StoreInspection, _ new: StoreInspection) -> SharePlan {
         let protect = options.oldStore == .fence ? [step(.fence, facts.old)] : []
         let receipt = [step(.writeReceipt, facts.new)]
-        if old.objectCount == 0 {
+        if old.isEmpty {
             return plan(
                 .alreadyShared,
                 steps: protect + receipt,
@@ -229,7 +229,7 @@ package struct SharePlanner: Sendable {
         }
         // A record that is void may have left its fence, which no copy is to take along.
         let lift = old.fence == nil ? [] : [step(.liftFence, facts.old)]
-        if new.objectCount == 0 {
+        if new.isEmpty {
             return plan(
                 .shared,
                 steps: lift + replacingSteps,

@@ -299,9 +299,10 @@ struct RunRecovery {
         digest: String,
         token: FileToken
     ) throws -> JournalRecord.OldState {
-        guard hasOld else { return JournalRecord.OldState(token: token, takenAt: 0, digest: digest) }
+        let settled = SettledDigest(copied: digest)
+        guard hasOld else { return JournalRecord.OldState(token: token, takenAt: 0, settled) }
         let reading = try OldStateRecorder.read(run.run.old, in: context.oldFolder)
-        if try gatherer.digest(of: run.run.old) == digest { return reading.state(digest: digest) }
-        return JournalRecord.OldState(token: token, takenAt: 0, digest: digest)
+        if try gatherer.digest(of: run.run.old) == digest { return reading.state(settled) }
+        return JournalRecord.OldState(token: token, takenAt: 0, settled)
     }
 }

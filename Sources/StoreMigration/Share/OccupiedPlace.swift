@@ -121,7 +121,7 @@ final class OccupiedPlace: CopyDestination {
         guard
             let displaced = try StoreInspector(depth: .counts, listsExternalFiles: false)
                 .inspect(location).inspection,
-            displaced.objectCount == 0
+            displaced.isEmpty
         else { throw DestinationAppeared(path: context.new.path) }
     }
 

@@ -19,9 +19,14 @@ enum OldStateRecorder {
     static func isUnchanged(_ state: JournalRecord.OldState, at location: StoreLocation, in folder: Directory) throws
         -> Bool
     {
-        guard try folder.token(of: location.name) == state.token else { return false }
-        guard let newest = state.token.newest else { return false }
-        let age = Double(state.takenAt) / 1e9 - (Double(newest.seconds) + Double(newest.nanoseconds) / 1e9)
+        try isUnchanged(TokenReading(token: state.token, takenAt: state.takenAt), at: location, in: folder)
+    }
+
+    /// The same for a token that was recorded without content.
+    static func isUnchanged(_ reading: TokenReading, at location: StoreLocation, in folder: Directory) throws -> Bool {
+        guard try folder.token(of: location.name) == reading.token else { return false }
+        guard let newest = reading.token.newest else { return false }
+        let age = Double(reading.takenAt) / 1e9 - (Double(newest.seconds) + Double(newest.nanoseconds) / 1e9)
         return age >= settlingTime || KernelTimestamps.areFine
     }
 

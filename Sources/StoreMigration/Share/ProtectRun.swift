@@ -1,3 +1,4 @@
+import ChangeMerging
 import Logging
 import SafeFiles
 import StoreFormat
@@ -80,7 +81,10 @@ struct ProtectRun {
                 identity: identity,
                 newUUID: gatherer.reader.withView(of: context.new) { try StoreMetadata(reading: $0.connection)?.uuid },
                 digest: digest,
-                oldState: reading.state(digest: digest.value),
+                oldState: reading.state(
+                    requiresEqualContent
+                        ? SettledDigest(copied: digest.value) : SettledDigest(leftByDecision: digest.value)
+                ),
                 newToken: newToken,
                 findings: findings
             )

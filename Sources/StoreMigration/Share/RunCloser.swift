@@ -1,3 +1,4 @@
+import ChangeMerging
 import FoundationEssentials
 import SafeFiles
 public import StoreFormat
@@ -79,7 +80,7 @@ struct RunCloser {
                     new: placed.identity,
                     newUUID: inspection.uuid,
                     objects: objects,
-                    oldState: reading.state(digest: digest),
+                    oldState: reading.state(SettledDigest(copied: digest)),
                     isFenced: context.options.oldStore == .fence
                 )
             )

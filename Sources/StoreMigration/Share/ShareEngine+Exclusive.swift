@@ -137,6 +137,6 @@ extension ShareEngine {
         guard plan.outcome == .alreadyShared, case .shared(let shared) = journal.state,
             let reading = facts.earlierRun?.oldReading
         else { return }
-        try journal.append(.renewed(reading.state(digest: shared.oldState.digest)))
+        try journal.append(.renewed(shared.oldState.renewed(reading)))
     }
 }

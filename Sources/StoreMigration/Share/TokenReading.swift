@@ -1,3 +1,4 @@
+package import ChangeMerging
 package import SafeFiles
 
 /// A token and the moment when it was read.
@@ -12,7 +13,7 @@ package struct TokenReading: Hashable, Sendable {
     }
 
     /// The state of a store that held the content of `digest` when the token was read.
-    package func state(digest: String) -> JournalRecord.OldState {
-        JournalRecord.OldState(token: token, takenAt: takenAt, digest: digest)
+    package func state(_ digest: SettledDigest) -> JournalRecord.OldState {
+        JournalRecord.OldState(token: token, takenAt: takenAt, digest)
     }
 }

@@ -172,7 +172,7 @@ struct UnshareRun {
             throw MigrationError(.busy, "the old store keeps being written to", path: old.path)
         }
         guard let reading, reading.token != shared.oldState.token else { return }
-        shared.oldState = reading.state(digest: shared.oldState.digest)
+        shared.oldState = shared.oldState.renewed(reading)
         try journal.append(.renewed(shared.oldState))
     }
 

@@ -1,3 +1,4 @@
+import ChangeMerging
 import Logging
 import SafeFiles
 import StoreFormat
@@ -105,7 +106,7 @@ struct WayBack {
             guard let inspection = try inspector.inspect(place).inspection,
                 inspection.fence?.transaction == transaction
             else { return nil }
-            let state = try reading.state(digest: gatherer.digest(of: place))
+            let state = try reading.state(SettledDigest(copied: gatherer.digest(of: place)))
             return RunState.SharedRun(
                 run: JournalRecord.RunIdentity(
                     transaction: transaction,

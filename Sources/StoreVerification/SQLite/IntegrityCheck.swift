@@ -13,12 +13,40 @@ struct IntegrityCheck {
 
     /// Checks pages, records and constraints of the whole database, but not what its indexes hold.
     func quickFindings() throws -> [Finding] {
-        try findings("PRAGMA quick_check(\(Self.limit))", table: nil)
+        do {
+            return try findings("PRAGMA quick_check(\(Self.limit))", table: nil)
+        } catch let error as StoreError where error.code == .lacksDefinition {
+            // One table that cannot be checked is no reason to leave out the others.
+            return try StoreSchema(reading: connection).tables.filter(\.holdsRows)
+                .flatMap { table in
+                    try unlessDefinitionIsMissing(table.name) {
+                        try findings("PRAGMA quick_check(\(SQLName.quoted(table.name)))", table: table.name)
+                    }
+                }
+        }
+    }
+
+    private func unlessDefinitionIsMissing(_ table: String, _ check: () throws -> [Finding]) throws -> [Finding] {
+        do {
+            return try check()
+        } catch let error as StoreError where error.code == .lacksDefinition {
+            return [
+                Finding(
+                    .notProved,
+                    .info,
+                    level: .sqlite,
+                    "the table and its indexes are not proved: \(error.message)",
+                    table: table
+                )
+            ]
+        }
     }
 
     /// Checks one table with all its indexes.
     func findings(of table: String) throws -> [Finding] {
-        try findings("PRAGMA integrity_check(\(SQLName.quoted(table)))", table: table)
+        try unlessDefinitionIsMissing(table) {
+            try findings("PRAGMA integrity_check(\(SQLName.quoted(table)))", table: table)
+        }
     }
 
     private func findings(_ statement: String, table: String?) throws -> [Finding] {

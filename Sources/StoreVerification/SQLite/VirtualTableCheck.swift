@@ -20,7 +20,7 @@ struct VirtualTableCheck {
         let verdict: SQLValue?
         do {
             verdict = try connection.value("SELECT rtreecheck('main', ?)", [.text(table)])
-        } catch let error as StoreError where error.code == .failed {
+        } catch let error as StoreError where [.failed, .lacksDefinition].contains(error.code) {
             return [unproved(table, "this SQLite lacks its module")]
         }
         guard let lines = verdict?.text, lines != "ok" else { return [] }
@@ -50,7 +50,7 @@ struct VirtualTableCheck {
             try outcome.get()
         } catch {
             guard error.code == .damaged else {
-                guard error.code == .failed else { throw error }
+                guard [.failed, .lacksDefinition].contains(error.code) else { throw error }
                 return [unproved(table, "this SQLite lacks its module")]
             }
             return [

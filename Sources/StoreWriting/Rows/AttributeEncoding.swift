@@ -11,6 +11,8 @@ enum AttributeEncoding {
         of entity: String,
         external: ExternalDataWriter?
     ) throws -> SQLValue {
+        // A column that the model does not know takes what it holds elsewhere.
+        if attribute.type == .undefined { return value }
         // SQLite has no NaN and would store NULL without saying so.
         let value = value.number?.isNaN == true ? SQLValue.null : value
         switch (attribute.type, value) {

@@ -11,6 +11,8 @@ final class EntityPlan {
     let inserted: [StoreLayout.Attribute]
     /// What encodes each of them.
     let encoders: [AttributeEncoder]
+    /// Columns that the model does not know.
+    let unknownColumns: [StoreLayout.Attribute]
     /// The to-one relationships without an inverse that may lead to objects of this entity.
     let waysWithoutReturn: [WayWithoutReturn]
     /// The condition that finds the row of a key.
@@ -57,7 +59,8 @@ final class EntityPlan {
             }
         rowCondition =
             layout.soleEntity(inTable: entity.table) != nil ? "Z_PK = ?" : "Z_PK = ? AND Z_ENT = \(entity.number)"
-        inserted = entity.attributes.filter { !$0.description.isDerived }
+        inserted = entity.attributes.filter { !$0.description.isDerived && !$0.isUnknown }
+        unknownColumns = entity.attributes.filter(\.isUnknown)
         encoders = inserted.map { AttributeEncoder($0.description, of: entity.name) }
     }
 

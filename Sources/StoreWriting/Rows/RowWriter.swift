@@ -88,7 +88,8 @@ package final class RowWriter {
         guard current != fingerprint else { return }
         let schema = try StoreSchema(reading: connection)
         guard let numbers = try EntityNumbers(reading: connection),
-            StoreLayout(model: layout.model, schema: schema, entityNumbers: numbers) == layout,
+            case let found = StoreLayout(model: layout.model, schema: schema, entityNumbers: numbers),
+            layout == (layout.hasUnknownColumns ? found.addingUnknownColumns(of: schema) : found),
             Self.versionHashes(in: connection) == versionHashes
         else {
             throw StoreError(
@@ -184,12 +185,16 @@ package final class RowWriter {
         let arguments = try plan.inserted.map { attribute in
             try encoded(values[attribute.description.name] ?? .null, for: attribute, of: key)
         }
-        try insert(key, plan, arguments, toOne: destinations, version: version)
+        // A column that nobody gives a value for gets its own default.
+        var columns: [String: SQLValue] = [:]
+        for attribute in plan.unknownColumns { columns[attribute.column] = values[attribute.description.name] }
+        try insert(key, plan, arguments, columns, toOne: destinations, version: version)
     }
 
     /// The attributes that the row of a new object is written with; derived ones follow by themselves.
     package func insertedAttributes(of entity: String) throws -> [String] {
-        try plan(of: entity).inserted.map(\.description.name)
+        let plan = try plan(of: entity)
+        return (plan.inserted + plan.unknownColumns).map(\.description.name)
     }
 
     /// The same with the values of ``insertedAttributes(of:)``, one for each: the quicker way for many objects.
@@ -213,6 +218,7 @@ package final class RowWriter {
         _ key: ObjectKey,
         _ plan: EntityPlan,
         _ values: [SQLValue],
+        _ columns: [String: SQLValue] = [:],
         toOne destinations: [String: ObjectKey],
         version: Int64
     ) throws {
@@ -221,12 +227,12 @@ package final class RowWriter {
         if !promises.isEmpty, let promised = promises.removeValue(forKey: key) {
             destinations.merge(promised) { given, _ in given }
         }
-        var row: [String: SQLValue] = [:]
+        var row = columns
         for (name, destination) in destinations {
             let place = try toOne(name, of: key)
             try requireFit(destination, place.description, of: key)
             try release(destination, from: place.description, before: key)
-            row.merge(try columns(of: place, leadingTo: destination, in: plan.entity)) { $1 }
+            row.merge(try self.columns(of: place, leadingTo: destination, in: plan.entity)) { $1 }
         }
         let keyColumns = row.keys.sorted()
         var arguments: [SQLValue] = [.integer(key.primaryKey), .integer(plan.entity.number), .integer(version)]

@@ -44,6 +44,7 @@ extension NextStep {
             case .status(let old, let new): ["store-migrate", "status", old, new] + state
             case .verify(let store): ["store-migrate", "verify", store]
             case .inspect(let path): ["store-migrate", "inspect", path]
+            case .diff(let first, let second): ["store-migrate", "diff", first, second]
             case .merge(let into, let from): ["store-migrate", "merge", into, from]
             case .unmerge(let into): ["store-migrate", "unmerge", into] + state
             case .unshare(let old, let new): ["store-migrate", "unshare", old, new] + state

@@ -33,7 +33,8 @@ extension DifferenceSummary {
         return .object([
             ("type", .string("comparison")), ("first", .string(first)), ("second", .string(second)),
             ("base", .optional(base)), ("equal", .bool(isEqual)), ("conflicts", .integer(Int64(conflicts.count))),
-            ("definitions", .strings(definitions)), ("refusals", .strings(refusals.map(\.description))),
+            ("definitions", .strings(definitions)), ("tables", .strings(tables)),
+            ("refusals", .strings(refusals.map(\.description))),
             (
                 "entities",
                 .array(

@@ -46,6 +46,7 @@ extension DifferenceSummary {
         if !definitions.isEmpty {
             lines.append("  defined differently: " + Escaped.text(definitions.joined(separator: ", ")))
         }
+        if !tables.isEmpty { lines.append("  other rows differ in: " + Escaped.text(tables.joined(separator: ", "))) }
         for refusal in refusals { lines.append("  B would not be merged into A: " + Escaped.text(refusal.description)) }
         if !conflicts.isEmpty {
             lines.append("  a merge of B into A would decide:")

@@ -124,6 +124,7 @@ struct SuccessionTests {
         let step = try MergeStep(
             base: nil,
             old: MergePlace(from),
+            from: late,
             into: lives.store("a"),
             effect: .arrival,
             settings: settings,
@@ -135,7 +136,7 @@ struct SuccessionTests {
             try step.carryOut(
                 epoch: "1",
                 keeping: MergeRecords(of: "1", in: journal),
-                onBegin: {
+                onBegin: { _ in
                     let other = try lives.folder("a").open()
                     try other.inTransaction(until: Deadline(after: .seconds(60))) {
                         let transaction = String(repeating: "a", count: 32)

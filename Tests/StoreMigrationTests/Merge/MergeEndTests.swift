@@ -94,6 +94,7 @@ struct MergeEndTests {
         let step = MergeStep(
             base: nil,
             old: MergePlace(old),
+            from: old.location,
             into: into,
             effect: .arrival,
             settings: options.settings,
@@ -105,7 +106,7 @@ struct MergeEndTests {
             try step.carryOut(
                 epoch: "1",
                 keeping: MergeRecords(of: "1", in: journal.directory),
-                onBegin: {},
+                onBegin: { _ in },
                 confirm: {
                     attempts += 1
                     throw StoreError(.changedMeanwhile, path: "from", "the store was written to while it was merged")

@@ -1,0 +1,173 @@
+import ChangeMerging
+import SafeFiles
+import StoreFormat
+import StoreWriting
+import Testing
+
+@Suite("Merging what the model of a Core Data store does not describe")
+struct OutsideModelTests {
+    /// A base with three habits, and whatever `sql` makes beside them.
+    private static func triple(_ sql: String) throws -> MergeTriple {
+        try MergeTriple(StoreMergeTests.model) { store in
+            for number in 1...3 {
+                try store.insert("Habit", ["name": .text("habit \(number)"), "code": .text("c\(number)")])
+            }
+            try store.connection.execute(sql)
+        }
+    }
+
+    private static func rows(_ sql: String, _ store: MergeStore) throws -> [String] {
+        var found: [String] = []
+        try store.connection.forEachRow(sql) { row in
+            found.append((0..<row.columnCount).map { "\(row.value($0))" }.joined(separator: " "))
+        }
+        return found
+    }
+
+    @Test("Rows of an application's own tables are carried, and given new keys where both stores used one")
+    func ownTables() throws {
+        let triple = try Self.triple(
+            """
+            CREATE TABLE own (id INTEGER PRIMARY KEY, v); INSERT INTO own VALUES (1, 1), (2, 2);
+            CREATE TABLE named (k TEXT PRIMARY KEY, v) WITHOUT ROWID; CREATE TABLE bag (v);
+            """
+        )
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        try old.connection.execute(
+            """
+            UPDATE own SET v = 10 WHERE id = 1; DELETE FROM own WHERE id = 2; INSERT INTO own VALUES (3, 30);
+            INSERT INTO named VALUES ('late', 1); INSERT INTO bag VALUES (5)
+            """
+        )
+        try shared.connection.execute("INSERT INTO own VALUES (3, 33)")
+
+        let (_, result) = try triple.merge()
+
+        #expect(result.outcome == .merged)
+        #expect(
+            try Self.rows("SELECT * FROM own", shared) == [
+                "integer(1) integer(10)", "integer(3) integer(33)", "integer(4) integer(30)",
+            ]
+        )
+        #expect(try Self.rows("SELECT v FROM named", shared) == ["integer(1)"])
+        #expect(try Self.rows("SELECT v FROM bag", shared) == ["integer(5)"])
+    }
+
+    @Test("A merge of an application's own rows is taken back, header fields included")
+    func undo() throws {
+        let triple = try Self.triple(
+            "CREATE TABLE own (id INTEGER PRIMARY KEY, v); INSERT INTO own VALUES (1, 1); CREATE TABLE bag (v)"
+        )
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        try old.connection.execute(
+            "UPDATE own SET v = 2; INSERT INTO bag VALUES (5), (5); PRAGMA user_version = 4"
+        )
+        let file = try triple.folder.directory.createFile("record", mode: 0o600)
+        let plan = try triple.plan()
+        _ = try plan.carryOut(
+            MergeRun(
+                epoch: "1",
+                deadline: Deadline(after: .seconds(60)),
+                record: { try ChangesetRecording($0, externalData: shared.externalData(), to: file) }
+            )
+        )
+        #expect(try Self.rows("SELECT v FROM bag", shared).count == 2)
+
+        let undone = try MergeUndo(reading: triple.folder.directory.openFile("record", for: .reading))
+            .undo(in: shared.place(), deadline: Deadline(after: .seconds(60)))
+
+        #expect(undone.updated == 1)
+        #expect(undone.deleted == 2)
+        #expect(try Self.rows("SELECT v FROM own", shared) == ["integer(1)"])
+        #expect(try Self.rows("SELECT v FROM bag", shared).isEmpty)
+        #expect(try shared.connection.value("PRAGMA user_version") == .integer(0))
+    }
+
+    @Test("A column that the model does not know travels with its object, and is merged by the policy")
+    func unknownColumns() throws {
+        let triple = try Self.triple("ALTER TABLE ZHABIT ADD COLUMN ZOWN DEFAULT 7")
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        try old.connection.execute(
+            "UPDATE ZHABIT SET ZOWN = x'00ff' WHERE Z_PK = 1; UPDATE ZHABIT SET ZOWN = 'old' WHERE Z_PK = 2"
+        )
+        let late = try old.insert("Habit", ["code": .text("late")])
+        try old.connection.execute("UPDATE ZHABIT SET ZOWN = 1.5 WHERE Z_PK = \(late.primaryKey)")
+        try shared.connection.execute("UPDATE ZHABIT SET ZOWN = 'shared' WHERE Z_PK = 2")
+        let parked = ParkedRows()
+
+        let (plan, _) = try triple.merge(park: { parked.rows.append($0) })
+
+        #expect(
+            try Self.rows("SELECT ZOWN FROM ZHABIT ORDER BY Z_PK", shared) == [
+                "blob([0, 255])", "text(\"shared\")", "integer(7)", "real(1.5)",
+            ]
+        )
+        #expect(plan.conflicts.map(\.property) == ["column ZOWN"])
+        #expect(parked.rows.map { $0.values["column ZOWN"] } == [.text("old")])
+    }
+
+    @Test("A search index that an application fills itself is carried row by row")
+    func searchIndex() throws {
+        let triple = try Self.triple(
+            "CREATE VIRTUAL TABLE words USING fts5(x); INSERT INTO words VALUES ('first')"
+        )
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        try old.connection.execute("INSERT INTO words VALUES ('late')")
+        try triple.merge()
+        #expect(try Self.rows("SELECT x FROM words WHERE words MATCH 'late'", shared) == ["text(\"late\")"])
+        try shared.connection.execute("INSERT INTO words (words) VALUES ('integrity-check')")
+    }
+
+    @Test("A spatial index that triggers keep follows its objects; what was written to it besides is refused")
+    func followingIndex() throws {
+        let triggers = """
+            CREATE VIRTUAL TABLE areas USING rtree(id, low, high);
+            INSERT INTO areas SELECT Z_PK, 0, 1 FROM ZHABIT;
+            CREATE TRIGGER areas_update AFTER UPDATE OF ZGOAL ON ZHABIT BEGIN
+                UPDATE areas SET high = new.ZGOAL WHERE id = new.Z_PK; END;
+            """
+        let triple = try Self.triple(triggers)
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        try old.save { try $0.update(StoreMergeTests.habit(1), ["goal": .integer(9)]) }
+        try triple.merge()
+        #expect(try Self.rows("SELECT high FROM areas WHERE id = 1", shared) == ["real(9.0)"])
+
+        let written = try Self.triple(triggers)
+        try written.store("old").connection.execute("UPDATE areas SET high = 7 WHERE id = 2")
+        #expect(try written.plan().summary.refusals == [.notCarried("the content of the virtual table areas")])
+    }
+
+    @Test("A table that triggers of an entity fill is refused once it changed, for they would fill it twice")
+    func triggeredTable() throws {
+        let triple = try Self.triple(
+            """
+            CREATE TABLE words (id INTEGER PRIMARY KEY, x);
+            CREATE TRIGGER words_insert AFTER INSERT ON ZHABIT BEGIN INSERT INTO words (x) VALUES (new.ZNAME); END;
+            """
+        )
+        try triple.store("old").insert("Habit", ["code": .text("late")])
+        #expect(try triple.plan().summary.refusals == [.notCarried("the content of the table words")])
+    }
+
+    @Test("A metadata key that an application set is carried; one that both stores set is left to the policy")
+    func metadata() throws {
+        let triple = try Self.triple("")
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        try MetadataWriter.update(["own": .string("late"), "both": .integer(1)], in: old.connection)
+        try MetadataWriter.update(["both": .integer(2)], in: shared.connection)
+        let (plan, _) = try triple.merge()
+        let values = try #require(try StoreMetadata(reading: shared.connection)).values
+        #expect(values["own"] == .string("late"))
+        #expect(values["both"] == .integer(2))
+        #expect(plan.conflicts.map(\.property) == ["both"])
+    }
+
+    @Test("Rows that only CloudKit's mirror wrote stop the merge")
+    func mirrorAlone() throws {
+        let triple = try Self.triple(
+            "CREATE TABLE ANSCKRECORDMETADATA (Z_PK INTEGER PRIMARY KEY, ZENTITYID, ZENTITYPK)"
+        )
+        try triple.store("old").connection.execute("INSERT INTO ANSCKRECORDMETADATA VALUES (1, 1, 1)")
+        #expect(try triple.plan().summary.refusals == [.cloudMirrorInBothPlaces])
+    }
+}
