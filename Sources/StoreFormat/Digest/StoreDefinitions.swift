@@ -46,7 +46,7 @@ package struct StoreDefinitions: Hashable, Sendable {
             header[field] = value
             switch value {
             case .integer(let number): whole.append(number)
-            case .text(let text): whole.append(text)
+            case .text(let text): whole.append(text.string)
             default: whole.appendNull()
             }
         }
