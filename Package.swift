@@ -138,7 +138,7 @@ let package = Package(
         .module("StoreStrategies"),
         .module("SafeFiles", ["CLinux", .systemPackage]),
         // read
-        .module("StoreFormat", ["SafeFiles", "CSQLite", "CZlib", .grdb, .systemPackage, .crypto]),
+        .module("StoreFormat", ["SafeFiles", "CSQLite", "CZlib", .systemPackage, .crypto]),
         // write
         .module("StoreWriting", ["StoreFormat", "SafeFiles", "CSQLite", "CZlib", .systemPackage, .crypto]),
         // change

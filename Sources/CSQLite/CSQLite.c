@@ -86,7 +86,8 @@ int csqlite_log_commits(sqlite3 *connection, uint32_t *commits) {
 }
 
 int csqlite_configure(sqlite3 *connection, int option, int value) {
-    return sqlite3_db_config(connection, option, value, 0);
+    int current = -1;
+    return sqlite3_db_config(connection, option, value, &current) == SQLITE_OK ? current : -1;
 }
 
 /* Opens a file on which another process holds a lease: waits for it, as the kernel does for a file, but for no FIFO. */

@@ -39,7 +39,6 @@ package struct SwiftCompiler {
         let folders = [
             products.appendingPathComponent("Modules"),
             checkouts.appendingPathComponent("swift-system/Sources/CSystem/include"),
-            checkouts.appendingPathComponent("GRDB.swift/Sources/GRDBSQLite"),
             checkouts.appendingPathComponent("Yams/Sources/CYaml/include"),
         ]
         let maps = ["CArchive", "CConfinement", "CLinux", "CSQLite", "CZlib"]

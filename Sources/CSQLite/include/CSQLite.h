@@ -52,7 +52,8 @@ int csqlite_log_extent(sqlite3 *connection, uint32_t *frames, uint32_t salts[2])
  * when the index does. Results as above. */
 int csqlite_log_commits(sqlite3 *connection, uint32_t *commits);
 
-/* `sqlite3_db_config` with one integer argument. */
+/* `sqlite3_db_config` of a setting that is on or off: sets it (1, 0) or leaves it (-1), and returns what it is then; -1
+ * when SQLite does not have it. */
 int csqlite_configure(sqlite3 *connection, int option, int value);
 
 /* From now on SQLite opens a file for reading without waiting for anybody but the holder of a lease: a FIFO that somebody

@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import Glibc
 internal import SafeFiles
 internal import Synchronization
@@ -10,6 +11,18 @@ final class BusyWait: Sendable {
 
     init(deadline: Deadline) {
         limits = Mutex((deadline, .silent))
+    }
+
+    /// Has SQLite wait this way from here on; the connection retains it.
+    func install(on connection: OpaquePointer) {
+        sqlite3_busy_handler(
+            connection,
+            { context, _ in
+                guard let context else { return 0 }
+                return Unmanaged<BusyWait>.fromOpaque(context).takeUnretainedValue().step() ? 1 : 0
+            },
+            Unmanaged.passUnretained(self).toOpaque()
+        )
     }
 
     /// Sets the instant at which the waits that follow give up; they end early when the monitor is asked to stop.

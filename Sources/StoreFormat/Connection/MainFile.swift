@@ -1,42 +1,21 @@
 internal import CSQLite
-internal import SafeFiles
-internal import SystemPackage
 
 /// The bytes of a store's main file, read through a handle of SQLite's that takes no lock and looks at no sidecar.
 ///
 /// When this process has the store open elsewhere, closing a descriptor of our own would drop those locks; SQLite knows
 /// of all its handles and keeps them.
 final class MainFile {
-    private let connection: OpaquePointer
+    private let database: SQLiteDatabase
     private let path: String
 
     init(_ vetted: VettedFile, path: String) throws {
-        try SQLiteLibrary.requireFitness(toOpen: path)
-        connection = try vetted.opening { try Self.open(vetted, path: path) }
+        database = try SQLiteDatabase(vetted, for: .immutable, path: path)
         self.path = path
-        try vetted.requireUnchanged(isMoved: csqlite_has_moved(connection) != 0)
     }
-
-    private static func open(_ vetted: VettedFile, path: String) throws -> OpaquePointer {
-        var connection: OpaquePointer?
-        let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
-        let uri = StoreURI.string(path: vetted.path, parameters: StoreConnection.Access.immutable.uriParameters)
-        let code = sqlite3_open_v2(uri, &connection, flags, nil)
-        guard code == SQLITE_OK, let connection else {
-            defer { sqlite3_close_v2(connection) }
-            if code & 0xff == SQLITE_CANTOPEN, let connection, sqlite3_system_errno(connection) != 0 {
-                throw UnreadableStore.error(for: Errno(rawValue: sqlite3_system_errno(connection)), path: path)
-            }
-            throw SQLiteResult(code: code, of: connection).error(path: path)
-        }
-        return connection
-    }
-
-    deinit { sqlite3_close_v2(connection) }
 
     /// The size in bytes.
     func size() throws -> Int64 {
-        let size = csqlite_file_size(connection, CSQLiteFileMain)
+        let size = csqlite_file_size(database.handle, CSQLiteFileMain)
         guard size >= 0 else { throw error(Int32(truncatingIfNeeded: -size)) }
         return size
     }
@@ -44,7 +23,7 @@ final class MainFile {
     /// Fills the buffer from `offset` on; what lies beyond the end reads as zero.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws {
         let code = csqlite_file_read(
-            connection,
+            database.handle,
             CSQLiteFileMain,
             buffer.baseAddress,
             Int32(clamping: buffer.count),

@@ -3,14 +3,23 @@ internal import CSQLite
 /// One prepared statement, stepped by hand: the loops over rows must not pay for anything but SQLite itself.
 final class SQLStatement {
     private let pointer: OpaquePointer
-    private let connection: OpaquePointer
+    /// Retained: the connection must not be closed before its statements.
+    private let database: SQLiteDatabase
+    private var connection: OpaquePointer { database.handle }
     private let path: String
     private let budget: StepBudget
     /// True while somebody stands on one of its rows, so that nobody else may reuse it.
     private(set) var isAtWork = false
 
     /// Prepares the first statement in `sql`; more than one is an error of ours.
-    init(_ sql: String, connection: OpaquePointer, path: String, budget: StepBudget, isKept: Bool) throws(StoreError) {
+    init(
+        _ sql: String,
+        database: SQLiteDatabase,
+        path: String,
+        budget: StepBudget,
+        isKept: Bool
+    ) throws(StoreError) {
+        let connection = database.handle
         var sql = sql
         var pointer: OpaquePointer?
         var isFollowed = false
@@ -38,7 +47,7 @@ final class SQLStatement {
             throw StoreError(.failed, path: path, "exactly one SQL statement was expected")
         }
         self.pointer = pointer
-        self.connection = connection
+        self.database = database
         self.path = path
         self.budget = budget
     }

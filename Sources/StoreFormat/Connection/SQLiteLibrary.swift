@@ -33,10 +33,7 @@ public enum SQLiteLibrary {
 
     /// Why no store can be opened with the loaded library; nil when it is as it has to be, and told how to open files.
     static let obstacle: String? =
-        if sqlite3_compileoption_used("USE_URI") == 0 {
-            // GRDB does not ask for URIs at every open; Debian's library takes them unasked.
-            "this build of SQLite does not take URIs (SQLITE_USE_URI)"
-        } else if csqlite_open_without_waiting() != SQLITE_OK {
+        if csqlite_open_without_waiting() != SQLITE_OK {
             "this build of SQLite lets nobody say how it opens files"
         } else {
             nil

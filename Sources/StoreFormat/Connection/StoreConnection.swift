@@ -1,5 +1,4 @@
 internal import CSQLite
-internal import GRDB
 package import SafeFiles
 
 /// The one door to SQLite: opens a store that exists, under rules that fit what may be done to it.
@@ -23,14 +22,12 @@ package final class StoreConnection {
     package let access: Access
     private let lockTimeout: Duration
     private let wait: BusyWait
-    private let budget = StepBudget()
-    private let queue: DatabaseQueue
-    private let handle: OpaquePointer
+    private let budget: StepBudget
+    private let database: SQLiteDatabase
     private var statements: [ExactText: SQLStatement] = [:]
     /// The one that was asked for last: the same comes many times in a row, and its text need not be looked up then.
     private var lastStatement: (sql: String, statement: SQLStatement)?
     private var depth = 0
-    private var isClosed = false
 
     /// Opens the store at `location`, which must be a regular file with one name.
     package init(
@@ -39,18 +36,13 @@ package final class StoreConnection {
         lockTimeout: Duration = .seconds(20)
     ) throws(StoreError) {
         let wait = BusyWait(deadline: Deadline(after: lockTimeout))
-        let budget = budget
+        let budget = StepBudget()
         do {
-            try SQLiteLibrary.requireFitness(toOpen: location.path)
             let vetted = try VettedFile(location)
-            queue = try vetted.opening {
-                try DatabaseQueue(
-                    path: StoreURI.string(path: vetted.path, parameters: access.uriParameters),
-                    configuration: access.configuration(wait: wait, budget: budget)
-                )
-            }
-            handle = try Self.handle(of: queue, path: location.path)
-            try vetted.requireUnchanged(isMoved: csqlite_has_moved(handle) != 0)
+            let database = try SQLiteDatabase(vetted, for: access, path: location.path)
+            try vetted.opening { try database.prepare(for: access, wait: wait, budget: budget) }
+            self.database = database
+            try vetted.requireUnchanged(isMoved: csqlite_has_moved(database.handle) != 0)
         } catch {
             throw Self.storeError(error, path: location.path)
         }
@@ -58,24 +50,15 @@ package final class StoreConnection {
         self.access = access
         self.lockTimeout = lockTimeout
         self.wait = wait
-    }
-
-    deinit {
-        lastStatement = nil
-        statements.removeAll()
+        self.budget = budget
     }
 
     /// Closes the connection; every use after that is an error.
     package func close() throws(StoreError) {
-        guard !isClosed else { return }
+        guard !database.isClosed else { return }
         lastStatement = nil
         statements.removeAll()
-        do {
-            try queue.close()
-            isClosed = true
-        } catch {
-            throw Self.storeError(error, path: location.path)
-        }
+        try database.close()
     }
 
     /// The error of the last call that a caller made on the handle itself.
@@ -84,18 +67,20 @@ package final class StoreConnection {
     }
 
     /// True when the name at which the store was opened now leads to another file, or to none.
-    package var hasMoved: Bool { isClosed || csqlite_has_moved(handle) != 0 }
+    package var hasMoved: Bool { database.isClosed || csqlite_has_moved(database.handle) != 0 }
 
     /// Lends SQLite's own handle, for what has no other form; the connection must be open.
     package func withHandle<R>(_ body: (OpaquePointer) throws -> R) rethrows -> R {
-        precondition(!isClosed, "the connection is closed")
-        return try body(handle)
+        precondition(!database.isClosed, "the connection is closed")
+        return try body(database.handle)
     }
 
     /// The open handle, or an error that says that the connection was closed.
     func openHandle() throws(StoreError) -> OpaquePointer {
-        guard !isClosed else { throw StoreError(.failed, path: location.path, "the connection was closed before") }
-        return handle
+        guard !database.isClosed else {
+            throw StoreError(.failed, path: location.path, "the connection was closed before")
+        }
+        return database.handle
     }
 
     // MARK: Statements
@@ -138,12 +123,9 @@ package final class StoreConnection {
         keepingStatement isKept: Bool = false,
         _ body: (borrowing StoreRow) throws -> Void
     ) throws {
-        let handle = try beginStatement(until: Deadline(after: lockTimeout))
+        _ = try beginStatement(until: Deadline(after: lockTimeout))
         defer { depth -= 1 }
-        let statement =
-            try isKept
-            ? keptStatement(sql)
-            : SQLStatement(sql, connection: handle, path: location.path, budget: budget, isKept: false)
+        let statement = try isKept ? keptStatement(sql) : newStatement(sql, isKept: false)
         try statement.run(arguments) {
             try body($0)
             return true
@@ -152,9 +134,9 @@ package final class StoreConnection {
 
     /// Returns a cursor over the rows of a query, for reading two stores in step.
     package func cursor(_ sql: String, _ arguments: [SQLValue] = []) throws -> StoreCursor {
-        let handle = try beginStatement(until: Deadline(after: lockTimeout))
+        _ = try beginStatement(until: Deadline(after: lockTimeout))
         defer { depth -= 1 }
-        let statement = try SQLStatement(sql, connection: handle, path: location.path, budget: budget, isKept: false)
+        let statement = try newStatement(sql, isKept: false)
         try statement.begin(arguments)
         return StoreCursor(statement)
     }
@@ -220,8 +202,8 @@ package final class StoreConnection {
 
     /// Rolls the transaction back, if one is open.
     package func rollback() {
-        guard !isClosed, sqlite3_get_autocommit(handle) == 0 else { return }
-        sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+        guard !database.isClosed, sqlite3_get_autocommit(database.handle) == 0 else { return }
+        sqlite3_exec(database.handle, "ROLLBACK", nil, nil, nil)
     }
 
     /// Executes a statement, again and again while it is refused for a lock: SQLite does not ask the busy handler every time.
@@ -263,26 +245,15 @@ package final class StoreConnection {
             lastStatement = (sql, statement)
             return statement
         }
-        let statement = try SQLStatement(
-            sql,
-            connection: try openHandle(),
-            path: location.path,
-            budget: budget,
-            isKept: true
-        )
+        let statement = try newStatement(sql, isKept: true)
         lastStatement = nil
         if statements.count >= 128 { statements = statements.filter(\.value.isAtWork) }
         if statements[key] == nil { statements[key] = statement }
         return statement
     }
 
-    // MARK: Opening
-
-    private static func handle(of queue: DatabaseQueue, path: String) throws -> OpaquePointer {
-        guard let handle = queue.unsafeReentrantWrite({ $0.sqliteConnection }) else {
-            throw StoreError(.failed, path: path, "SQLite gave no connection")
-        }
-        return handle
+    private func newStatement(_ sql: String, isKept: Bool) throws(StoreError) -> SQLStatement {
+        try SQLStatement(sql, database: database, path: location.path, budget: budget, isKept: isKept)
     }
 
     /// Any error of the modules below as one of ours.
@@ -290,9 +261,6 @@ package final class StoreConnection {
         switch error {
         case let error as StoreError: error
         case let error as UnreadableStore: error.storeError
-        case let error as DatabaseError:
-            SQLiteResult(code: error.extendedResultCode.rawValue, detail: error.message ?? "no message")
-                .error(path: path)
         default: StoreError(.failed, path: path, "\(error)")
         }
     }

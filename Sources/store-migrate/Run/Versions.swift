@@ -3,8 +3,6 @@ import StoreFormat
 /// What this tool is and what it was built with.
 enum Versions {
     static let tool = "0.1.0"
-    /// The version that the package's manifest demands exactly.
-    static let grdb = "7.10.0"
 
     /// The compiler's version, as far as a program can know its own.
     static var swift: String {
@@ -22,7 +20,6 @@ enum Versions {
         """
         store-migrate \(tool)
         SQLite \(SQLiteLibrary.version) (\(SQLiteLibrary.sourceID)), built against \(SQLiteLibrary.headerVersion)
-        GRDB \(grdb)
         Swift \(swift)
         """
     }

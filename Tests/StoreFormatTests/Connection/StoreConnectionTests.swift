@@ -1,5 +1,7 @@
+import CSQLite
 import SafeFiles
 import StoreFormat
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -194,6 +196,64 @@ struct StoreConnectionTests {
         try connection.close()
     }
 
+    @Test("Waiting for a lock ends when the caller cancels")
+    func cancelledWait() throws {
+        try scratch.makeStore("CREATE TABLE t(a)")
+        let first = try scratch.open()
+        let second = try scratch.open()
+        try first.beginWriting(deadline: Deadline(after: .seconds(60)))
+        let calls = Mutex(0)
+        let monitor = WorkMonitor(
+            isCancelled: {
+                calls.withLock { calls in
+                    calls += 1
+                    return calls > 3
+                }
+            }
+        )
+        #expect(throws: (any Error).self) {
+            try second.beginWriting(deadline: Deadline(after: .seconds(600)), monitor: monitor)
+        }
+        #expect(calls.withLock { $0 } > 3)
+        first.rollback()
+        try second.beginWriting(deadline: Deadline(after: .seconds(60)))
+    }
+
+    @Test("Every access that reads is defensive, trusts no schema and loads no extension", arguments: SettingCase.all)
+    func settings(_ row: SettingCase) throws {
+        let location = try scratch.makeStore("CREATE TABLE t(a)")
+        let connection = try StoreConnection(location, access: row.access)
+        var values: [Int32] = []
+        connection.withHandle { handle in
+            for option in SettingCase.options { values.append(csqlite_configure(handle, option, -1)) }
+        }
+        #expect(values == row.values)
+        #expect(connection.withHandle { sqlite3_limit($0, SQLITE_LIMIT_ATTACHED, -1) } == row.attachable)
+        #expect(connection.withHandle { sqlite3_limit($0, SQLITE_LIMIT_WORKER_THREADS, -1) } == 0)
+        #expect(connection.withHandle { sqlite3_limit($0, SQLITE_LIMIT_TRIGGER_DEPTH, -1) } == 100)
+        #expect(try connection.value("PRAGMA mmap_size") ?? .integer(0) == .integer(0))
+    }
+
+    @Test("A file that is no database is refused when it is opened, not when it is read")
+    func noDatabase() throws {
+        try scratch.write("text.sqlite", Array(String(repeating: "words ", count: 200).utf8))
+        #expect {
+            try StoreConnection(scratch.location("text.sqlite"), access: .liveReading)
+        } throws: { ($0 as? StoreError)?.code == .notADatabase }
+    }
+
+    @Test("A cursor keeps its connection open until the cursor is released")
+    func cursorOutlivesConnection() throws {
+        let location = try scratch.makeStore("CREATE TABLE t(a); INSERT INTO t VALUES (1), (2)")
+        var connection: StoreConnection? = try StoreConnection(location, access: .immutable)
+        let cursor = try #require(try connection?.cursor("SELECT a FROM t"))
+        #expect(throws: StoreError.self) { try connection?.close() }
+        connection = nil
+        #expect(try cursor.next())
+        #expect(try cursor.next())
+        #expect(try !cursor.next())
+    }
+
     @Test("Bytes are read and written through SQLite's own files")
     func files() throws {
         try scratch.makeStore("PRAGMA journal_mode=WAL; CREATE TABLE t(a)")
@@ -220,6 +280,47 @@ struct StoreConnectionTests {
         try scratch.write("store.sqlite", [1])
         #expect(connection.hasMoved)
     }
+}
+
+struct SettingCase: CustomTestStringConvertible, Sendable {
+    var testDescription: String
+    var access: StoreConnection.Access
+    var values: [Int32]
+    var attachable: Int32
+
+    static let options = [
+        SQLITE_DBCONFIG_DEFENSIVE, SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION,
+        SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
+        SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_DQS_DDL, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
+        SQLITE_DBCONFIG_ENABLE_FKEY,
+    ]
+
+    static let all = [
+        Self(
+            testDescription: "immutable",
+            access: .immutable,
+            values: [1, 0, 0, 0, 0, 0, 0, 0, 1, 0],
+            attachable: 0
+        ),
+        Self(
+            testDescription: "live reading",
+            access: .liveReading,
+            values: [1, 0, 0, 0, 0, 0, 0, 0, 1, 0],
+            attachable: 0
+        ),
+        Self(
+            testDescription: "private copy",
+            access: .privateCopy,
+            values: [1, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            attachable: 0
+        ),
+        Self(
+            testDescription: "live writing",
+            access: .liveWriting,
+            values: [0, 0, 0, 0, 1, 1, 1, 1, 1, 0],
+            attachable: 10
+        ),
+    ]
 }
 
 struct NameCase: CustomTestStringConvertible, Sendable {

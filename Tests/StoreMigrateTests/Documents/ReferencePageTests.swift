@@ -84,10 +84,4 @@ struct ReferencePageTests {
         for topic in topics { #expect(questions.contains { $0.contains(topic) }, "\(topic)") }
         #expect(questions.count == topics.count)
     }
-
-    @Test("The version of GRDB is the one the manifest demands")
-    func versions() throws {
-        let manifest = try String(contentsOf: URL(filePath: Tool.package + "/Package.swift"), encoding: .utf8)
-        #expect(manifest.contains("exact: \"\(Versions.grdb)\""))
-    }
 }

@@ -22,6 +22,6 @@ struct HelpTests {
         let run = try await Tool.run(["--version"])
         #expect(run.status == 0)
         let names = run.lines.compactMap { $0.split(separator: " ").first }
-        #expect(names == ["store-migrate", "SQLite", "GRDB", "Swift"])
+        #expect(names == ["store-migrate", "SQLite", "Swift"])
     }
 }
