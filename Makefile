@@ -11,6 +11,7 @@ NEEDS := \
   /usr/include/sqlite3.h=libsqlite3-dev \
   /usr/include/zlib.h=zlib1g-dev \
   /usr/include/archive.h=libarchive-dev \
+  /usr/include/nettle/sha2.h=nettle-dev \
   /usr/include/stdlib.h=libc6-dev \
   /usr/include/c++=g++ \
   sqlite3=sqlite3 \

@@ -62,7 +62,6 @@ extension Target {
 extension Target.Dependency {
     static var grdb: Self { .product(name: "GRDB", package: "GRDB.swift") }
     static var systemPackage: Self { .product(name: "SystemPackage", package: "swift-system") }
-    static var crypto: Self { .product(name: "Crypto", package: "swift-crypto") }
     static var logging: Self { .product(name: "Logging", package: "swift-log") }
     static var yams: Self { .product(name: "Yams", package: "Yams") }
     static var arguments: Self { .product(name: "ArgumentParser", package: "swift-argument-parser") }
@@ -86,7 +85,7 @@ let fuzzers: [Target] =
             dependencies: [
                 "CFuzzing", "StoreVerification", "ManagedObjects", "ChangeRelay", "StoreBackup", "StoreFixtures",
                 "StoreWriting", "StoreFormat", "StrategyProcess", "StoreStrategies", "SafeFiles", "TestSupport",
-                "UpgradeRehearsal", .crypto,
+                "UpgradeRehearsal",
             ],
             path: "Tests/FuzzersProgram",
             exclude: ["fuzz", "kept-for-good"],
@@ -121,7 +120,6 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
@@ -131,6 +129,7 @@ let package = Package(
         .thinC("CArchive", links: "archive"),
         .thinC("CConfinement"),
         .thinC("CLinux"),
+        .thinC("CNettle", links: "nettle"),
         .thinC("CSQLite", links: "sqlite3"),
         .thinC("CZlib", links: "z"),
 
@@ -138,13 +137,13 @@ let package = Package(
         .module("StoreStrategies"),
         .module("SafeFiles", ["CLinux", .systemPackage]),
         // read
-        .module("StoreFormat", ["SafeFiles", "CSQLite", "CZlib", .systemPackage, .crypto]),
+        .module("StoreFormat", ["SafeFiles", "CNettle", "CSQLite", "CZlib", .systemPackage]),
         // write
-        .module("StoreWriting", ["StoreFormat", "SafeFiles", "CSQLite", "CZlib", .systemPackage, .crypto]),
+        .module("StoreWriting", ["StoreFormat", "SafeFiles", "CSQLite", "CZlib", .systemPackage]),
         // change
         .module("ChangeMerging", ["StoreWriting", "StoreFormat", "SafeFiles", "CSQLite"]),
-        .module("ChangeRelay", ["StoreWriting", "StoreFormat", "SafeFiles", .systemPackage, .crypto]),
-        .module("StoreBackup", ["StoreFormat", "SafeFiles", "CArchive", .systemPackage, .crypto]),
+        .module("ChangeRelay", ["StoreWriting", "StoreFormat", "SafeFiles", .systemPackage]),
+        .module("StoreBackup", ["StoreFormat", "SafeFiles", "CArchive", .systemPackage]),
         .module("StoreFixtures", ["StoreWriting", "StoreFormat", "SafeFiles", "CSQLite", .yams, .systemPackage]),
         // live
         .module(
@@ -159,7 +158,7 @@ let package = Package(
             "StoreVerification",
             [
                 "ManagedObjects", "ChangeMerging", "ChangeRelay", "StoreWriting", "StoreFormat", "StoreStrategies",
-                "SafeFiles", "CSQLite", .systemPackage, .crypto,
+                "SafeFiles", "CSQLite", .systemPackage,
             ]
         ),
         // act
@@ -176,7 +175,7 @@ let package = Package(
             "UpgradeRehearsal",
             [
                 "StoreMigration", "StoreVerification", "ManagedObjects", "StoreFixtures", "StoreFormat",
-                "StoreStrategies", "SafeFiles", "CSQLite", "CConfinement", .systemPackage, .crypto,
+                "StoreStrategies", "SafeFiles", "CSQLite", "CConfinement", .systemPackage,
             ]
         ),
         // strategies

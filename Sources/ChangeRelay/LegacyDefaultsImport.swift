@@ -1,4 +1,3 @@
-import Crypto
 import FoundationEssentials
 import SafeFiles
 public import StoreFormat
@@ -163,7 +162,7 @@ public struct LegacyDefaultsImport: Sendable {
 
     private static func digest(_ texts: [String]) -> String {
         var hash = SHA256()
-        for text in texts { hash.update(data: Array(text.utf8) + [0]) }
-        return hash.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        for text in texts { hash.update(Array(text.utf8) + [0]) }
+        return hash.hexadecimal
     }
 }

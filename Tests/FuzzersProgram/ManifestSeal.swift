@@ -1,6 +1,6 @@
-import Crypto
 import FoundationEssentials
 import StoreBackup
+import StoreFormat
 import TestSupport
 
 /// Manifests that were changed and sealed again, so that what they say is believed as far as it can be.
@@ -27,7 +27,7 @@ enum ManifestSeal {
         guard let manifest = try? JSONDecoder().decode(BackupManifest.self, from: Data(bytes)) else { return nil }
         var text = String(decoding: bytes, as: UTF8.self)
         for (member, content) in zip(manifest.members, members) where member.sha256.count == 64 {
-            let hash = SHA256.hash(data: content).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            let hash = SHA256.hexadecimal(of: content)
             text = text.replacing(member.sha256, with: hash)
         }
         return sealed(Array(text.utf8))

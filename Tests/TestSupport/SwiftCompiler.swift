@@ -41,7 +41,7 @@ package struct SwiftCompiler {
             checkouts.appendingPathComponent("swift-system/Sources/CSystem/include"),
             checkouts.appendingPathComponent("Yams/Sources/CYaml/include"),
         ]
-        let maps = ["CArchive", "CConfinement", "CLinux", "CSQLite", "CZlib"]
+        let maps = ["CArchive", "CConfinement", "CLinux", "CNettle", "CSQLite", "CZlib"]
             .map { products.appendingPathComponent("\($0).build/module.modulemap") }
         return folders.flatMap { ["-I", $0.path] } + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0.path)"] }
     }

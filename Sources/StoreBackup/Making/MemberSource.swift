@@ -30,14 +30,14 @@ enum MemberSource {
     func hash(_ check: () throws -> Void) throws -> (sha256: String, bytes: Int64) {
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
         defer { piece.deallocate() }
-        var hash = FileHash()
+        var hash = SHA256()
         var offset: Int64 = 0
         while true {
             try check()
             let count = try read(into: piece, at: offset)
-            hash.add(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+            hash.update(UnsafeRawBufferPointer(rebasing: piece[..<count]))
             offset += Int64(count)
-            if count < piece.count { return (hash.finish(), offset) }
+            if count < piece.count { return (hash.hexadecimal, offset) }
         }
     }
 }

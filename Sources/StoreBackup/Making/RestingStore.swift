@@ -50,7 +50,7 @@ struct RestingStore: Sendable {
     /// A digest of the files of a folder as the kernel tells them; nil when one of them is none.
     private static func fingerprint(of folder: Directory?) throws -> String? {
         guard let folder else { return "" }
-        var hash = FileHash()
+        var hash = SHA256()
         for name in try folder.names() {
             guard let status = try folder.status(of: name), status.kind == .regular else { return nil }
             let numbers = [
@@ -58,9 +58,9 @@ struct RestingStore: Sendable {
                 status.modified.nanoseconds, status.changed.seconds, status.changed.nanoseconds,
             ]
             // No name holds a zero.
-            Array(name.utf8 + [0]).withUnsafeBytes { hash.add($0) }
-            numbers.withUnsafeBytes { hash.add($0) }
+            Array(name.utf8 + [0]).withUnsafeBytes { hash.update($0) }
+            numbers.withUnsafeBytes { hash.update($0) }
         }
-        return hash.finish()
+        return hash.hexadecimal
     }
 }

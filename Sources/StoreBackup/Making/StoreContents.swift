@@ -162,16 +162,16 @@ extension BackupManifest.Store {
     /// What an inspection and its content digest tell of a store.
     init(_ inspection: StoreInspection, digest: String, mode: UInt32) {
         let hashes = inspection.metadata?.entityVersionHashes ?? [:]
-        var model = FileHash()
+        var model = SHA256()
         for (name, hash) in hashes.sorted(by: { $0.key < $1.key }) {
-            Array("\(name)\n".utf8).withUnsafeBytes { model.add($0) }
-            hash.withUnsafeBytes { model.add($0) }
+            model.update(Array("\(name)\n".utf8))
+            model.update(hash)
         }
         self.init(
             name: inspection.location.name,
             kind: inspection.kind,
             uuid: inspection.uuid,
-            model: hashes.isEmpty ? nil : model.finish(),
+            model: hashes.isEmpty ? nil : model.hexadecimal,
             frameworkVersion: inspection.metadata?.frameworkVersion,
             entities: inspection.kind == .coreData
                 ? inspection.entities.map { Count(name: $0.name, objects: $0.objects) }

@@ -1,5 +1,5 @@
-import Crypto
 import FoundationEssentials
+import StoreFormat
 
 extension BackupManifest {
     /// What every version of the layout has.
@@ -46,7 +46,7 @@ extension BackupManifest {
             manifest.members.isEmpty || text.members.isEmpty
         else { throw BackupError(.damaged, path: path, "its manifest is damaged") }
         if manifest.members.isEmpty { manifest.members = text.members }
-        guard try manifest.isWritten(as: text.hash.finish()) else {
+        guard try manifest.isWritten(as: text.hash.hexadecimal) else {
             throw BackupError(.damaged, path: path, "its manifest is not as it was written")
         }
         self = manifest
@@ -76,27 +76,27 @@ extension BackupManifest {
 
     /// The checksum that it is written with, and the number of the bytes.
     func sealed() throws -> (checksum: String, bytes: Int) {
-        var hash = FileHash()
+        var hash = SHA256()
         var count = 0
         try write(sealedBy: "") { piece in
-            hash.add(piece)
+            hash.update(piece)
             count += piece.count
         }
-        let checksum = hash.finish()
+        let checksum = hash.hexadecimal
         return (checksum, count + checksum.utf8.count)
     }
 
     /// True if its checksum is right, and the text that this digest is of is how it is written.
     private func isWritten(as textHash: String) throws -> Bool {
-        var seal = FileHash()
-        var text = FileHash()
-        seal.add(try piece("", start: Self.start))
-        text.add(try piece(checksum, start: Self.start))
+        var seal = SHA256()
+        var text = SHA256()
+        seal.update(try piece("", start: Self.start))
+        text.update(try piece(checksum, start: Self.start))
         try writeRest {
-            seal.add($0)
-            text.add($0)
+            seal.update($0)
+            text.update($0)
         }
-        return seal.finish() == checksum && text.finish() == textHash
+        return seal.hexadecimal == checksum && text.hexadecimal == textHash
     }
 
     private static let start = "{\n  \"checksum\" : "

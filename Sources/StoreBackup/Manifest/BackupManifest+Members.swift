@@ -1,4 +1,5 @@
 import SafeFiles
+import StoreFormat
 
 extension BackupManifest {
     /// The files of an archive in their order; a hundred thousand of them take a few megabytes.
@@ -25,12 +26,12 @@ extension BackupManifest {
             return Member(
                 name: names[position],
                 bytes: sizes[position],
-                sha256: foreignSums[position] ?? FileHash.text(of: sum)
+                sha256: foreignSums[position] ?? SHA256.hexadecimal(digest: sum)
             )
         }
 
         mutating func append(_ member: Member) {
-            let sum = FileHash.bytes(of: member.sha256)
+            let sum = SHA256.digest(hexadecimal: member.sha256)
             if sum == nil { foreignSums[count] = member.sha256 }
             names.append(member.name)
             sizes.append(member.bytes)

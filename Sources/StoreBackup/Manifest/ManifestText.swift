@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import StoreFormat
 
 /// A manifest's text, taken apart by its lines as it comes: a decoder takes many times the bytes of what it is handed at
 /// once.
@@ -17,7 +18,7 @@ struct ManifestText {
     /// False where a member, or the list of them, is not written as we write it.
     private(set) var isWhole = true
     /// The digest of all that came.
-    private(set) var hash = FileHash()
+    private(set) var hash = SHA256()
     private var line: [UInt8] = []
     private var member: [UInt8] = []
     private var isInList = false
@@ -31,7 +32,7 @@ struct ManifestText {
     }
 
     mutating func add(_ piece: UnsafeRawBufferPointer) throws {
-        hash.add(piece)
+        hash.update(piece)
         var rest = piece
         while let start = rest.baseAddress {
             let found = memchr(start, 0x0A, rest.count)

@@ -1,5 +1,6 @@
 import Dispatch
 import SafeFiles
+import StoreFormat
 import Synchronization
 
 /// Writes a file on a thread of its own, while the caller unpacks and hashes what comes next.
@@ -30,7 +31,7 @@ final class PieceWriter {
     private let queue = DispatchQueue(label: "store-migrate.unpacking")
     private let room = DispatchSemaphore(value: mostPieces)
     private var piece: [UInt8] = []
-    private var hash = FileHash()
+    private var hash = SHA256()
 
     private final class Shared: Sendable {
         let state = Mutex(Output())
@@ -43,7 +44,7 @@ final class PieceWriter {
 
     /// Adds bytes to the file's end; throws what writing earlier ones failed on.
     func add(_ bytes: UnsafeRawBufferPointer) throws {
-        hash.add(bytes)
+        hash.update(bytes)
         var rest = bytes[...]
         while !rest.isEmpty {
             let part = rest.prefix(Self.pieceSize - piece.count)
@@ -62,7 +63,7 @@ final class PieceWriter {
             output.take(last, to: file)
             if let failure = output.failure { throw failure }
         }
-        return hash.finish()
+        return hash.hexadecimal
     }
 
     private func handOver() throws {

@@ -1,5 +1,4 @@
 internal import CSQLite
-internal import Crypto
 
 /// SHA-256 over typed values, fed in pieces large enough that hashing many small ones costs little.
 ///
@@ -70,7 +69,7 @@ struct ContentHasher: ~Copyable {
             flush()
             guard bytes.count <= Self.capacity else {
                 byteCount &+= bytes.count
-                return hash.update(bufferPointer: bytes)
+                return hash.update(bytes)
             }
         }
         buffer.baseAddress?.advanced(by: count).copyMemory(from: start, byteCount: bytes.count)
@@ -94,14 +93,7 @@ struct ContentHasher: ~Copyable {
     /// Ends the digest and returns it in lower-case hexadecimal.
     consuming func finish() -> String {
         flush()
-        var result = ""
-        result.reserveCapacity(64)
-        for byte in hash.finalize() {
-            for digit in [byte >> 4, byte & 15] {
-                result.unicodeScalars.append(Unicode.Scalar(digit < 10 ? 48 + digit : 87 + digit))
-            }
-        }
-        return result
+        return hash.hexadecimal
     }
 
     private mutating func makeRoom() {
@@ -109,7 +101,7 @@ struct ContentHasher: ~Copyable {
     }
 
     private mutating func flush() {
-        hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         byteCount &+= count
         count = 0
     }

@@ -1,4 +1,3 @@
-internal import Crypto
 internal import FoundationEssentials
 
 extension StoreMetadata {
@@ -12,17 +11,17 @@ extension StoreMetadata {
     package var modelDigest: String {
         var hash = SHA512()
         for (name, bytes) in sortedHashes {
-            hash.update(data: Array(name.utf8))
-            hash.update(data: bytes)
+            hash.update(Array(name.utf8))
+            hash.update(bytes)
         }
-        return Data(hash.finalize()).base64EncodedString()
+        return Data(hash.digest).base64EncodedString()
     }
 
     /// What `NSStoreModelVersionChecksumKey` must be: the SHA-256 of the entities' hashes, in byte order of names.
     package var modelChecksum: String {
         var hash = SHA256()
-        for (_, bytes) in sortedHashes { hash.update(data: bytes) }
-        return Data(hash.finalize()).base64EncodedString()
+        for (_, bytes) in sortedHashes { hash.update(bytes) }
+        return Data(hash.digest).base64EncodedString()
     }
 
     private var sortedHashes: [(key: String, value: [UInt8])] {

@@ -1,4 +1,3 @@
-import Crypto
 import FoundationEssentials
 package import StoreFormat
 
@@ -39,17 +38,17 @@ package enum MetadataWriter {
     package static func versionHashesDigest(_ hashes: [String: [UInt8]]) -> String {
         var digest = SHA512()
         for (name, hash) in inByteOrder(hashes) {
-            digest.update(data: Array(name.utf8))
-            digest.update(data: hash)
+            digest.update(Array(name.utf8))
+            digest.update(hash)
         }
-        return Data(digest.finalize()).base64EncodedString()
+        return Data(digest.digest).base64EncodedString()
     }
 
     /// Returns `NSStoreModelVersionChecksumKey`: SHA-256 over each entity's hash in byte order of names, in Base64.
     package static func versionChecksum(_ hashes: [String: [UInt8]]) -> String {
         var digest = SHA256()
-        for (_, hash) in inByteOrder(hashes) { digest.update(data: hash) }
-        return Data(digest.finalize()).base64EncodedString()
+        for (_, hash) in inByteOrder(hashes) { digest.update(hash) }
+        return Data(digest.digest).base64EncodedString()
     }
 
     private static func inByteOrder(_ hashes: [String: [UInt8]]) -> [(key: String, value: [UInt8])] {

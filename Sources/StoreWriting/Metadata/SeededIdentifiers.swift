@@ -1,4 +1,4 @@
-import Crypto
+import StoreFormat
 
 /// Gives out UUIDs and bytes that follow from a seed, so that building a store twice gives the same store.
 package struct SeededIdentifiers: Sendable {
@@ -6,7 +6,7 @@ package struct SeededIdentifiers: Sendable {
     private var count: UInt64 = 0
 
     package init(seed: String) {
-        self.seed = Array(SHA256.hash(data: Array(seed.utf8)))
+        self.seed = SHA256.digest(of: Array(seed.utf8))
     }
 
     /// Identifiers that nobody else will come by, for stores that are not built from a recipe.
@@ -20,7 +20,7 @@ package struct SeededIdentifiers: Sendable {
         count += 1
         var input = seed
         for shift in stride(from: 56, through: 0, by: -8) { input.append(UInt8(truncatingIfNeeded: count >> shift)) }
-        return Self.uuid(from: Array(SHA256.hash(data: input).prefix(16)))
+        return Self.uuid(from: Array(SHA256.digest(of: input).prefix(16)))
     }
 
     /// Returns the next UUID as text, in upper case as Core Data writes it.
@@ -30,7 +30,7 @@ package struct SeededIdentifiers: Sendable {
 
     /// Returns the UUID that belongs to a name, however many were given out.
     package func identifier(named name: String) -> [UInt8] {
-        Self.uuid(from: Array(SHA256.hash(data: seed + Array(name.utf8)).prefix(16)))
+        Self.uuid(from: Array(SHA256.digest(of: seed + Array(name.utf8)).prefix(16)))
     }
 
     /// Returns the 36 characters for a UUID's sixteen bytes.

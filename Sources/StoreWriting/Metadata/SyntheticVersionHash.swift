@@ -1,4 +1,3 @@
-import Crypto
 package import StoreFormat
 
 /// Stand-ins for the 32-byte version hashes of entities, whose algorithm Apple keeps to itself.
@@ -9,7 +8,7 @@ package import StoreFormat
 package enum SyntheticVersionHash {
     /// Returns the stand-in for each entity of `model`: SHA-256 of a text that describes it, what it inherits included.
     package static func hashes(of model: ManagedObjectModel) -> [String: [UInt8]] {
-        model.entities.mapValues { Array(SHA256.hash(data: Array(text(of: $0, in: model).utf8))) }
+        model.entities.mapValues { SHA256.digest(of: Array(text(of: $0, in: model).utf8)) }
     }
 
     private static func text(of entity: EntityDescription, in model: ManagedObjectModel) -> String {

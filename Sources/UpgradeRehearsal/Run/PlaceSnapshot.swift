@@ -1,6 +1,6 @@
-import Crypto
 import FoundationEssentials
 import SafeFiles
+import StoreFormat
 
 /// Every name, mode and byte below a folder at one moment.
 struct PlaceSnapshot {
@@ -44,6 +44,6 @@ struct PlaceSnapshot {
     /// Of a file that this user cannot read, only that.
     private static func digest(_ path: String) -> String {
         guard let data = try? Data(contentsOf: URL(filePath: path)) else { return "unreadable" }
-        return SHA256.hash(data: data).map { String($0, radix: 16) }.joined(separator: ".")
+        return SHA256.hexadecimal(of: Array(data))
     }
 }
