@@ -65,7 +65,6 @@ extension Target.Dependency {
     static var logging: Self { .product(name: "Logging", package: "swift-log") }
     static var yams: Self { .product(name: "Yams", package: "Yams") }
     static var arguments: Self { .product(name: "ArgumentParser", package: "swift-argument-parser") }
-    static var subprocess: Self { .product(name: "Subprocess", package: "swift-subprocess") }
 }
 
 /// The strategies in `Plugins/`.
@@ -122,7 +121,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ] + documentation,
     targets: strategies.map { .strategy($0) } + [
         // C
@@ -134,8 +132,11 @@ let package = Package(
         .thinC("CZlib", links: "z"),
 
         // ground
-        .module("StoreStrategies"),
         .module("SafeFiles", ["CLinux", .systemPackage]),
+        .module("ChildProcesses", ["CConfinement"]),
+        .module("StoreStrategies"),
+        // access
+        .module("StrategyProcess", ["ChildProcesses", "StoreStrategies", "CConfinement", .systemPackage]),
         // read
         .module("StoreFormat", ["SafeFiles", "CNettle", "CSQLite", "CZlib", .systemPackage]),
         // write
@@ -175,11 +176,10 @@ let package = Package(
             "UpgradeRehearsal",
             [
                 "StoreMigration", "StoreVerification", "ManagedObjects", "StoreFixtures", "StoreFormat",
-                "StoreStrategies", "SafeFiles", "CSQLite", "CConfinement", .systemPackage,
+                "StoreStrategies", "ChildProcesses", "SafeFiles", "CSQLite", "CConfinement", .systemPackage,
             ]
         ),
         // strategies
-        .module("StrategyProcess", ["StoreStrategies", "CConfinement", .systemPackage]),
         .executableTarget(
             name: "store-migrate-strategy-PatientTimeout",
             dependencies: ["StrategyProcess", "StoreStrategies"],
@@ -206,8 +206,8 @@ let package = Package(
             dependencies: [
                 "UpgradeRehearsal", "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeMerging",
                 "ChangeRelay", "StoreBackup", "StoreFixtures", "StoreFormat", "BuiltInStrategies", "StrategyProcess",
-                "StoreStrategies", "SafeFiles",
-                .arguments, .yams, .logging, .subprocess, .systemPackage,
+                "StoreStrategies", "ChildProcesses", "SafeFiles",
+                .arguments, .yams, .logging, .systemPackage,
             ],
             packageAccess: false,
             swiftSettings: strict
@@ -240,18 +240,19 @@ let package = Package(
         ),
         .target(
             name: "TestSupport",
-            dependencies: ["CTestSupport", "StoreFormat", "SafeFiles", .systemPackage],
+            dependencies: ["CTestSupport", "StoreFormat", "ChildProcesses", "SafeFiles", .systemPackage],
             path: "Tests/TestSupport",
             swiftSettings: strict
         ),
         .target(name: "CTestSupport", path: "Tests/CTestSupport", cSettings: strictC),
+        .tests("ChildProcessesTests", ["TestSupport", "ChildProcesses"]),
         .tests("SafeFilesTests", ["TestSupport", "SafeFiles", "CLinux", "CTestSupport", .systemPackage]),
         .target(name: "CFaultShim", path: "Tests/CFaultShim", cSettings: strictC),
         .target(
             name: "FaultSupport",
             dependencies: [
                 "TestSupport", "StoreFixtures", "StoreFormat", "CFaultShim", "CLinux", "CTestSupport", "CSQLite",
-                "SafeFiles", .systemPackage,
+                "ChildProcesses", "SafeFiles", .systemPackage,
             ],
             path: "Tests/FaultSupport",
             swiftSettings: strict
@@ -347,7 +348,7 @@ let package = Package(
                 "store-migrate", "HabitApp", "HabitWidget", "TestSupport", "UpgradeRehearsal", "BuiltInStrategies",
                 "StrategyProcess", "StoreStrategies", "StoreMigration", "StoreVerification", "ManagedObjects",
                 "ChangeRelay",
-                "StoreFormat", "SafeFiles", .subprocess, .systemPackage, .yams,
+                "StoreFormat", "ChildProcesses", "SafeFiles", .systemPackage, .yams,
             ]
         ),
     ] + fuzzers

@@ -77,18 +77,22 @@ int cconfinement_end_with(pid_t parent) {
     return 0;
 }
 
-int cconfinement_end_group(pid_t group, int milliseconds) {
+int cconfinement_open_process(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
+int cconfinement_end_group(pid_t group, int milliseconds, int *status) {
     /* A process that is being forked while this is sent gets it, too: the kernel restarts the fork. */
     kill(-group, SIGKILL);
     /* The leader was not waited for, so that nobody else can have its number. */
-    struct pollfd leader = {.fd = (int)syscall(SYS_pidfd_open, group, 0), .events = POLLIN};
+    struct pollfd leader = {.fd = cconfinement_open_process(group), .events = POLLIN};
     if (leader.fd != -1) {
         poll(&leader, 1, milliseconds);
         close(leader.fd);
     }
     for (;;) {
-        pid_t ended = waitpid(-group, NULL, WNOHANG);
+        int end = 0;
+        pid_t ended = waitpid(-group, &end, WNOHANG);
         if (ended == -1 && errno != EINTR) return 1;
+        if (ended == group && status != NULL) *status = end;
         if (ended != 0) continue;
         if (milliseconds-- <= 0) return 0;
         /* Those that it left to us: nothing tells of their end but asking. */
@@ -330,91 +334,94 @@ static int limit(int resource, uint64_t value) {
 #define FIRST_FREE 10
 
 /* Makes the child a leader of its own group that has these streams, and no signal handled or blocked. */
-static int begin(int input, int output, int errors) {
+static int begin(const struct cconfinement_program *program) {
     sigset_t none;
     sigemptyset(&none);
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (setpgid(0, 0) == -1) return -1;
     /* Out of the way first: any of them may have one of the numbers that they are to get. */
-    input = fcntl(input, F_DUPFD_CLOEXEC, FIRST_FREE);
-    output = fcntl(output, F_DUPFD_CLOEXEC, FIRST_FREE);
-    errors = fcntl(errors, F_DUPFD_CLOEXEC, FIRST_FREE);
+    int input = fcntl(program->input, F_DUPFD_CLOEXEC, FIRST_FREE);
+    int output = fcntl(program->output, F_DUPFD_CLOEXEC, FIRST_FREE);
+    int errors = fcntl(program->errors, F_DUPFD_CLOEXEC, FIRST_FREE);
     if (input == -1 || output == -1 || errors == -1) return -1;
     return dup2(input, 0) == -1 || dup2(output, 1) == -1 || dup2(errors, 2) == -1 ? -1 : 0;
+}
+
+/* Gives the program its limits and, last, its user. */
+static int diminish(const struct cconfinement_terms *terms) {
+    /* When memory runs out it is this one that goes, and not who asked; where that cannot be said, chance decides. */
+    int badness = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    ssize_t said = write(badness, "1000", 4);
+    (void)said;
+    close(badness);
+    if (limit(RLIMIT_CORE, 0) == -1 || limit(RLIMIT_FSIZE, 0) == -1) return -1;
+    if (limit(RLIMIT_CPU, terms->cpu_seconds) == -1 || limit(RLIMIT_AS, terms->memory_bytes) == -1) return -1;
+    if (limit(RLIMIT_NPROC, terms->processes) == -1 || limit(RLIMIT_NOFILE, terms->descriptors) == -1) return -1;
+    if (terms->user == -1) return 0;
+    /* By the kernel's own calls: the C library's would tell other threads, which do not exist here. */
+    gid_t group = (gid_t)terms->group;
+    uid_t user = (uid_t)terms->user;
+    if (syscall(SYS_setgroups, 0, NULL) == -1 || syscall(SYS_setresgid, group, group, group) == -1) return -1;
+    return (int)syscall(SYS_setresuid, user, user, user);
+}
+
+/* Takes from the program what it is not to reach. */
+static int enclose(const struct cconfinement_terms *terms, int ruleset) {
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1) return -1;
+    if (ruleset != -1 && syscall(SYS_landlock_restrict_self, ruleset, 0) == -1) return -1;
+    if (!terms->filters_calls) return 0;
+    const struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = (struct sock_filter *)filter};
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }
 
 /*
  * Everything that happens in the child; returns only when something failed. What channel points to is always a
  * descriptor of ours.
  */
-static void confine(const void *context, int *channel, pid_t parent) {
-    const struct cconfinement_confinement *confinement = context;
+static void become(const struct cconfinement_program *program, const struct cconfinement_terms *terms, int *channel,
+                   pid_t parent) {
     int ruleset = -1;
     /* What was made to confine the program must be put into force, or the program is not run. */
-    if (confinement->ruleset != -1) {
-        ruleset = fcntl(confinement->ruleset, F_DUPFD, FIRST_FREE);
+    if (terms != NULL && terms->ruleset != -1) {
+        ruleset = fcntl(terms->ruleset, F_DUPFD, FIRST_FREE);
         if (ruleset == -1) return;
     }
-    if (begin(confinement->input, confinement->output, confinement->errors) == -1) return;
+    if (begin(program) == -1) return;
     /* The two that are still needed close themselves when the program runs. */
     if (dup3(*channel, REPORT, O_CLOEXEC) == -1) return;
     *channel = REPORT;
-    if (confinement->ruleset != -1) {
+    if (ruleset != -1) {
         if (dup3(ruleset, RULESET, O_CLOEXEC) == -1) return;
         ruleset = RULESET;
     }
-    if (syscall(SYS_close_range, 5, ~0U, 0) == -1) return;
-    if (chdir("/") == -1) return;
-    /* When memory runs out it is this one that goes, and not who asked; where that cannot be said, chance decides. */
-    int badness = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    ssize_t said = write(badness, "1000", 4);
-    (void)said;
-    close(badness);
-    if (limit(RLIMIT_CORE, 0) == -1 || limit(RLIMIT_FSIZE, 0) == -1) return;
-    if (limit(RLIMIT_CPU, confinement->cpu_seconds) == -1 || limit(RLIMIT_AS, confinement->memory_bytes) == -1) return;
-    if (limit(RLIMIT_NPROC, confinement->processes) == -1) return;
-    if (limit(RLIMIT_NOFILE, confinement->descriptors) == -1) return;
-    /* By the kernel's own calls: the C library's would tell other threads, which do not exist here. */
-    if (confinement->user != -1) {
-        gid_t group = (gid_t)confinement->group;
-        uid_t user = (uid_t)confinement->user;
-        if (syscall(SYS_setgroups, 0, NULL) == -1 || syscall(SYS_setresgid, group, group, group) == -1) return;
-        if (syscall(SYS_setresuid, user, user, user) == -1) return;
-    }
+    if (syscall(SYS_close_range, ruleset == -1 ? RULESET : RULESET + 1, ~0U, 0) == -1) return;
+    if (program->folder != NULL && chdir(program->folder) == -1) return;
+    if (terms != NULL && diminish(terms) == -1) return;
     /* After the change of user, which would undo it. */
-    if (cconfinement_end_with(parent) == -1) return;
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1) return;
-    if (confinement->ruleset != -1 && syscall(SYS_landlock_restrict_self, ruleset, 0) == -1) return;
-    const struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = (struct sock_filter *)filter};
-    if (confinement->filters_calls && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == -1) return;
-    execve(confinement->path, confinement->arguments, confinement->environment);
-}
-
-static void become(const void *context, int *channel, pid_t parent) {
-    const struct cconfinement_program *program = context;
-    (void)channel;
-    if (begin(program->input, program->output, program->errors) == -1 || cconfinement_end_with(parent) == -1) return;
-    /* Whoever waits for the end of a pipe of ours waits for no child. */
-    if (syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC) == -1) return;
+    if (program->ends_with_thread && cconfinement_end_with(parent) == -1) return;
+    if (terms != NULL && enclose(terms, ruleset) == -1) return;
     execve(program->path, program->arguments, program->environment);
 }
 
-/* Makes a child that does something, which returns only when it failed. */
-static pid_t make_child(void (*body)(const void *context, int *channel, pid_t parent), const void *context) {
+pid_t cconfinement_spawn(const struct cconfinement_program *program, const struct cconfinement_terms *terms) {
     int report[2];
     if (pipe2(report, O_CLOEXEC) == -1) return -1;
-    /* No handler of this process may run in the child, which shares its descriptors' offsets and nothing else. */
+    /* No handler of this process may run in the child. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    /* Without the handlers of fork(3), which are for children that go on as they were. */
+    /* Neither runs the handlers of fork(3), which are for children that go on as they were. */
     pid_t parent = getpid();
-    pid_t child = _Fork();
+    /*
+     * A program that stays who it is starts without a copy of this process's memory, however large that is. A change of user
+     * would be this process's, too, as far as its memory goes: who may read it.
+     */
+    pid_t child = terms == NULL ? vfork() : _Fork();
     if (child == 0) {
         int channel = fcntl(report[1], F_DUPFD_CLOEXEC, FIRST_FREE);
         if (channel == -1) _exit(126);
-        body(context, &channel, parent);
+        become(program, terms, &channel, parent);
         int failure = errno;
         ssize_t written = write(channel, &failure, sizeof failure);
         _exit(written == -1 ? 126 : 127);
@@ -436,9 +443,3 @@ static pid_t make_child(void (*body)(const void *context, int *channel, pid_t pa
     if (child == -1) errno = failure;
     return child;
 }
-
-pid_t cconfinement_spawn_confined(const struct cconfinement_confinement *confinement) {
-    return make_child(confine, confinement);
-}
-
-pid_t cconfinement_spawn(const struct cconfinement_program *program) { return make_child(become, program); }

@@ -1,6 +1,7 @@
 /// The instant at which a wait gives up; every wait in this package has one.
 package struct Deadline: Sendable {
-    private let instant: ContinuousClock.Instant
+    /// The instant itself.
+    package let instant: ContinuousClock.Instant
 
     /// Creates a deadline that lies `duration` ahead.
     package init(after duration: Duration) {

@@ -1,10 +1,8 @@
-internal import CConfinement
-internal import Glibc
+internal import ChildProcesses
 internal import StoreStrategies
 
 /// One conversation with a plugin: all questions are there when it starts, and it ends by itself after the last answer.
 struct PluginConversation {
-    private static let piece = 65_536
     /// How often whoever may want to stop is asked.
     private static let askingInterval = Duration.milliseconds(50)
 
@@ -38,7 +36,7 @@ struct PluginConversation {
         do {
             process = try PluginProcess(plugin, reading: questions.flatMap { try $0.line() }, in: sandbox)
         } catch {
-            throw conversation.failure("it cannot be started (\(error))")
+            throw conversation.failure("it cannot be started (\((error as? ChildProcessError)?.reason ?? "\(error)"))")
         }
         defer { process.end() }
         return try conversation.read(questions.count, from: process)
@@ -49,21 +47,16 @@ struct PluginConversation {
         var line: [UInt8] = []
         var total = 0
         var errors: [UInt8] = []
-        var isOutputOpen = true
-        var areErrorsOpen = true
-        var buffer = [UInt8](repeating: 0, count: Self.piece)
-        while isOutputOpen {
-            let ready = try wait(for: process, areErrorsOpen, answers.count < count ? errors : nil)
-            if ready.errors {
-                let bytes = try bytes(from: process.errors, &buffer)
-                areErrorsOpen = !bytes.isEmpty
-                total += bytes.count
+        while process.output.reading != -1 {
+            // What it says beside the wire is heard first: it may be why the wire ends.
+            let isError = try wait(for: process, answers.count < count ? errors : nil)
+            let stream = isError ? process.errors : process.output
+            guard let bytes = stream.read() else { throw failure("it cannot be listened to") }
+            total += bytes.count
+            if bytes.isEmpty { stream.closeReading() }
+            if isError {
                 errors += bytes.prefix(max(0, 4 * PluginWords.most - errors.count))
-            }
-            if ready.output {
-                let bytes = try bytes(from: process.output, &buffer)
-                isOutputOpen = !bytes.isEmpty
-                total += bytes.count
+            } else {
                 for byte in bytes {
                     guard answers.count < count else { throw failure("it says more than it was asked") }
                     if byte == 0x0A {
@@ -107,36 +100,13 @@ struct PluginConversation {
         throw failure("it did not answer within \(limits.deadline)" + Self.told(errors, []))
     }
 
-    /// Waits until there is something to read.
-    private func wait(
-        for process: PluginProcess,
-        _ areErrorsOpen: Bool,
-        _ errors: [UInt8]?
-    ) throws(StrategyError) -> (output: Bool, errors: Bool) {
-        let events = Int16(POLLIN)
-        // A negative descriptor is one that poll does not look at.
-        var descriptors = [
-            pollfd(fd: process.output, events: events, revents: 0),
-            pollfd(fd: areErrorsOpen ? process.errors : -1, events: events, revents: 0),
-        ]
+    /// Waits until there is something to read; true when it is beside the wire.
+    private func wait(for process: PluginProcess, _ errors: [UInt8]?) throws(StrategyError) -> Bool {
+        let streams = [process.errors.reading, process.output.reading]
         while true {
             try requireTime(errors)
-            let rest = deadline - .now
-            let time = isCancelled == nil ? rest : min(rest, Self.askingInterval)
-            let milliseconds = Int32(
-                clamping: time.components.seconds * 1000 + 1 + time.components.attoseconds / 1_000_000_000_000_000
-            )
-            let count = poll(&descriptors, nfds_t(descriptors.count), milliseconds)
-            if count > 0 { return (descriptors[0].revents != 0, descriptors[1].revents != 0) }
-            guard count == 0 || errno == EINTR else { throw failure("it cannot be listened to") }
-        }
-    }
-
-    private func bytes(from descriptor: Int32, _ buffer: inout [UInt8]) throws(StrategyError) -> ArraySlice<UInt8> {
-        while true {
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
-            if count >= 0 { return buffer[..<count] }
-            guard errno == EINTR else { throw failure("it cannot be listened to") }
+            let end = isCancelled == nil ? deadline : min(deadline, .now + Self.askingInterval)
+            if let ready = ChildProcess.ready(of: streams, until: end) { return ready == 0 }
         }
     }
 

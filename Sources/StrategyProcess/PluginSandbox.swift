@@ -51,7 +51,7 @@ public struct PluginSandbox: Sendable {
     public var gaps: [Gap] { kernel.gaps }
 
     /// The whole of the environment.
-    static let environment = ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"]
+    static let environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
 
     /// What every program needs to start: libraries, interpreters, and the list of them.
     private static let systemPlaces = [

@@ -1,10 +1,8 @@
-import CTestSupport
+package import ChildProcesses
 import Foundation
-package import Glibc
+import Glibc
 package import SafeFiles
 import Synchronization
-import SystemPackage
-import TestSupport
 
 /// A program with its arguments and its whole environment.
 package struct Command: Sendable {
@@ -65,34 +63,18 @@ package struct Command: Sendable {
     }
 
     /// Starts the program, its words going to a file.
-    package func start(output: String) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        // Whoever waits for the end of a pipe of ours waits for no other child.
-        ctest_close_from(&actions, 3)
-
-        var process: pid_t = 0
-        let result = Self.withCStrings([executable] + arguments) { arguments in
-            Self.withCStrings(environment.map { "\($0)=\($1)" }) { environment in
-                ChildStart.inTurn { posix_spawn(&process, executable, &actions, nil, arguments, environment) }
-            }
-        }
-        guard result == 0 else { throw Errno(rawValue: result) }
-        return process
+    package func start(output: String) throws -> ChildProcess {
+        try ChildProcess(Program([executable] + arguments, environment: environment), output: .file(output))
     }
 
     /// Runs the program to its end, its words going to a file.
     package func run(output: String, deadline: Deadline) throws -> Ending {
-        try Self.ending(of: start(output: output), killingAfter: deadline)
+        Self.ending(of: try start(output: output), killingAfter: deadline)
     }
 
     /// The same for a program that may stop; it goes on after `act`.
     package static func ending(
-        of process: pid_t,
+        of process: ChildProcess,
         killingAfter deadline: Deadline,
         whenStopped act: () -> Void
     ) -> Ending {
@@ -101,70 +83,50 @@ package struct Command: Sendable {
         Thread {
             if end.wait(timeout: .now() + .milliseconds(Int(deadline.remainingMilliseconds))) == .timedOut {
                 isHung.withLock { $0 = true }
-                kill(process, SIGKILL)
+                process.signal(SIGKILL)
             }
             watchEnd.signal()
         }
         .start()
-        var status: Int32 = 0
+        var stop = siginfo_t()
         while true {
-            if waitpid(process, &status, WUNTRACED) == -1 && errno == EINTR { continue }
-            // As WIFSTOPPED takes it apart.
-            guard status & 0xFF == 0x7F else { break }
+            // Its end is left to who waits for that; a stop is taken, so that the next one is another.
+            if waitid(P_PID, id_t(process.id), &stop, WEXITED | WSTOPPED | WNOWAIT) == -1 {
+                if errno == EINTR { continue }
+                break
+            }
+            guard stop.si_code == CLD_STOPPED else { break }
+            _ = waitid(P_PID, id_t(process.id), &stop, WSTOPPED | WNOHANG)
             act()
-            kill(process, SIGCONT)
+            process.signal(SIGCONT)
         }
         end.signal()
         watchEnd.wait()
-        return isHung.withLock { $0 } ? .hung : ending(status)
-    }
-
-    /// As WIFEXITED and WEXITSTATUS take it apart.
-    private static func ending(_ status: Int32) -> Ending {
-        status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: status & 0x7F)
+        return isHung.withLock { $0 } ? .hung : ending(of: process, killingAfter: deadline)
     }
 
     /// Waits for a program's end; at the deadline it is killed, which counts as `hung`.
-    package static func ending(of process: pid_t, killingAfter deadline: Deadline) -> Ending {
-        let isOver = wait(for: process, until: deadline)
-        if !isOver { kill(process, SIGKILL) }
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) == -1 && errno == EINTR {}
-        guard isOver else { return .hung }
-        return ending(status)
+    package static func ending(of process: ChildProcess, killingAfter deadline: Deadline) -> Ending {
+        switch process.ending(until: deadline.instant) {
+        case .status(let status): return .exited(status)
+        case .signal(let number): return .killed(signal: number)
+        case nil:
+            process.end()
+            return .hung
+        }
     }
 
     /// True once the program has ended; it is still to be waited for.
-    static func hasEnded(_ process: pid_t, within time: Duration) -> Bool {
-        wait(for: process, until: Deadline(after: time))
+    static func hasEnded(_ process: ChildProcess, within time: Duration) -> Bool {
+        process.wait(until: .now + time) == .ended
     }
 
     /// The seconds of processor time that a program has used so far, in units of a hundredth.
-    static func processorTime(of process: pid_t) -> Double {
-        let text = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+    static func processorTime(of process: ChildProcess) -> Double {
+        let text = (try? String(contentsOfFile: "/proc/\(process.id)/stat", encoding: .utf8)) ?? ""
         // Behind the name, which may hold anything but ends with the last parenthesis; see proc(5).
         let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
         guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13]) else { return 0 }
         return (user + system) / 100
-    }
-
-    private static func wait(for process: pid_t, until deadline: Deadline) -> Bool {
-        let descriptor = ctest_open_process(process)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        while !deadline.hasPassed {
-            let (seconds, attoseconds) = deadline.remaining.components
-            if ctest_wait(descriptor, seconds * 1_000_000_000 + attoseconds / 1_000_000_000) == 1 { return true }
-        }
-        return false
-    }
-
-    private static func withCStrings<Result>(
-        _ strings: [String],
-        _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
-    ) -> Result {
-        let pointers = strings.map { strdup($0) }
-        defer { for pointer in pointers { free(pointer) } }
-        return body(pointers + [nil])
     }
 }

@@ -1,4 +1,5 @@
 import CFaultShim
+import ChildProcesses
 import Foundation
 import Glibc
 package import SafeFiles
@@ -120,7 +121,7 @@ package final class Scratch: Sendable {
     }
 
     /// Starts a command below the root.
-    func start(_ command: Command) throws -> pid_t {
+    func start(_ command: Command) throws -> ChildProcess {
         try prepared(command, shim: nil, environment: [:]).start(output: outputPath)
     }
 

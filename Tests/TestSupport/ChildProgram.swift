@@ -1,6 +1,5 @@
-import CTestSupport
-import FoundationEssentials
-package import Glibc
+import ChildProcesses
+import Glibc
 
 /// Another program that a test runs: it inherits its three streams and nothing else, so that nobody who waits for the end
 /// of a pipe or of a process waits for a third.
@@ -14,18 +13,14 @@ package final class ChildProgram {
         case withOutput
     }
 
-    package struct CannotStart: Error {
-        package let program: String
-        package let number: Int32
-    }
+    /// How long any program of a test may take.
+    package static let patience = Duration.seconds(900)
 
-    /// How long any program of a test may take, in milliseconds.
-    package static let patience: Int64 = 900_000
+    private let child: ChildProcess
+    private let input: Pipe
+    private let output: Pipe
 
-    package let id: pid_t
-    private var input: Int32?
-    private let output: Int32
-    private var ending: Int32?
+    package var id: Int32 { child.id }
 
     /// Starts a program, which is looked for as a shell does, with a pipe for each of its standard input and output.
     package init(
@@ -33,58 +28,41 @@ package final class ChildProgram {
         environment: [String: String] = [:],
         errors: Errors = .inherited
     ) throws {
-        let (theirs, input) = try Self.pipe()
-        defer { close(theirs) }
-        let (output, written) = try Self.pipe()
-        defer { close(written) }
-        self.input = input
-        self.output = output
-        id = try Self.spawn(words, environment, input: theirs, output: written, errors)
-    }
-
-    deinit {
-        kill()
-        closeInput()
-        close(output)
+        (input, output) = (try Pipe(), try Pipe())
+        let stream: ChildProcess.Stream? =
+            switch errors {
+            case .inherited: .descriptor(STDERR_FILENO)
+            case .discarded: .null
+            case .withOutput: nil
+            }
+        child = try ChildProcess(
+            Program(words, environment: Program.inheritedEnvironment.merging(environment) { _, own in own }),
+            input: .descriptor(input.reading),
+            output: .descriptor(output.writing),
+            errors: stream
+        )
+        input.closeReading()
+        output.closeWriting()
     }
 
     /// Writes to its standard input.
-    package func say(_ text: String) {
-        var rest = Array(text.utf8)[...]
-        while let input, !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if errno != EINTR {
-                return
-            }
-        }
-    }
+    package func say(_ text: String) { _ = input.write(Array(text.utf8)) }
 
-    package func closeInput() {
-        if let input { close(input) }
-        input = nil
-    }
+    package func closeInput() { input.closeWriting() }
 
     /// What it has printed meanwhile, waiting for something; empty at the end of its output.
     ///
     /// A program that prints nothing for `time` is killed.
-    package func available(within time: Duration = .milliseconds(patience)) -> [UInt8] {
-        let (seconds, attoseconds) = max(time, .zero).components
-        guard ctest_wait(output, seconds * 1_000_000_000 + attoseconds / 1_000_000_000) == 1 else {
+    package func available(within time: Duration = patience) -> [UInt8] {
+        guard ChildProcess.ready(of: [output.reading], until: .now + time) != nil else {
             signal(SIGKILL)
             return []
         }
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = read(output, &chunk, chunk.count)
-            if count >= 0 { return Array(chunk[..<count]) }
-            guard errno == EINTR else { return [] }
-        }
+        return output.read() ?? []
     }
 
     /// All that it still prints; if that takes longer than `time` it is killed.
-    package func rest(within time: Duration = .milliseconds(patience)) -> [UInt8] {
+    package func rest(within time: Duration = patience) -> [UInt8] {
         let end = ContinuousClock.now + time
         var bytes: [UInt8] = []
         while case let chunk = available(within: end - .now), !chunk.isEmpty {
@@ -94,9 +72,7 @@ package final class ChildProgram {
         return bytes
     }
 
-    package func signal(_ number: Int32) {
-        if ending == nil { _ = Glibc.kill(id, number) }
-    }
+    package func signal(_ number: Int32) { child.signal(number) }
 
     /// Kills it, and waits until it is gone.
     package func kill() {
@@ -106,15 +82,12 @@ package final class ChildProgram {
 
     /// Waits for its end; its exit status, or the negative number of the signal that ended it.
     package func wait() -> Int32 {
-        if let ending { return ending }
-        let process = ctest_open_process(id)
-        if process == -1 || ctest_wait(process, Self.patience * 1_000_000) != 1 { signal(SIGKILL) }
-        if process != -1 { close(process) }
-        var status: Int32 = 0
-        while waitpid(id, &status, 0) == -1, errno == EINTR {}
-        let result = status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F)
-        ending = result
-        return result
+        if child.ending(until: .now + Self.patience) == nil { child.end() }
+        return switch child.result {
+        case .status(let status): status
+        case .signal(let number): -number
+        case nil: -SIGKILL
+        }
     }
 
     /// Runs a program that reads nothing to its end: its status as ``wait()`` tells it, and what it printed.
@@ -127,52 +100,5 @@ package final class ChildProgram {
         program.closeInput()
         let output = program.rest()
         return (program.wait(), String(decoding: output, as: UTF8.self))
-    }
-
-    /// The ends of a pipe that no other program inherits: to read, and to write.
-    private static func pipe() throws -> (reading: Int32, writing: Int32) {
-        var ends: [Int32] = [-1, -1]
-        guard ctest_pipe(&ends) == 0 else { throw CannotStart(program: "pipe", number: errno) }
-        return (ends[0], ends[1])
-    }
-
-    private static func spawn(
-        _ words: [String],
-        _ environment: [String: String],
-        input: Int32,
-        output: Int32,
-        _ errors: Errors
-    ) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-        posix_spawn_file_actions_init(&actions)
-        posix_spawnattr_init(&attributes)
-        defer {
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        posix_spawn_file_actions_adddup2(&actions, input, 0)
-        posix_spawn_file_actions_adddup2(&actions, output, 1)
-        switch errors {
-        case .inherited: break
-        case .discarded: posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-        case .withOutput: posix_spawn_file_actions_adddup2(&actions, output, 2)
-        }
-        ctest_close_from(&actions, 3)
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
-        let variables = ProcessInfo.processInfo.environment.merging(environment) { _, own in own }
-        var arguments = words.map { strdup($0) } + [nil]
-        var settings = variables.map { strdup("\($0)=\($1)") } + [nil]
-        defer { for text in arguments + settings { free(text) } }
-        var id: pid_t = 0
-        let program = words.first ?? ""
-        let code = ChildStart.inTurn { posix_spawnp(&id, program, &actions, &attributes, &arguments, &settings) }
-        guard code == 0 else { throw CannotStart(program: program, number: code) }
-        return id
     }
 }

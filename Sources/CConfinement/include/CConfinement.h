@@ -6,8 +6,8 @@
 #include <sys/types.h>
 
 /*
- * Starts a program that trusts nobody and is trusted by nobody. Between fork and exec only plain system calls are made,
- * so that it works in a process of many threads; Swift cannot run there.
+ * Starts programs, trusted or confined. Between fork and exec only plain system calls are made, so that it works in a
+ * process of many threads; Swift cannot run there.
  */
 
 /* The version of Landlock that the kernel has; 0 or less when it has none. */
@@ -16,15 +16,23 @@ int cconfinement_landlock_version(void);
 /* True on a kernel that can filter the calls of a program. */
 int cconfinement_filters_calls(void);
 
-struct cconfinement_confinement {
+struct cconfinement_program {
     /* Where the program is, and its arguments and environment, each ended by a null pointer. */
     const char *path;
     char *const *arguments;
     char *const *environment;
+    /* Where it runs; null for where this process is. */
+    const char *folder;
     /* The descriptors that become 0, 1 and 2; no other one is inherited. */
     int input;
     int output;
     int errors;
+    /* True to have the kernel kill it when the thread that starts it ends, however early that is. */
+    int ends_with_thread;
+};
+
+/* What confines a program that is not trusted. */
+struct cconfinement_terms {
     /* A Landlock rule set, or -1 for none. */
     int ruleset;
     /* True to take from the program the calls that no strategy needs. */
@@ -40,27 +48,10 @@ struct cconfinement_confinement {
 };
 
 /*
- * Returns the process, which leads a group of its own, or -1 and errno. What fails in the child before its program runs
- * is reported as if it had failed here.
+ * Starts a program, which leads a group of its own; terms may be null. Returns the process, or -1 and errno. What fails in
+ * the child before its program runs is reported as if it had failed here.
  */
-pid_t cconfinement_spawn_confined(const struct cconfinement_confinement *confinement);
-
-struct cconfinement_program {
-    /* Where the program is, and its arguments and environment, each ended by a null pointer. */
-    const char *path;
-    char *const *arguments;
-    char *const *environment;
-    /* The descriptors that become 0, 1 and 2; no other one is inherited. */
-    int input;
-    int output;
-    int errors;
-};
-
-/*
- * The same for a program that is trusted: it leads a group of its own, and the kernel kills it when the thread that
- * started it ends, however early that is.
- */
-pid_t cconfinement_spawn(const struct cconfinement_program *program);
+pid_t cconfinement_spawn(const struct cconfinement_program *program, const struct cconfinement_terms *terms);
 
 /*
  * A rule set that forbids every access to files and, where the kernel can, TCP, abstract sockets and signals to others;
@@ -86,11 +77,14 @@ int cconfinement_adopt_orphans(int on);
 /* Has the kernel kill this process when the thread that started it ends; a later change of user undoes it. */
 int cconfinement_end_with(pid_t parent);
 
+/* A descriptor that is readable once a process ended; -1 and errno. */
+int cconfinement_open_process(pid_t process);
+
 /*
  * Ends every process of a group, and waits until each child among them is gone; false when that takes longer, as for a
- * process that waits for a disk.
+ * process that waits for a disk. The status of the leader is put where the last argument points, which may be null.
  */
-int cconfinement_end_group(pid_t group, int milliseconds);
+int cconfinement_end_group(pid_t group, int milliseconds, int *status);
 
 /* True when orphans of this process's descendants become its children. */
 int cconfinement_adopts_orphans(void);

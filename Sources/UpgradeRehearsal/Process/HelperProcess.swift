@@ -1,5 +1,5 @@
+import ChildProcesses
 import FoundationEssentials
-import Glibc
 import SafeFiles
 
 /// A process that writes to a store for a scenario, as the rehearsal sees it.
@@ -7,8 +7,8 @@ final class HelperProcess {
     private static let greatestLine = 1 << 20
 
     private let child: ChildProcess
-    private let input: PipeEnds
-    private let output: PipeEnds
+    private let input: Pipe
+    private let output: Pipe
     private var pending: [UInt8] = []
     private let counter: String
 
@@ -17,13 +17,17 @@ final class HelperProcess {
 
     /// Starts the tool as a process for the store at `path`.
     init(tool: String, path: String, place: RehearsalPlace, deadline: Duration) throws {
-        (input, output) = (try PipeEnds(), try PipeEnds())
+        (input, output) = (try Pipe(), try Pipe())
         counter = place.newOutput()
-        child = try ChildProcess(
+        var program = Program(
             [tool, RehearsedProcess.word, path, "\(place.seconds(deadline))", counter],
-            environment: place.environment,
+            environment: place.environment
+        )
+        program.endsWithThread = true
+        child = try ChildProcess(
+            program,
             input: .descriptor(input.reading),
-            output: .descriptor(output.writing ?? -1),
+            output: .descriptor(output.writing),
             errors: .file(place.newOutput())
         )
         // The process has its own; the end of its output is to be seen here.
@@ -33,7 +37,7 @@ final class HelperProcess {
     /// Asks it for something, and returns why it was not done; nil when it was.
     func ask(_ request: ProcessRequest, deadline: Duration) throws -> String? {
         let line = [UInt8](try JSONEncoder().encode(request)) + [UInt8(ascii: "\n")]
-        guard let end = input.writing, write(end, line, line.count) == line.count else {
+        guard input.write(line) else {
             throw RehearsalFailure("the process is gone")
         }
         return try answer(until: Deadline(after: deadline)).refusal
@@ -59,14 +63,12 @@ final class HelperProcess {
                 return try JSONDecoder().decode(ProcessAnswer.self, from: line)
             }
             guard pending.count < Self.greatestLine else { throw RehearsalFailure("the process says too much") }
-            switch child.wait(for: output.reading, until: deadline) {
+            switch child.wait(for: output.reading, until: deadline.instant) {
             case .late: throw RehearsalFailure("the process does not answer in time")
             case .ended: throw RehearsalFailure("the process ended")
             case .readable:
-                var chunk = [UInt8](repeating: 0, count: 65_536)
-                let count = read(output.reading, &chunk, chunk.count)
-                guard count > 0 else { throw RehearsalFailure("the process ended") }
-                pending += chunk[..<count]
+                guard let chunk = output.read(), !chunk.isEmpty else { throw RehearsalFailure("the process ended") }
+                pending += chunk
             }
         }
     }

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Glibc
 import SafeFiles
 import StoreFormat
@@ -44,9 +45,10 @@ final class ToolRun {
         } else {
             tracePath = nil
         }
+        var started = Program(program, environment: place.environment.merging(environment) { _, own in own })
+        started.endsWithThread = true
         child = try ChildProcess(
-            program,
-            environment: place.environment.merging(environment) { _, own in own },
+            started,
             output: .file(outputPath),
             errors: .file(errorsPath)
         )
@@ -55,7 +57,7 @@ final class ToolRun {
     deinit { child.end() }
 
     /// Waits until it ends, says that it comes to a moment, or the deadline passes.
-    func wait(until deadline: Deadline) -> ChildProcess.Event { child.wait(for: gate?.said, until: deadline) }
+    func wait(until deadline: Deadline) -> ChildProcess.Event { child.wait(for: gate?.said, until: deadline.instant) }
 
     /// What it wrote, once it ended.
     var output: RunOutput {

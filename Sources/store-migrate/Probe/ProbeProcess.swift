@@ -1,11 +1,8 @@
-import Dispatch
+import ChildProcesses
 import FoundationEssentials
 import StoreMigration
 import StoreStrategies
 import StoreVerification
-import Subprocess
-import Synchronization
-import SystemPackage
 
 /// The writing side of a merge probe in processes of their own, as an extension that is started for every change.
 struct ProbeProcess: ProbeWriter {
@@ -14,7 +11,6 @@ struct ProbeProcess: ProbeWriter {
     /// How long a request may take; a process that takes longer ends by itself.
     static let mostSeconds: UInt32 = 60
     private static let patience = Duration.seconds(70)
-    private static let slice = DispatchTimeInterval.milliseconds(50)
     private static let greatestAnswer = 16 << 20
 
     var name: String { "another process" }
@@ -35,49 +31,28 @@ struct ProbeProcess: ProbeWriter {
         func end() throws {}
     }
 
-    /// What came of a process, handed from the task that ran it to the thread that waits.
-    private final class Outcome: Sendable {
-        let result = Mutex<Result<[UInt8], any Error>?>(nil)
-        let isThere = DispatchSemaphore(value: 0)
-    }
-
     /// Starts this program again, gives it a request and waits for what it says.
-    ///
-    /// It is called on the thread that the tool began with, which no task needs.
     private static func answer(to request: [UInt8]) throws -> [UInt8] {
-        let outcome = Outcome()
-        let task = Task.detached {
-            let result: Result<[UInt8], any Error>
-            do { result = .success(try await run(request)) } catch { result = .failure(error) }
-            outcome.result.withLock { $0 = result }
-            outcome.isThere.signal()
+        var program = Program(["/proc/self/exe", word], environment: Program.inheritedEnvironment)
+        program.endsWithThread = true
+        let result: ChildProcess.Output
+        do {
+            result = try ChildProcess.run(
+                program,
+                input: .bytes(request),
+                outputLimit: greatestAnswer,
+                errorLimit: 4_096,
+                until: .now + patience,
+                isCancelled: { Interruption.isRequested }
+            )
+        } catch {
+            throw failure("does not answer (\(error))")
         }
-        let end = ContinuousClock.now + patience
-        while outcome.isThere.wait(timeout: .now() + slice) != .success {
-            guard ContinuousClock.now < end, !Interruption.isRequested else {
-                // The process is killed with its task, which is waited for.
-                task.cancel()
-                _ = outcome.isThere.wait(timeout: .now() + .seconds(10))
-                throw failure("does not answer")
-            }
+        guard result.ending == .status(0) else {
+            let words = String(decoding: result.errors, as: UTF8.self)
+            throw failure("ended (\(result.ending)) \(Escaped.line(words))")
         }
-        guard let result = outcome.result.withLock({ $0 }) else { throw failure("does not answer") }
-        return try result.get()
-    }
-
-    @concurrent
-    private static func run(_ request: [UInt8]) async throws -> [UInt8] {
-        let result = try await Subprocess.run(
-            .path("/proc/self/exe"),
-            arguments: [word],
-            input: .array(request),
-            output: .bytes(limit: greatestAnswer),
-            error: .string(limit: 4_096)
-        )
-        guard result.terminationStatus.isSuccess else {
-            throw failure("ended (\(result.terminationStatus)) \(Escaped.line(result.standardError))")
-        }
-        return result.standardOutput
+        return result.output
     }
 
     private static func failure(_ what: String) -> Failure {

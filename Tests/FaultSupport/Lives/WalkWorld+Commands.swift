@@ -1,4 +1,5 @@
 import CTestSupport
+import ChildProcesses
 import Foundation
 import Glibc
 import SafeFiles
@@ -82,12 +83,12 @@ extension WalkWorld {
                 return Command.ending(of: process, killingAfter: deadline)
             }
             let used = Command.processorTime(of: process)
-            kill(process, SIGTERM)
+            kill(process.id, SIGTERM)
             shell[shell.count - 1] += "   # SIGTERM after \(milliseconds) ms"
             // A process that has ended and was not waited for still says what it used.
             let hasEnded = Command.hasEnded(process, within: .seconds(30))
             afterSignal = Command.processorTime(of: process) - used
-            if !hasEnded { kill(process, SIGKILL) }
+            if !hasEnded { process.signal(SIGKILL) }
             return Command.ending(of: process, killingAfter: deadline)
         }
     }

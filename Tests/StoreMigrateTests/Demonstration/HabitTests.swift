@@ -1,6 +1,6 @@
 import Foundation
-import Subprocess
 import SystemPackage
+import TestSupport
 import Testing
 
 /// An app and its widget, two programs that know nothing of the package but its public face.
@@ -86,26 +86,15 @@ struct HabitTests {
 
     @Test("What the widget notes while the app runs shows in the app")
     func live() async throws {
-        let result = try await Subprocess.run(
-            .path(FilePath(Self.program("HabitApp"))),
-            arguments: Arguments(Array(try app(["--changes", "1"]).dropFirst())),
-            input: .none,
-            output: .sequence,
-            error: .discarded
-        ) { execution in
-            var lines: [String] = []
-            for try await line in execution.standardOutput.strings() {
-                lines.append(line.trimmingCharacters(in: .whitespacesAndNewlines))
-                if lines.count == 1 {
-                    // It listens before it shows anything.
-                    let noted = try await widget(Self.habit, ["--done"])
-                    #expect(noted.status == 0, "\(noted.errors)")
-                }
-            }
-            return lines
-        }
-        #expect(result.terminationStatus.isSuccess)
-        let lines = result.closureResult
+        let running = try ChildProgram(app(["--changes", "1"]), errors: .discarded)
+        running.closeInput()
+        // It listens before it shows anything.
+        let first = running.available()
+        let noted = try await widget(Self.habit, ["--done"])
+        #expect(noted.status == 0, "\(noted.errors)")
+        let lines = String(decoding: first + running.rest(), as: UTF8.self).split(separator: "\n")
+            .map(String.init)
+        #expect(running.wait() == 0)
         #expect(lines.count == 2)
         #expect(lines.first != lines.last)
         #expect(try await widget(Self.habit).output == (lines.last ?? "") + "\n")

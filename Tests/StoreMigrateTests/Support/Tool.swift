@@ -1,5 +1,5 @@
+import ChildProcesses
 import FoundationEssentials
-import Subprocess
 import SystemPackage
 
 /// The built tool, run as a user runs it.
@@ -35,8 +35,8 @@ enum Tool {
     static let package = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
         .removingLastComponent().string
 
-    /// After so many seconds whatever hangs is ended, with all that it started, and fails with status 124.
-    private static let patience = ["-k", "10", "900"]
+    /// After so long whatever hangs is ended, with all that it started.
+    private static let patience = Duration.seconds(900)
 
     /// Runs the tool with the arguments.
     static func run(_ arguments: [String], environment: [String: String] = [:], folder: String? = nil) async throws
@@ -52,19 +52,18 @@ enum Tool {
         folder: String? = nil
     ) async throws -> Run {
         // What the tests run under must not decide what the tool prints.
-        var variables: [Environment.Key: String?] = ["NO_COLOR": nil, "STORE_MIGRATE_GROUPS": nil]
-        for (name, value) in environment { variables[Environment.Key(stringLiteral: name)] = value }
-        let result = try await Subprocess.run(
-            .name("timeout"),
-            arguments: Arguments(patience + words),
-            environment: .inherit.updating(variables),
-            workingDirectory: folder.map { FilePath($0) },
-            output: .string(limit: 64 << 20),
-            error: .string(limit: 16 << 20)
+        var variables = Program.inheritedEnvironment
+        for name in ["NO_COLOR", "STORE_MIGRATE_GROUPS"] { variables[name] = nil }
+        let result = try await ChildProcess.run(
+            Program(words, environment: variables.merging(environment) { _, own in own }, folder: folder),
+            outputLimit: 64 << 20,
+            errorLimit: 16 << 20,
+            within: patience
         )
-        guard case .exited(let status) = result.terminationStatus else {
-            throw Failure(words: words, status: "\(result.terminationStatus)", errors: result.standardError)
+        let errors = String(decoding: result.errors, as: UTF8.self)
+        guard case .status(let status) = result.ending else {
+            throw Failure(words: words, status: "\(result.ending)", errors: errors)
         }
-        return Run(status: status, output: result.standardOutput, errors: result.standardError)
+        return Run(status: status, output: String(decoding: result.output, as: UTF8.self), errors: errors)
     }
 }

@@ -1,15 +1,14 @@
-import CConfinement
-import Glibc
-import SystemPackage
+internal import Glibc
+internal import Synchronization
 
 /// A thread that lives as long as its work: what it starts ends with it, which no thread of a pool can promise.
-enum PlainThread {
+package enum PlainThread {
     private final class Work: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    static func start(_ body: @escaping @Sendable () -> Void) throws {
+    package static func start(_ body: @escaping @Sendable () -> Void) throws(ChildProcessError) {
         let work = Unmanaged.passRetained(Work(body))
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -30,7 +29,14 @@ enum PlainThread {
         )
         guard code == 0 else {
             work.release()
-            throw RehearsalFailure("no thread can be started (\(Errno(rawValue: code)))")
+            throw .cannotStart("a thread", errno: code)
         }
     }
+}
+
+/// A wish to stop that one thread makes and another asks for.
+final class CancellationWish: Sendable {
+    private let wish = Atomic(false)
+    var isMade: Bool { wish.load(ordering: .relaxed) }
+    func make() { wish.store(true, ordering: .relaxed) }
 }

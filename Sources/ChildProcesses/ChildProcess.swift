@@ -1,0 +1,228 @@
+internal import CConfinement
+internal import Glibc
+internal import Synchronization
+
+/// A program in a process of its own, which leads a group, is waited for by its descriptor, and is gone with this value.
+package final class ChildProcess: Sendable {
+    /// Where a stream of the program comes from or goes to.
+    package enum Stream: Sendable {
+        case null
+        /// A descriptor of this process, which stays the caller's.
+        case descriptor(Int32)
+        /// A file, made empty.
+        case file(String)
+        /// These bytes, then the end: the program can read them when it wants to, and nobody has to write them.
+        case bytes([UInt8])
+    }
+
+    /// What a wait ended with.
+    package enum Event: Sendable {
+        case ended
+        case readable
+        case late
+    }
+
+    /// How a program ended.
+    package enum Ending: Hashable, Sendable, CustomStringConvertible {
+        case status(Int32)
+        case signal(Int32)
+
+        /// Takes apart what wait(2) says, as WIFEXITED and WEXITSTATUS do.
+        init(waitStatus status: Int32) {
+            self = status & 0x7F == 0 ? .status(status >> 8 & 0xFF) : .signal(status & 0x7F)
+        }
+
+        package var description: String {
+            switch self {
+            case .status(let status): "status \(status)"
+            case .signal(let number): "signal \(number)"
+            }
+        }
+    }
+
+    /// How long the end of a killed group is waited for, in milliseconds: a disk may keep a process from ending.
+    private static let longestEnd: Int32 = 10_000
+    /// Until a child is another program it has every file open that this process has: a program that asks who else has a
+    /// file open must find no child of another thread.
+    private static let turn = Mutex(())
+
+    /// The process, and the group that it leads.
+    package let id: Int32
+    /// Readable once the process ended.
+    private let descriptor: Int32
+    private let ending = Mutex<Ending?>(nil)
+
+    /// Starts a program with these streams and no other descriptor; returns when it runs.
+    ///
+    /// Without `errors` they go where the output goes.
+    package init(
+        _ program: Program,
+        input: Stream = .null,
+        output: Stream,
+        errors: Stream? = nil
+    ) throws(ChildProcessError) {
+        id = try Self.spawn(program, [input, output] + [errors].compactMap(\.self))
+        descriptor = cconfinement_open_process(id)
+        guard descriptor != -1 else {
+            let failure = errno
+            _ = cconfinement_end_group(id, Self.longestEnd, nil)
+            throw .cannotStart(program.path, errno: failure)
+        }
+    }
+
+    deinit {
+        end()
+        close(descriptor)
+    }
+
+    /// How it ended; nil while it runs.
+    package var result: Ending? { ending.withLock { reap(&$0) } }
+
+    /// Waits until the program ends, another descriptor can be read, or the deadline passes; the kernel keeps how it ended
+    /// until ``result`` is asked for.
+    package func wait(for other: Int32? = nil, until deadline: ContinuousClock.Instant) -> Event {
+        // What was said before the end is heard first.
+        switch Self.ready(of: [other ?? -1, descriptor], until: deadline) {
+        case 0?: return .readable
+        case 1?: return .ended
+        default: return .late
+        }
+    }
+
+    /// Waits for its end; nil when the deadline passes before.
+    package func ending(until deadline: ContinuousClock.Instant) -> Ending? {
+        _ = wait(until: deadline)
+        return result
+    }
+
+    /// Sends a signal to the program alone.
+    package func signal(_ number: Int32) {
+        ending.withLock { if reap(&$0) == nil { kill(id, number) } }
+    }
+
+    /// Sends a signal to the program and to all of its group.
+    package func signalGroup(_ number: Int32) {
+        ending.withLock { if reap(&$0) == nil { kill(-id, number) } }
+    }
+
+    /// Kills the program and all that is in its group, and waits until it is gone, and each of them that is a child of ours.
+    ///
+    /// A group whose leader was waited for before is left alone: its number may be another group's by now.
+    package func end() {
+        ending.withLock { ending in
+            guard ending == nil else { return }
+            var status: Int32 = -1
+            _ = cconfinement_end_group(id, Self.longestEnd, &status)
+            if status != -1 { ending = Ending(waitStatus: status) }
+        }
+    }
+
+    /// Waits for it if it ended; the number is nobody else's until then, so that this happens under the lock alone.
+    @discardableResult
+    private func reap(_ ending: inout Ending?) -> Ending? {
+        guard ending == nil else { return ending }
+        var status: Int32 = 0
+        while true {
+            let ended = waitpid(id, &status, WNOHANG)
+            if ended == id { ending = Ending(waitStatus: status) }
+            guard ended == -1, errno == EINTR else { return ending }
+        }
+    }
+
+    /// The first of these descriptors that can be read or has come to its end; nil at the deadline.
+    ///
+    /// A negative one is not looked at.
+    package static func ready(of descriptors: [Int32], until deadline: ContinuousClock.Instant) -> Int? {
+        var looked = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        while true {
+            let (seconds, attoseconds) = max(.zero, ContinuousClock.now.duration(to: deadline)).components
+            let milliseconds = Int32(
+                clamping: seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+            )
+            let count = poll(&looked, nfds_t(looked.count), milliseconds)
+            if count > 0 { return looked.firstIndex { $0.revents != 0 } }
+            if count == 0 ? ContinuousClock.now >= deadline : errno != EINTR { return nil }
+        }
+    }
+}
+
+extension ChildProcess {
+    private static func spawn(_ program: Program, _ streams: [Stream]) throws(ChildProcessError) -> pid_t {
+        let path = program.path
+        var descriptors: [Int32] = []
+        var opened: [Int32] = []
+        defer { for descriptor in opened { close(descriptor) } }
+        for stream in streams {
+            let descriptor = open(stream)
+            guard descriptor != -1 else { throw .cannotStart(path, errno: errno) }
+            if case .descriptor = stream {} else { opened.append(descriptor) }
+            descriptors.append(descriptor)
+        }
+        let (id, failure) = withCStrings(program.words) { arguments in
+            withCStrings(program.environment.map { "\($0)=\($1)" }) { environment in
+                withCStrings([path] + [program.folder].compactMap(\.self)) { places in
+                    var description = cconfinement_program(
+                        path: places[0],
+                        arguments: arguments,
+                        environment: environment,
+                        folder: places[1],
+                        input: descriptors[0],
+                        output: descriptors[1],
+                        errors: descriptors[descriptors.count - 1],
+                        ends_with_thread: program.endsWithThread ? 1 : 0
+                    )
+                    return turn.withLock { _ in spawn(&description, program.confinement) }
+                }
+            }
+        }
+        guard id != -1 else { throw .cannotStart(path, errno: failure) }
+        return id
+    }
+
+    private static func spawn(
+        _ program: inout cconfinement_program,
+        _ confinement: ProcessConfinement?
+    ) -> (id: pid_t, errno: Int32) {
+        guard let confinement else { return (cconfinement_spawn(&program, nil), errno) }
+        var terms = cconfinement_terms(confinement)
+        return (cconfinement_spawn(&program, &terms), errno)
+    }
+
+    /// A descriptor that no other program inherits; -1 and `errno`.
+    private static func open(_ stream: Stream) -> Int32 {
+        switch stream {
+        case .null: Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
+        case .descriptor(let descriptor): descriptor
+        case .file(let path): Glibc.open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        case .bytes(let bytes): bytes.withUnsafeBytes { cconfinement_sealed_input($0.baseAddress, $0.count) }
+        }
+    }
+}
+
+extension cconfinement_terms {
+    fileprivate init(_ confinement: ProcessConfinement) {
+        self.init(
+            ruleset: confinement.ruleset,
+            filters_calls: confinement.filtersCalls ? 1 : 0,
+            user: confinement.user.map(Int64.init) ?? -1,
+            group: confinement.user.map(Int64.init) ?? -1,
+            cpu_seconds: confinement.limits.cpuSeconds,
+            memory_bytes: confinement.limits.memoryBytes,
+            processes: confinement.limits.processes,
+            descriptors: confinement.limits.descriptors
+        )
+    }
+}
+
+/// Lends a list of C strings as programs are given them, ended by a null pointer.
+private func withCStrings<R>(
+    _ texts: [String],
+    _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> R
+) -> R {
+    let pointers = texts.map { strdup($0) } + [nil]
+    defer { for pointer in pointers { free(pointer) } }
+    return pointers.withUnsafeBufferPointer { buffer in
+        guard let start = buffer.baseAddress else { preconditionFailure("the list has its end at least") }
+        return body(start)
+    }
+}

@@ -1,0 +1,74 @@
+internal import CConfinement
+internal import Glibc
+internal import Synchronization
+
+/// A pipe whose ends no other program inherits, and which are closed with it at the latest.
+package final class Pipe: Sendable {
+    private let ends: Mutex<(reading: Int32?, writing: Int32?)>
+
+    package init() throws(ChildProcessError) {
+        var ends: [Int32] = [-1, -1]
+        guard cconfinement_pipe(&ends) == 0 else { throw .cannotStart("a pipe", errno: errno) }
+        self.ends = Mutex((ends[0], ends[1]))
+    }
+
+    deinit {
+        closeReading()
+        closeWriting()
+    }
+
+    /// The end to read; -1 once it is closed.
+    package var reading: Int32 { ends.withLock { $0.reading ?? -1 } }
+
+    /// The end to write; -1 once it is closed.
+    package var writing: Int32 { ends.withLock { $0.writing ?? -1 } }
+
+    package func closeReading() {
+        ends.withLock { ends in
+            if let end = ends.reading { close(end) }
+            ends.reading = nil
+        }
+    }
+
+    package func closeWriting() {
+        ends.withLock { ends in
+            if let end = ends.writing { close(end) }
+            ends.writing = nil
+        }
+    }
+
+    /// Reads what is there, waiting for something; empty at the end, nil when the kernel refuses.
+    package func read(atMost count: Int = 65_536) -> [UInt8]? {
+        var isRefused = false
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            while true {
+                let count = Glibc.read(reading, buffer.baseAddress, buffer.count)
+                if count >= 0 {
+                    initialized = count
+                    return
+                }
+                guard errno == EINTR else {
+                    isRefused = true
+                    return
+                }
+            }
+        }
+        return isRefused ? nil : bytes
+    }
+
+    /// Writes all of it; false when nobody reads any more.
+    ///
+    /// A thread whose pipe nobody reads is sent SIGPIPE, which the caller has to ignore or to expect.
+    package func write(_ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(writing, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                return false
+            }
+        }
+        return true
+    }
+}
