@@ -1,9 +1,10 @@
-# The two commands of a fresh Debian machine with git, make and Swift: `make demo` and `make test`.
+# The two commands of a fresh Debian machine with git, make and Swift: `make demo` and `make test`. `make verify` is the
+# whole of what a continuous integration runs.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := test
-.PHONY: demo test corpus proofs proofs-in-brief report-test lint format bench soak block-recorder fuzz sanitize coverage dist install fleet \
+.PHONY: demo test verify corpus proofs proofs-in-brief report-test lint format bench soak block-recorder fuzz sanitize coverage dist install fleet \
   documentation api-check newcomer install-deps
 
 # What the build, the demonstration and the tests need: a command or a file, and the Debian package that brings it.
@@ -28,20 +29,36 @@ SWIFT_FLAGS := --explicit-target-dependency-import-check error
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 16
 SOURCES := Package.swift Sources Plugins Fixtures Tests
 
+# The seed of every test and proof that draws samples comes from the commit; 0 where there is none.
+ifndef STORE_MIGRATE_SEED
+STORE_MIGRATE_SEED := $(shell hash=$$(git rev-parse --verify --quiet HEAD) && printf %d 0x$${hash:0:8} || echo 0)
+endif
+export STORE_MIGRATE_SEED
+
 demo: install-deps
 	for product in store-migrate HabitApp HabitWidget; do \
 	  swift build -c release --static-swift-stdlib --product "$$product"; \
 	done
 	Fixtures/HabitCalendar/demo "$$(swift build -c release --static-swift-stdlib --show-bin-path)"
 
+# What a change is held to at work: the format, and all suites but those of the tier `verify`.
 test: install-deps
+	@echo "Samples are drawn with STORE_MIGRATE_SEED=$(STORE_MIGRATE_SEED)"
 	swift build --build-tests $(SWIFT_FLAGS)
 	$(MAKE) --no-print-directory lint
-	@rm -f .build/tests-swift-testing.xml; status=0; \
-	swift test --skip-build --parallel --xunit-output .build/tests.xml || status=$$?; \
+	@rm -f $(CORPUS_RECORD) .build/tests-swift-testing.xml
+	@status=0; \
+	STORE_MIGRATE_CORPUS_RECORD="$(CORPUS_RECORD)" swift test --skip-build --parallel --xunit-output .build/tests.xml \
+	  || status=$$?; \
 	$(CLOSING_LINES) || true; exit $$status
 
-CLOSING_LINES := Tests/closing-lines .build/tests-swift-testing.xml
+CORPUS_RECORD := $(CURDIR)/.build/corpus-used
+CLOSING_LINES := Tests/closing-lines .build/tests-swift-testing.xml $(CORPUS_RECORD)
+
+# What a change is held to before it lands: all suites, the proofs in brief, and reports in a browser.
+verify: export STORE_MIGRATE_TIER := verify
+verify: test proofs-in-brief report-test
+	@$(CLOSING_LINES)
 
 # The genuine stores that are public, for the tests that need such: they go to .build/corpus.
 corpus:
@@ -91,6 +108,7 @@ report-test: install-deps
 # The same without bounds, for so many hours, after the tests whose interleaving is left to chance; also on ext4, xfs and
 # btrfs, and with the power cut below them, where this is root's own machine.
 HOURS ?= 4
+soak: export STORE_MIGRATE_TIER := verify
 soak: install-deps block-recorder
 	swift build --build-tests $(SWIFT_FLAGS)
 	STORE_MIGRATE_SOAK=1 STORE_MERGE_ARCHIPELAGOS=25000 swift test --skip-build
@@ -114,13 +132,14 @@ fuzz: install-deps
 
 # The suites under the address sanitizer, and those where threads meet under the thread sanitizer, each in a build of
 # its own. Tests that preload something into the tool, hold other programs to their time or memory, or compile against
-# what was built are left to `make test`. A process for each module: the thread sanitizer breaks where all begin at once.
+# what was built are left to `make verify`. A process for each module: the thread sanitizer breaks where all begin at once.
 ADDRESS_SUITES := SafeFiles StoreFormat StoreWriting ChangeMerging ChangeRelay StoreBackup StoreFixtures \
   ManagedObjects StoreVerification StoreMigration
 THREAD_SUITES := SafeFiles StoreFormat ChangeRelay StoreBackup ManagedObjects StoreVerification StoreMigration
 
 sanitize: sanitize-address sanitize-thread
 
+sanitize-address sanitize-thread: export STORE_MIGRATE_TIER := verify
 sanitize-address: export ASAN_OPTIONS := detect_leaks=0
 sanitize-thread: export TSAN_OPTIONS := suppressions=$(CURDIR)/Tests/thread-sanitizer
 
@@ -132,6 +151,7 @@ sanitize-%: install-deps
 	done
 
 # How much of the modules that users' data depends on the tests reach, by region, in a build of its own.
+coverage: export STORE_MIGRATE_TIER := verify
 coverage: install-deps
 	swift build --build-tests $(SWIFT_FLAGS) --enable-code-coverage --scratch-path .build/coverage
 	Tests/coverage "$$(swift build --show-bin-path --scratch-path .build/coverage)" .build/coverage/profiles \

@@ -257,7 +257,7 @@ let package = Package(
             path: "Tests/FaultSupport",
             swiftSettings: strict
         ),
-        .tests("FaultTests", ["store-migrate", "proofs", "FaultSupport", "SafeFiles"]),
+        .tests("FaultTests", ["store-migrate", "proofs", "FaultSupport", "TestSupport", "SafeFiles"]),
         .executableTarget(
             name: "proofs",
             dependencies: ["store-migrate", "store-writer", "FaultSupport", "TestSupport", "SafeFiles", .arguments],

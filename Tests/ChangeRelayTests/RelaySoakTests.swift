@@ -9,7 +9,7 @@ import Testing
 /// Writers and consumers that are killed at random, in processes of their own.
 ///
 /// `STORE_MIGRATE_SOAK` is the number of notices; 100,000 takes some minutes.
-@Suite("The relay under kill -9")
+@Suite("The relay under kill -9", .verify)
 struct RelaySoakTests {
     private static let writers = 8
     private static let consumers = ["app", "widget", "watch"]

@@ -47,12 +47,12 @@ package struct Command: Sendable {
         )
     }
 
-    /// The tests of one suite, of those that were built beside this program.
+    /// All tests of one suite, of those that were built beside this program.
     package static func tests(of suite: String, environment: [String: String]) -> Command {
         Command(
             executable: buildFolder + "/store-migratePackageTests.xctest",
             arguments: ["--testing-library", "swift-testing", "--filter", suite],
-            environment: environment
+            environment: environment.merging([Tier.variable: Tier.verify.rawValue]) { _, all in all }
         )
     }
 

@@ -31,9 +31,8 @@ extension FaultSweep {
 
     /// Harms every call in every way.
     ///
-    /// Faults that a program mends by itself happen all in one run, where it does. To be killed before a call is to be
-    /// killed after the change before it, for nothing changes in between: these are one run, unless everything is tried.
-    /// So is what goes wrong from a call on, of which else one point in eight is tried, on top of the others.
+    /// Faults that a program mends by itself happen all in one run, where it does. Points that do what another one does are
+    /// left out, unless everything is tried. So is what goes wrong from a call on, of which else one point in eight is tried, on top of the others.
     package func runAll(until deadline: Deadline, isExhaustive: Bool) throws -> Summary {
         var sweep = self
         sweep.relapses = isExhaustive
@@ -53,8 +52,8 @@ extension FaultSweep {
             cover { $0.fault == fault }
         }
         if !isExhaustive {
-            let first = points.first { $0.fault == .killBefore }
-            cover { $0.fault == .killBefore && $0 != first }
+            let distinct = Set(Self.distinct(points))
+            cover { !distinct.contains($0) }
         }
         try sweep.run(points, calls: kinds.count, until: deadline, stopsAtFirst: false, &summary)
         var more = Summary()

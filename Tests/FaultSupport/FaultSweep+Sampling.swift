@@ -9,6 +9,23 @@ extension FaultSweep {
         }
     }
 
+    /// The points without those that do what another one does.
+    ///
+    /// Nothing changes between a call that changes something and the next one, so that to be killed before a call is to be
+    /// killed after the one before it. Only before the first there is none.
+    package static func distinct(_ points: [FaultPoint]) -> [FaultPoint] {
+        let first = points.first { $0.fault == .killBefore }
+        return points.filter { $0.fault != .killBefore || $0 == first }
+    }
+
+    /// One point of each fault, chosen by the seed.
+    package static func oneOfEach(_ points: [FaultPoint], seed: Int) -> [FaultPoint] {
+        Fault.all.compactMap { fault in
+            let ofFault = points.filter { $0.fault == fault }
+            return ofFault.isEmpty ? nil : ofFault[Int(UInt(bitPattern: seed) % UInt(ofFault.count))]
+        }
+    }
+
     /// Every k-th point, the seed choosing the first; spread evenly, and the same for the same seed.
     ///
     /// Each fault is thinned for itself, so that none falls through the mesh of another.

@@ -2,6 +2,7 @@ import Foundation
 import SafeFiles
 import Synchronization
 import SystemPackage
+import TestSupport
 
 /// Runs a command again and again, each time with another harm to another of its file calls, and asks an oracle each time.
 package struct FaultSweep: Sendable {
@@ -36,18 +37,15 @@ package struct FaultSweep: Sendable {
     /// Which of the points a sample takes; any number.
     package var seed: Int
 
-    package init(_ judge: any Judge, seed: Int = seedOfEnvironment) {
+    package init(_ judge: any Judge, seed: Int? = nil) {
         self.judge = judge
-        self.seed = seed
+        self.seed = seed ?? Seed.forFaults
     }
 
     /// The library that is preloaded; it is built beside the tests.
     package static var shim: String { Command.buildFolder + "/libFaultShim.so" }
     /// Set to run every point, however long it takes.
     package static var isExhaustive: Bool { ProcessInfo.processInfo.environment["STORE_MIGRATE_SOAK"] == "1" }
-    package static var seedOfEnvironment: Int {
-        ProcessInfo.processInfo.environment["STORE_MIGRATE_FAULT_SEED"].flatMap(Int.init) ?? 0
-    }
 
     private static var never: Deadline { Deadline(after: .seconds(1_000_000)) }
     var timeLimit: Duration { .seconds(300) }
@@ -69,23 +67,26 @@ package struct FaultSweep: Sendable {
         return kinds
     }
 
-    /// Runs a sample of the points, as many as `limit`, or all of them if `isExhaustive`, and says so.
+    /// Runs a sample of the points, as many as `limit`, or all of them if `isExhaustive`, and says so; in the tier `test` one
+    /// point of each fault.
     package func run(limit: Int) throws -> Summary {
-        let summary = try runSample(of: Self.isExhaustive ? .max : limit)
+        let summary = try runSample(of: Self.isExhaustive ? .max : Tier.sized(0, inVerify: limit))
         print(
             "\(judge.name): \(summary.calls) calls, \(summary.points) points,",
-            "\(summary.runs) runs\(Self.isExhaustive ? "" : " (STORE_MIGRATE_FAULT_SEED=\(seed))"),",
+            "\(summary.runs) runs\(Self.isExhaustive ? "" : " (\(Seed.variable)=\(seed))"),",
             "\(summary.harmed) harmed, \(summary.violations.count) violations"
         )
         return summary
     }
 
-    /// Runs a sample of the points, to the first violation if that is enough.
+    /// Runs a sample of the points, to the first violation if that is enough; at least one of each fault.
     package func runSample(of limit: Int, stopsAtFirst: Bool = false) throws -> Summary {
         let kinds = try count()
-        let points = Self.points(of: kinds)
+        let points = Self.isExhaustive ? Self.points(of: kinds) : Self.distinct(Self.points(of: kinds))
         var summary = Summary(calls: kinds.count, kinds: Set(kinds.compactMap(\.self)), points: points.count)
-        let sample = Self.sample(of: points, limit: limit, seed: seed)
+        let sample =
+            limit < Fault.all.count
+            ? Self.oneOfEach(points, seed: seed) : Self.sample(of: points, limit: limit, seed: seed)
         try run(sample, calls: kinds.count, until: Self.never, stopsAtFirst: stopsAtFirst, &summary)
         return summary
     }

@@ -1,7 +1,8 @@
 import FaultSupport
+import TestSupport
 import Testing
 
-@Suite("A command whose power goes at any moment", .serialized)
+@Suite("A command whose power goes at any moment", .verify, .serialized)
 struct CrashSweepTests {
     @Test("A copy that is brought to the disk and renamed survives it, one in place does not")
     func copies() throws {

@@ -1,7 +1,8 @@
 import FaultSupport
+import TestSupport
 import Testing
 
-@Suite("Descriptions with a fault at every call on their file", .serialized)
+@Suite("Descriptions with a fault at every call on their file", .sampled, .serialized)
 struct DescriptionsFaultTests {
     @Test("They are written before anything is shared, or it is told that the store is shared and they are missing")
     func descriptions() throws {

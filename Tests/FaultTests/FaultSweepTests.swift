@@ -32,6 +32,21 @@ struct FaultSweepTests {
         #expect(FaultSweep.sample(of: points, limit: points.count, seed: 9) == points)
     }
 
+    @Test("One point of each fault can be drawn, and another seed draws others")
+    func oneOfEach() {
+        let points = FaultSweep.points(of: Array(repeating: .write, count: 50) + [.lock])
+        #expect(FaultSweep.oneOfEach(points, seed: 3).map(\.fault) == Fault.all)
+        #expect(Set(FaultSweep.oneOfEach(points, seed: 3)).isDisjoint(with: FaultSweep.oneOfEach(points, seed: 4)))
+    }
+
+    @Test("A kill before a call is left out where a kill after the last change does the same")
+    func distinct() {
+        let points = FaultSweep.points(of: [.read, .write, .read, .write, .write])
+        let left = Set(points).subtracting(FaultSweep.distinct(points))
+        #expect(left.map(\.number).sorted() == [3, 4])
+        #expect(left.allSatisfy { $0.fault == .killBefore })
+    }
+
     @Test("The samples of successive seeds make up the whole")
     func coverage() {
         let points = FaultSweep.points(of: Array(repeating: .write, count: 50) + Array(repeating: .read, count: 31))

@@ -1,7 +1,8 @@
 import FaultSupport
+import TestSupport
 import Testing
 
-@Suite("What every program has to mend by itself", .serialized)
+@Suite("What every program has to mend by itself", .verify, .serialized)
 struct MendingTests {
     @Test("Calls that are interrupted, or move half of what they are to, change nothing", arguments: ["wal", "delete"])
     func mending(_ journalMode: String) throws {

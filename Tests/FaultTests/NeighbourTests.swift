@@ -1,7 +1,8 @@
 import FaultSupport
+import TestSupport
 import Testing
 
-@Suite("A member of the group who does what members may", .serialized)
+@Suite("A member of the group who does what members may", .verify, .serialized)
 struct NeighbourTests {
     @Test(
         "The old store and everything outside the container stay untouched, and the outcome is told truly",

@@ -1,7 +1,8 @@
 import FaultSupport
+import TestSupport
 import Testing
 
-@Suite("Posting and taking change notices with a fault at every file call", .serialized)
+@Suite("Posting and taking change notices with a fault at every file call", .sampled, .serialized)
 struct RelayFaultTests {
     @Test("Each notice comes, and a full disk is told as one")
     func drain() throws {

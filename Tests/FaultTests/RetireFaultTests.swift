@@ -1,12 +1,13 @@
 import FaultSupport
+import TestSupport
 import Testing
 
-@Suite("A retirement with a fault at every file call", .serialized)
+@Suite("A retirement with a fault at every file call", .sampled, .serialized)
 struct RetireFaultTests {
     @Test(
         "The old store is whole under one name or in an archive, and running it again ends it",
-        arguments: ["wal", "delete"],
-        [false, true]
+        arguments: Tier.oneOrAll(["wal", "delete"]),
+        Tier.oneOrAll([false, true])
     )
     func retire(_ journalMode: String, namesFolder: Bool) throws {
         let template = try HabitTemplate.makeCoreData(journalMode: journalMode)
@@ -16,7 +17,7 @@ struct RetireFaultTests {
             .expectSound(limit: namesFolder ? 12 : 16, calls: [.create, .write, .synchronize, .rename, .look])
     }
 
-    @Test("Whenever it is killed, the journal tells of a store that is sealed", arguments: ["wal", "delete"])
+    @Test("Whenever it is killed, the journal tells of a store that is sealed", .verify, arguments: ["wal", "delete"])
     func seal(_ journalMode: String) throws {
         let template = try HabitTemplate.makeCoreData(journalMode: journalMode)
         // What is written counts at the next synchronization at the latest.

@@ -1,12 +1,13 @@
 import FaultSupport
+import TestSupport
 import Testing
 
-@Suite("A share with a fault at every file call", .serialized)
+@Suite("A share with a fault at every file call", .sampled, .serialized)
 struct ShareFaultTests {
     @Test(
         "It ends in the same two stores, and nothing is lost or left behind",
-        arguments: ["wal", "delete"],
-        [false, true]
+        arguments: Tier.oneOrAll(["wal", "delete"]),
+        Tier.oneOrAll([false, true])
     )
     func share(_ journalMode: String, isCoreData: Bool) throws {
         let template =
@@ -15,20 +16,24 @@ struct ShareFaultTests {
         try expectSound(ShareJudge(template: template), limit: 40)
     }
 
-    @Test("The same where the old store stays writable", arguments: ["wal", "delete"])
+    @Test("The same where the old store stays writable", arguments: Tier.oneOrAll(["wal", "delete"]))
     func capture(_ journalMode: String) throws {
         let template = try HabitTemplate.makeCoreData(journalMode: journalMode)
         let judge = ShareJudge(template: template, policy: .capture)
         try expectSound(judge, limit: 20)
     }
 
-    @Test("The same where a backup is made first", arguments: ["wal", "delete"])
+    @Test("The same where a backup is made first", arguments: Tier.oneOrAll(["wal", "delete"]))
     func backup(_ journalMode: String) throws {
         let template = try HabitTemplate.makeCoreData(journalMode: journalMode)
         try expectSound(ShareJudge(template: template, backsUp: true), limit: 16)
     }
 
-    @Test("The same where a store at the new place is replaced", arguments: ["wal", "delete"], [false, true])
+    @Test(
+        "The same where a store at the new place is replaced",
+        arguments: Tier.oneOrAll(["wal", "delete"]),
+        Tier.oneOrAll([false, true])
+    )
     func replace(_ journalMode: String, isCoreData: Bool) throws {
         let template =
             try isCoreData
@@ -53,7 +58,7 @@ struct ShareFaultTests {
             .expectSound(limit: limit, calls: [.create, .write, .synchronize, .rename, .makeFolder, .lock, .look])
     }
 
-    @Test("What came of a replacement that the disk refused to commit is looked at, and not guessed")
+    @Test("What came of a replacement that the disk refused to commit is looked at, and not guessed", .verify)
     func refusedCommit() throws {
         let judge = try ShareJudge(
             template: HabitTemplate.makeCoreData(journalMode: "wal"),

@@ -2,9 +2,10 @@ import FaultSupport
 import Foundation
 import Glibc
 import SafeFiles
+import TestSupport
 import Testing
 
-@Suite("Names that are exchanged with links while they are used", .serialized)
+@Suite("Names that are exchanged with links while they are used", .verify, .serialized)
 struct SwapRaceTests {
     @Test("No call leads outside", arguments: SwapRace.all)
     func swaps(_ race: SwapRace) throws {

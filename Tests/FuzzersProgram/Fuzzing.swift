@@ -25,7 +25,7 @@ enum Fuzzing {
     static func writeSeeds(into folder: String, fixtures: String) throws {
         let root = try Directory.open(path: folder)
         let scratch = try TemporaryDirectory(prefix: "fuzz-seeds")
-        let corpus = getenv("STORE_MIGRATE_CORPUS").map { String(cString: $0) }
+        let corpus = Corpus.folder
         for target in FuzzTargets.all {
             scratch.directory.removeContents()
             let source = SeedSource(fixtures: fixtures, corpus: corpus, scratch: scratch.directory)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StoreBackup
 
-@Suite("Backups under live writers", .serialized)
+@Suite("Backups under live writers", .verify, .serialized)
 struct LiveBackupTests {
     private static let writers = 6
     /// More rounds with STORE_MIGRATE_SOAK.

@@ -7,7 +7,7 @@ import Testing
 
 @testable import StoreBackup
 
-@Suite("Backups under apps that save", .serialized)
+@Suite("Backups under apps that save", .verify, .serialized)
 struct LiveCoreDataBackupTests {
     private static let apps: Int64 = 6
     private static let saves: Int64 = 120

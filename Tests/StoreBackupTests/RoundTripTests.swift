@@ -6,7 +6,7 @@ import Testing
 
 @testable import StoreBackup
 
-@Suite("Backups of genuine stores", .enabled(if: !Corpus.isAbsent))
+@Suite("Backups of genuine stores", .genuineStores)
 struct RoundTripTests {
     /// Every store in the usual form, and each in one of the others; all in all with STORE_MIGRATE_SOAK.
     static let cases: [(String, BackupForm)] = Corpus.stores.enumerated()
@@ -45,9 +45,14 @@ struct RoundTripTests {
         #expect(unpacked.manifest.members.count == files.count + 1)
     }
 
-    @Test("Other programs read it", arguments: BackupForm.all, ["objcio-moody-2", "wibosco-wal"])
+    @Test(
+        "Other programs read it",
+        .genuineStores("objcio-moody-2", "wibosco-wal"),
+        arguments: BackupForm.all,
+        ["objcio-moody-2", "wibosco-wal"]
+    )
     func foreignReaders(form: BackupForm, folder: String) throws {
-        let store = try #require(Corpus.stores.first { $0.hasPrefix(folder + "/") })
+        let store = try #require(Corpus.store(in: folder))
         let world = try BackupWorld()
         let location = try Corpus.copy(store, into: world.stores)
         let archive = try world.make(location.name, form: form)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A strategy of somebody who has this package as a dependency and nothing else of it.
-@Suite("A strategy by a stranger")
+@Suite("A strategy by a stranger", .verify)
 struct StrangersStrategyTests {
     private static let strategy = """
         import StoreStrategies

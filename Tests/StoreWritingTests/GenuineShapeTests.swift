@@ -1,5 +1,6 @@
 import StoreFormat
 import StoreWriting
+import TestSupport
 import Testing
 
 /// Compares name by name; differences that have an explanation are passed over.
@@ -10,7 +11,7 @@ import Testing
 /// - a store in which the kept model is not the one of its tables (one carries another version's).
 @Suite(
     "The shape of new stores, compared with genuine ones",
-    .enabled(if: !GenuineStores.names.isEmpty, "the genuine stores are not at hand")
+    .genuineStores
 )
 struct GenuineShapeTests {
     private struct Genuine: Sendable {
@@ -35,11 +36,11 @@ struct GenuineShapeTests {
         }
 
         static func read(_ store: String) throws -> Genuine? {
-            try GenuineStores.withCopy(store) { try Genuine($0) }
+            try Corpus.withCopy(store) { try Genuine($0) }
         }
     }
 
-    @Test("Entity tables have the genuine columns in the genuine order", arguments: GenuineStores.names)
+    @Test("Entity tables have the genuine columns in the genuine order", arguments: Corpus.stores)
     func entityTables(_ store: String) throws {
         guard let genuine = try Genuine.read(store) else { return }
         #expect(genuine.shape.numbering.names == genuine.entities)
@@ -52,7 +53,7 @@ struct GenuineShapeTests {
         }
     }
 
-    @Test("Join tables have the genuine names and columns, on whichever side", arguments: GenuineStores.names)
+    @Test("Join tables have the genuine names and columns, on whichever side", arguments: Corpus.stores)
     func joinTables(_ store: String) throws {
         guard let genuine = try Genuine.read(store) else { return }
         let known = Set(genuine.shape.tables.map(\.name))
@@ -67,7 +68,7 @@ struct GenuineShapeTests {
         #expect(unknown.count == genuine.shape.tables.filter { genuine.schema.table(named: $0.name) == nil }.count)
     }
 
-    @Test("Indexes of entity tables are made by the genuine statements", arguments: GenuineStores.names)
+    @Test("Indexes of entity tables are made by the genuine statements", arguments: Corpus.stores)
     func indexes(_ store: String) throws {
         guard let genuine = try Genuine.read(store), (genuine.metadata.frameworkVersion ?? 0) >= 850 else { return }
         let special = Set(
@@ -85,7 +86,7 @@ struct GenuineShapeTests {
         #expect(Set(mine.map(\.sql)) == Set(theirs))
     }
 
-    @Test("Triggers of derived attributes are made by the genuine statements", arguments: GenuineStores.names)
+    @Test("Triggers of derived attributes are made by the genuine statements", arguments: Corpus.stores)
     func triggers(_ store: String) throws {
         guard let genuine = try Genuine.read(store) else { return }
         let theirs = genuine.schema.triggers.filter { $0.name.hasPrefix("Z_DA_") }.map(\.sql)
@@ -93,16 +94,16 @@ struct GenuineShapeTests {
         #expect(genuine.shape.unmaintained == [])
     }
 
-    @Test("A model written by us is read back as the genuine one was", arguments: GenuineStores.names)
+    @Test("A model written by us is read back as the genuine one was", arguments: Corpus.stores)
     func modelCache(_ store: String) throws {
         guard let genuine = try Genuine.read(store) else { return }
         let model = genuine.shape.model
         #expect(try ManagedObjectModel(modelCache: ModelCacheWriter.bytes(of: model)) == model)
     }
 
-    @Test("Metadata written by us is read back value for value", arguments: GenuineStores.names)
+    @Test("Metadata written by us is read back value for value", arguments: Corpus.stores)
     func metadata(_ store: String) throws {
-        guard let metadata = try GenuineStores.withCopy(store, { try StoreMetadata(reading: $0) }) else { return }
+        guard let metadata = try Corpus.withCopy(store, { try StoreMetadata(reading: $0) }) else { return }
         let bytes = PropertyListWriter.bytes(of: .dictionary(metadata.values))
         #expect(try PropertyListReader.value(from: bytes) == .dictionary(metadata.values))
         if let recorded = metadata.recordedModelDigest {

@@ -5,7 +5,7 @@ import StoreWriting
 import TestSupport
 import Testing
 
-@Suite("Writing genuine stores", .disabled(if: Corpus.isAbsent, "no genuine stores at hand"))
+@Suite("Writing genuine stores", .genuineStores)
 struct GenuineWritingTests {
     @Test("Objects of every entity come, change, move and go, and the store stays as sound", arguments: Corpus.stores)
     func everyEntity(_ store: String) throws {

@@ -60,7 +60,10 @@ struct RowWriterPropertyTests {
         EntityDescription(name: "Mark"),
     ])
 
-    @Test("The store holds what the simplest model of it says, and its history counts every version", arguments: 0..<24)
+    @Test(
+        "The store holds what the simplest model of it says, and its history counts every version",
+        arguments: Seed.several(24)
+    )
     func random(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let store = try NewStore(Self.model, tracksHistory: true)

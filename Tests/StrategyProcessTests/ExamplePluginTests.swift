@@ -1,11 +1,12 @@
 import FoundationEssentials
 import StoreMigrationTesting
 import StoreStrategies
+import TestSupport
 import Testing
 
 @testable import StrategyProcess
 
-@Suite("The example plugins", .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
+@Suite("The example plugins", .verify, .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
 struct ExamplePluginTests {
     private let folder: PluginFolder
 

@@ -9,7 +9,7 @@ import Testing
 @testable import StrategyProcess
 
 /// One after the other: what one of them uses up, another may need.
-@Suite("Plugins that mean no good", .serialized, .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
+@Suite("Plugins that mean no good", .verify, .serialized, .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
 struct HostilePluginTests {
     private let folder: PluginFolder
     /// A number of seconds that nobody else on this machine sleeps.

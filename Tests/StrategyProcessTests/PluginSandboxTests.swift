@@ -6,7 +6,7 @@ import Testing
 
 @testable import StrategyProcess
 
-@Suite("What a plugin is kept from, and by what", .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
+@Suite("What a plugin is kept from, and by what", .verify, .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
 struct PluginSandboxTests {
     private static let rest: Set<String> = ["and", "that", "is", "all"]
     /// What the kernel's first version of Landlock keeps a program from.

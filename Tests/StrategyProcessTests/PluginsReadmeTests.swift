@@ -1,10 +1,11 @@
 import FoundationEssentials
 import StoreStrategies
+import TestSupport
 import Testing
 
 @testable import StrategyProcess
 
-@Suite("What Plugins/README.md says", .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
+@Suite("What Plugins/README.md says", .verify, .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
 struct PluginsReadmeTests {
     private static let folder =
         "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Plugins/"

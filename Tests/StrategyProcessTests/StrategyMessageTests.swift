@@ -1,5 +1,6 @@
 import FoundationEssentials
 import StoreStrategies
+import TestSupport
 import Testing
 
 @testable import StrategyProcess
@@ -46,7 +47,7 @@ struct StrategyMessageTests {
         #expect(told.options.isEmpty && !told.isOrderIndependent)
     }
 
-    @Test("Whatever comes is read or refused, and what is read can be written", arguments: UInt64(1)...4)
+    @Test("Whatever comes is read or refused, and what is read can be written", arguments: Seed.several(4))
     func damaged(_ seed: UInt64) throws {
         var generator = Generator(state: seed)
         let answers = try Self.lines("conversation.txt").filter { !$0.isQuestion }.map(\.bytes)

@@ -1,14 +1,21 @@
-import FoundationEssentials
 import Glibc
 import SafeFiles
 package import StoreFormat
+package import Testing
 
-/// The genuine stores, where they are at hand: `$STORE_MIGRATE_CORPUS`, else `../shared/corpus` beside the package.
+/// The genuine stores: in `$STORE_MIGRATE_CORPUS`, else in `../shared/corpus` beside the package, else in `.build/corpus`,
+/// where `make corpus` puts them.
 package enum Corpus {
+    /// The variable that names the folder.
+    package static let variable = "STORE_MIGRATE_CORPUS"
+    /// The variable that names the file in which the used stores are noted, one a line.
+    package static let record = "STORE_MIGRATE_CORPUS_RECORD"
+
     package static let folder: String? = {
-        let package = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        let path = getenv("STORE_MIGRATE_CORPUS").map { String(cString: $0) } ?? "/" + package + "/../shared/corpus"
-        return (try? Directory.open(path: path))?.path
+        let package = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        let named = getenv(variable).map { [String(cString: $0)] }
+        return (named ?? [package + "/../shared/corpus", package + "/.build/corpus"])
+            .lazy.compactMap { (try? Directory.open(path: $0))?.path }.first
     }()
 
     /// Every store found, as `<folder>/<name>`; a store is what bears the header and is no sidecar.
@@ -20,14 +27,29 @@ package enum Corpus {
             } ?? []
     }()
 
-    package static let isAbsent: Bool = stores.isEmpty
+    /// The store in a folder of the corpus, if it is at hand.
+    package static func store(in folder: String) -> String? { stores.first { $0.hasPrefix(folder + "/") } }
+
+    /// The whole path of a store's folder, and the name of its main file; the store counts as used.
+    package static func location(of store: String) -> StoreLocation {
+        note(store)
+        let parts = store.split(separator: "/").map(String.init)
+        return StoreLocation(folder: (folder ?? "") + "/" + parts[0], name: parts[1])
+    }
 
     /// Copies a store's whole folder into a scratch folder, for no store of the corpus is ever opened in place.
     package static func copy(_ store: String, into scratch: ScratchFolder) throws -> StoreLocation {
-        let parts = store.split(separator: "/")
-        let source = try Directory.open(path: (folder ?? "") + "/" + parts[0])
-        try copy(source, to: scratch.directory)
-        return scratch.location(String(parts[1]))
+        let location = location(of: store)
+        try copy(Directory.open(path: location.folder), to: scratch.directory)
+        return scratch.location(location.name)
+    }
+
+    /// Lends a connection to a private copy of a store.
+    package static func withCopy<R>(_ store: String, _ body: (StoreConnection) throws -> R) throws -> R {
+        let scratch = try ScratchFolder()
+        return try withExtendedLifetime(scratch) {
+            try body(StoreConnection(copy(store, into: scratch), access: .privateCopy))
+        }
     }
 
     private static func copy(_ source: Directory, to destination: Directory) throws {
@@ -40,5 +62,30 @@ package enum Corpus {
                 try file.close()
             }
         }
+    }
+
+    /// Appends a line to the record of the used stores, in one call, as other tests do at the same time.
+    private static func note(_ store: String) {
+        guard let path = getenv(record) else { return }
+        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
+        guard file >= 0 else { return }
+        defer { close(file) }
+        let line = Array((store + "\n").utf8)
+        _ = write(file, line, line.count)
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Skips a suite or test where no genuine stores are at hand.
+    package static var genuineStores: Self {
+        .enabled(if: !Corpus.stores.isEmpty, "needs genuine stores: run `make corpus`")
+    }
+
+    /// Skips a test where the genuine stores of these folders are not at hand.
+    package static func genuineStores(_ folders: String...) -> Self {
+        .enabled(
+            if: folders.allSatisfy { Corpus.store(in: $0) != nil },
+            "needs the genuine stores \(folders.joined(separator: ", ")): run `make corpus`"
+        )
     }
 }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `swift package rehearse-upgrades` in a package that has this one as a dependency.
-@Suite("The SwiftPM command")
+@Suite("The SwiftPM command", .verify)
 struct RehearseCommandTests {
     private static let package = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The genuine stores are Core Data's; without the table that says so they are tables like any others.
-@Suite("Merging the tables of genuine stores", .disabled(if: Corpus.isAbsent, "no corpus is at hand"))
+@Suite("Merging the tables of genuine stores", .genuineStores)
 struct PlainCorpusTests {
     private static func open(_ name: String, in folder: ScratchFolder) throws -> StoreConnection {
         let location = try Corpus.copy(name, into: folder)

@@ -3,7 +3,7 @@ import StoreFormat
 import TestSupport
 import Testing
 
-@Suite("Merging random databases")
+@Suite("Merging random databases", .sampled)
 struct PlainMergePropertyTests {
     private static let schema = """
         CREATE TABLE kind (name TEXT PRIMARY KEY, hue INTEGER) WITHOUT ROWID;

@@ -4,7 +4,7 @@ import StoreWriting
 import TestSupport
 import Testing
 
-@Suite("Merging random stores")
+@Suite("Merging random stores", .sampled)
 struct StoreMergePropertyTests {
     @Test("The merged store holds what a plain merge in memory says", arguments: RandomTriples.seeds)
     func random(_ seed: UInt64) throws {

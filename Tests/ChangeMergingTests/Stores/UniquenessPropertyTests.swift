@@ -4,7 +4,7 @@ import StoreWriting
 import TestSupport
 import Testing
 
-@Suite("Merging random stores with unique values")
+@Suite("Merging random stores with unique values", .sampled)
 struct UniquenessPropertyTests {
     private static let model = ManagedObjectModel(entities: [
         EntityDescription(

@@ -49,7 +49,7 @@ struct ManagedUndoTests {
 
     @Test(
         "Random merges are taken back: objects and relationships are as before, versions and history go on",
-        arguments: 0..<24 as Range<UInt64>
+        arguments: Seed.several(24)
     )
     func random(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)

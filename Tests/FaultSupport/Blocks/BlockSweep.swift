@@ -1,5 +1,6 @@
 import Foundation
 package import SafeFiles
+import TestSupport
 
 /// Runs a command on a file system on a recorded disk, takes the power away in any moment of it, and asks its judge what
 /// the file system makes of the disk; inside a private machine only.
@@ -28,7 +29,7 @@ package struct BlockSweep: Sendable {
 
     package let judge: any Judge
     package let fileSystem: BlockFileSystem
-    package var seed = 0
+    package var seed = Seed.forFaults
     /// No state is begun after it.
     package var deadline = Deadline(after: .seconds(3600))
     /// Ends with the first violation.

@@ -1,6 +1,7 @@
 import Foundation
 package import SafeFiles
 import Synchronization
+import TestSupport
 
 /// Runs a command, takes the power away in every moment of it, and asks its judge what came of the disk.
 package struct CrashSweep: Sendable {
@@ -32,7 +33,7 @@ package struct CrashSweep: Sendable {
     package let judge: any Judge
     /// An `fsync` that does nothing, counted among the operations that bring something to the disk.
     package var brokenSynchronization: Int?
-    package var seed = 0
+    package var seed = Seed.forFaults
     /// No state is begun after it.
     package var deadline = Deadline(after: .seconds(3600))
     /// Ends with the first violation.

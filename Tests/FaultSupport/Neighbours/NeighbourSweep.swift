@@ -45,7 +45,7 @@ package struct NeighbourSweep: Sendable {
 
     package let judge: any NeighbourJudge
     package let other: StoreTemplate
-    package var seed = 0
+    package var seed = Seed.forFaults
     package var deadline = Deadline(after: .seconds(3600))
     package var stopsAtFirst = false
     /// The one case to be tried: as a violation said it, the number of the call, a blank, and the act.

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite("Objects stay in their context, and the compiler sees to it")
+@Suite("Objects stay in their context, and the compiler sees to it", .verify)
 struct ConfinementTests {
     private static let head = "import ManagedObjects\n\n"
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The history that the runtime writes into genuine stores, beside the history that Core Data wrote into them.
-@Suite("History among genuine history", .disabled(if: Corpus.isAbsent, "no genuine stores"))
+@Suite("History among genuine history", .genuineStores)
 struct GenuineHistoryTests {
     /// The stores that hold transactions and changes of Core Data's own.
     private static let stores = Corpus.stores.filter { store in

@@ -9,7 +9,7 @@ struct PredicateAgreementTests {
     private static let predicatesPerStore = 400
     private static let predicatesPerContext = 150
 
-    @Test("whatever it is and whatever the rows are", arguments: 1...12 as ClosedRange<UInt64>)
+    @Test("whatever it is and whatever the rows are", arguments: Seed.several(12))
     func agreement(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let menagerie = try Menagerie(using: &generator)
@@ -30,7 +30,7 @@ struct PredicateAgreementTests {
         #expect(matched > Self.predicatesPerStore / 3)
     }
 
-    @Test("for the objects of a context too", arguments: 21...24 as ClosedRange<UInt64>)
+    @Test("for the objects of a context too", arguments: Seed.several(4))
     func contexts(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let menagerie = try Menagerie(using: &generator, count: 12)

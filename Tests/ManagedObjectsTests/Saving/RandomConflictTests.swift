@@ -12,7 +12,7 @@ struct RandomConflictTests {
     @Test(
         "every save goes through, and in the end both contexts show what is stored, and the store is sound",
         arguments: policies,
-        (1...25).map { UInt64($0) }
+        Seed.several(25)
     )
     func converge(_ policy: MergePolicy, _ seed: UInt64) throws {
         let stack = try SiblingStack(Library.model, tracksHistory: true)
@@ -40,7 +40,7 @@ struct RandomConflictTests {
             if Int.random(in: 0..<8, using: &generator) == 0 { try merge(index) }
             let choices = (0..<6).map { _ in Int.random(in: 0..<1000, using: &generator) }
             try contexts[index]
-                .performAndWait { try RandomEdit(choices, serial: Int(seed) * 1000 + step).perform(in: $0) }
+                .performAndWait { try RandomEdit(choices, serial: step).perform(in: $0) }
         }
         for index in [0, 1, 0, 1] {
             try contexts[index].performAndWait { try $0.save() }

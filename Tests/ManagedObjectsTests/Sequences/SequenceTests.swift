@@ -1,24 +1,27 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 /// Ten thousand short sequences, each from its own seed; a hundred thousand with `STORE_MIGRATE_SOAK`.
 ///
 /// `STORE_MIGRATE_SEEDS=4711`, or `=4700-4711` for all that went before in the same store, repeats what failed.
-@Suite("Random sequences of changes and merges")
+@Suite("Random sequences of changes and merges", .sampled)
 struct SequenceTests {
     private static let count: UInt64 =
-        ProcessInfo.processInfo.environment["STORE_MIGRATE_SOAK"] == nil ? 10_000 : 100_000
+        ProcessInfo.processInfo.environment["STORE_MIGRATE_SOAK"] == nil ? Tier.sized(500, inVerify: 10_000) : 100_000
     private static let perStore: UInt64 = 250
 
-    private static let longSeeds: ClosedRange<UInt64> =
-        ProcessInfo.processInfo.environment["STORE_MIGRATE_SOAK"] == nil ? 1...12 : 1...400
+    private static let longSeeds = Seed.several(
+        ProcessInfo.processInfo.environment["STORE_MIGRATE_SOAK"] == nil ? Tier.sized(1, inVerify: 12) : 400
+    )
 
     private static let ranges: [ClosedRange<UInt64>] = {
         if let asked = ProcessInfo.processInfo.environment["STORE_MIGRATE_SEEDS"] {
             let ends = asked.split(separator: "-").compactMap { UInt64($0) }
             if let first = ends.first, let last = ends.last, first <= last { return [first...last] }
         }
-        return stride(from: 1, through: count, by: Int(perStore)).map { $0...($0 + perStore - 1) }
+        let first = Seed.several(1)[0]
+        return stride(from: first, to: first + count, by: Int(perStore)).map { $0...($0 + perStore - 1) }
     }()
 
     @Test(

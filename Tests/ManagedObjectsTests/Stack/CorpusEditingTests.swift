@@ -5,7 +5,7 @@ import StoreStrategies
 import TestSupport
 import Testing
 
-@Suite("Editing genuine stores through the runtime", .disabled(if: Corpus.isAbsent, "no genuine stores at hand"))
+@Suite("Editing genuine stores through the runtime", .genuineStores)
 struct CorpusEditingTests {
     @Test("an object of every entity is inserted, changed, led elsewhere and deleted", arguments: Corpus.stores)
     func everyEntity(_ store: String) throws {

@@ -9,7 +9,7 @@ import Testing
 struct CorpusReadingTests {
     @Test(
         "every value and every relationship of every object is what the tables say",
-        .disabled(if: Corpus.isAbsent, "the genuine stores are not at hand"),
+        .genuineStores,
         arguments: Corpus.stores
     )
     func everything(_ store: String) throws {

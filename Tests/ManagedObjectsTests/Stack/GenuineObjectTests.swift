@@ -7,7 +7,7 @@ import Testing
 
 /// One object after the other of genuine stores is edited, and every table is read before and after by a reader that knows
 /// nothing of Core Data.
-@Suite("Editing genuine objects changes these rows and no others", .disabled(if: Corpus.isAbsent, "no genuine stores"))
+@Suite("Editing genuine objects changes these rows and no others", .genuineStores)
 struct GenuineObjectTests {
     private static let kinds: [RowExpectation.Kind] = [.attribute, .toOne, .addition, .insertion, .deletion]
 

@@ -6,7 +6,7 @@ import Testing
 struct CorpusHistoryTests {
     @Test(
         "says which properties changed",
-        .enabled(if: Corpus.stores.contains("photos-13.5-empty/Photos.sqlite"), "the corpus is not at hand")
+        .genuineStores("photos-13.5-empty")
     )
     func photos() throws {
         let scratch = try ScratchFolder()

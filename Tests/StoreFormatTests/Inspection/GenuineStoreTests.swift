@@ -5,7 +5,7 @@ import Testing
 
 @Suite(
     "Genuine stores",
-    .enabled(if: !Corpus.isAbsent, "there is no corpus; set STORE_MIGRATE_CORPUS to have these run")
+    .genuineStores
 )
 struct GenuineStoreTests {
     @Test("An inspection leaves every byte as it was and no file behind", arguments: Corpus.stores)

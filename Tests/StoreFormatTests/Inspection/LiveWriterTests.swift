@@ -6,6 +6,7 @@ import Testing
 
 @Suite(
     "Stores that another process has open",
+    .verify,
     .enabled(if: SQLiteShell.isPresent, "there is no sqlite3 to be the writer")
 )
 struct LiveWriterTests {

@@ -88,7 +88,7 @@ struct AttributeValueTests {
         }
     }
 
-    @Test("of every genuine store is read, and stored again as it lies there", arguments: Corpus.stores)
+    @Test("of every genuine store is read, and stored again as it lies there", .genuineStores, arguments: Corpus.stores)
     func corpus(store: String) throws {
         let scratch = try ScratchFolder()
         let connection = try StoreConnection(Corpus.copy(store, into: scratch), access: .privateCopy)

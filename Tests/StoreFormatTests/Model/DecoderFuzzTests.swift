@@ -17,7 +17,7 @@ struct DecoderFuzzTests {
         .utf8
     )
 
-    @Test("property lists and model archives", arguments: UInt64(1)...8)
+    @Test("property lists and model archives", arguments: Seed.several(8))
     func archives(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var decoded = 0
@@ -36,7 +36,7 @@ struct DecoderFuzzTests {
         #expect(decoded > 10 && refused > 10)
     }
 
-    @Test("XML property lists and compressed caches", arguments: UInt64(1)...4)
+    @Test("XML property lists and compressed caches", arguments: Seed.several(4))
     func texts(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var decoded = 0
@@ -47,7 +47,7 @@ struct DecoderFuzzTests {
         #expect(decoded > 10)
     }
 
-    @Test("bitmaps and object URIs", arguments: UInt64(1)...4)
+    @Test("bitmaps and object URIs", arguments: Seed.several(4))
     func bitmaps(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<1000 {
@@ -71,7 +71,7 @@ struct DecoderFuzzTests {
         }
     }
 
-    @Test("layouts of damaged models over damaged tables", arguments: UInt64(1)...4)
+    @Test("layouts of damaged models over damaged tables", arguments: Seed.several(4))
     func layouts(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let names = ["Habit", "Goal", "Streak", "A", "Z", "", "Ümläut", "1"]

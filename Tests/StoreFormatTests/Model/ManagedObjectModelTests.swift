@@ -4,7 +4,11 @@ import Testing
 
 @Suite("Model caches decode")
 struct ManagedObjectModelTests {
-    @Test("every corpus store that has a model cache, and its hashes recompute", arguments: Corpus.stores)
+    @Test(
+        "every corpus store that has a model cache, and its hashes recompute",
+        .genuineStores,
+        arguments: Corpus.stores
+    )
     func corpus(store: String) throws {
         let scratch = try ScratchFolder()
         let connection = try StoreConnection(Corpus.copy(store, into: scratch), access: .privateCopy)

@@ -242,9 +242,9 @@ struct ModelFileTests {
         )
     }
 
-    @Test("A damaged document never traps", arguments: 0..<200)
-    func damaged(_ seed: Int) throws {
-        var generator = SeededGenerator(seed: UInt64(seed))
+    @Test("A damaged document never traps", arguments: Seed.several(200))
+    func damaged(_ seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
         var bytes = Array(Self.document.utf8)
         for _ in 0...Int.random(in: 0..<4, using: &generator) {
             let place = Int.random(in: 0..<bytes.count, using: &generator)

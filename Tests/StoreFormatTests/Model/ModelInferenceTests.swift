@@ -4,7 +4,11 @@ import Testing
 
 @Suite("A model is inferred from the tables")
 struct ModelInferenceTests {
-    @Test("of every corpus store: types and join tables agree with the model cache", arguments: Corpus.stores)
+    @Test(
+        "of every corpus store: types and join tables agree with the model cache",
+        .genuineStores,
+        arguments: Corpus.stores
+    )
     func corpus(store: String) throws {
         let scratch = try ScratchFolder()
         let connection = try StoreConnection(Corpus.copy(store, into: scratch), access: .privateCopy)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The layout of a store is found")
 struct StoreLayoutTests {
-    @Test("on every corpus store, with nothing left unresolved", arguments: Corpus.stores)
+    @Test("on every corpus store, with nothing left unresolved", .genuineStores, arguments: Corpus.stores)
     func corpus(store: String) throws {
         let scratch = try ScratchFolder()
         let connection = try StoreConnection(Corpus.copy(store, into: scratch), access: .privateCopy)

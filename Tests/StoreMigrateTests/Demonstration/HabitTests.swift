@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// An app and its widget, two programs that know nothing of the package but its public face.
-@Suite("The app and its widget")
+@Suite("The app and its widget", .verify)
 struct HabitTests {
     private static let habit = "0B5C9E1A-6D3F-4E7B-9A21-5C8D2F4E6A70"
     private static let today = ["--today", "2026-11-15"]

@@ -1,9 +1,10 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import Yams
 
 /// The recipes of Fixtures/Deployment, each with its own command line as it stands there.
-@Suite("Recipes for services, pods and arrays")
+@Suite("Recipes for services, pods and arrays", .verify)
 struct DeploymentRecipesTests {
     private let scratch: Scratch
     private let environment: [String: String]

@@ -1,7 +1,8 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
-@Suite("Fleets of stores")
+@Suite("Fleets of stores", .verify)
 struct FleetTests {
     private static let program = Tool.package + "/Fixtures/Deployment/share-fleet"
     /// GNU parallel and ps, of which `make fleet` sees to it that they are there.

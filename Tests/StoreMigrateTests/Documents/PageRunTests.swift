@@ -1,8 +1,9 @@
 import FoundationEssentials
 import SystemPackage
+import TestSupport
 import Testing
 
-@Suite("The commands that people read")
+@Suite("The commands that people read", .verify)
 struct PageRunTests {
     /// What stands in for programs that a page names and the build does not need: each hands on what it reads.
     private static let strangers = ["age": "cat ${3:+\"$4\"}", "restic": "cat >/dev/null"]

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Yams
 
-@Suite("What people read is so")
+@Suite("What people read is so", .sampled)
 struct PagesTests {
     /// What is written behind a fence, and who holds what is behind it to be true.
     private static let kinds: [String: String] = [
@@ -25,7 +25,7 @@ struct PagesTests {
         }
     }
 
-    @Test("Everything in Swift compiles against what is public")
+    @Test("Everything in Swift compiles against what is public", .verify)
     func swift() throws {
         let compiler = try #require(SwiftCompiler())
         var sources: [String: String] = [:]

@@ -1,16 +1,20 @@
 import FoundationEssentials
+import StoreFormat
+import TestSupport
 import Testing
 
 @Suite(
     "Genuine Core Data stores, end to end",
-    .enabled(if: !Corpus.stores.isEmpty, "no corpus lies beside the package")
+    .verify,
+    .genuineStores
 )
 struct CorpusTests {
     @Test(
         "Each is shared, equals its source read without us, and stays as it was but for the fence",
         arguments: Corpus.stores
     )
-    func share(_ store: Corpus.Store) async throws {
+    func share(_ genuine: String) async throws {
+        let store = Corpus.location(of: genuine)
         let scratch = try Scratch()
         // Three copies: one is shared, one is read by sqlite3 with its log, and one shows what the files were.
         for copy in ["old", "pristine"] { try copyOf(store, as: copy, in: scratch) }
@@ -48,7 +52,7 @@ struct CorpusTests {
     }
 
     /// Copies the store's folder, made writable.
-    private func copyOf(_ store: Corpus.Store, as name: String, in scratch: Scratch) throws {
+    private func copyOf(_ store: StoreLocation, as name: String, in scratch: Scratch) throws {
         let folder = try scratch.copy(store.folder, as: name)
         for item in [""] + (try FileManager.default.subpathsOfDirectory(atPath: folder)) {
             let path = folder + "/" + item

@@ -1,4 +1,6 @@
 import FoundationEssentials
+import StoreFormat
+import TestSupport
 import Testing
 
 @Suite("fetch")
@@ -121,8 +123,9 @@ struct FetchTests {
         #expect(try await Tool.run(["fetch", scratch.path("none"), "Habit"]).status == 10)
     }
 
-    @Test("Every object of every genuine store can be fetched", arguments: Corpus.stores)
-    func corpus(_ store: Corpus.Store) async throws {
+    @Test("Every object of every genuine store can be fetched", .genuineStores, arguments: Corpus.stores)
+    func corpus(_ genuine: String) async throws {
+        let store = Corpus.location(of: genuine)
         let scratch = try Scratch()
         let path = try scratch.copy(store.folder, as: "copy") + "/" + store.name
         let inspected = try Grammar().check(try await Tool.run(["inspect", path, "--json"]))

@@ -3,6 +3,7 @@ import ManagedObjects
 import SafeFiles
 import StoreFormat
 import StoreStrategies
+import TestSupport
 import Testing
 
 @Suite("history and history prune")
@@ -209,8 +210,9 @@ struct HistoryVerbTests {
         #expect(try scratch.fingerprint(withFolderTimes: false) == before)
     }
 
-    @Test("The history of every genuine store is told whole", arguments: Corpus.stores)
-    func corpus(_ store: Corpus.Store) async throws {
+    @Test("The history of every genuine store is told whole", .genuineStores, arguments: Corpus.stores)
+    func corpus(_ genuine: String) async throws {
+        let store = Corpus.location(of: genuine)
         let scratch = try Scratch()
         let path = try scratch.copy(store.folder, as: "copy") + "/" + store.name
         let before = try scratch.fingerprint()

@@ -3,7 +3,7 @@ import StrategyProcess
 import TestSupport
 import Testing
 
-@Suite("Plugins in a share", .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
+@Suite("Plugins in a share", .verify, .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
 struct PluginTests {
     private let scratch: Scratch
     private let old: String

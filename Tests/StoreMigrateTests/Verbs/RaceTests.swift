@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("Runs that race", .serialized)
+@Suite("Runs that race", .verify, .serialized)
 struct RaceTests {
     private let scratch: Scratch
 

@@ -1,15 +1,19 @@
 import FoundationEssentials
+import StoreFormat
+import TestSupport
 import Testing
 
 @Suite(
     "Strategies on genuine stores, read back without us",
-    .enabled(if: !Corpus.stores.isEmpty, "no corpus lies beside the package")
+    .verify,
+    .genuineStores
 )
 struct ShareStrategiesTests {
     private static let historyTables = ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
 
     @Test("A rollback journal is in the header, and the rows are the same", arguments: Corpus.stores)
-    func rollbackJournal(_ store: Corpus.Store) async throws {
+    func rollbackJournal(_ genuine: String) async throws {
+        let store = Corpus.location(of: genuine)
         let scratch = try Scratch()
         for copy in ["old", "pristine"] { try scratch.copyOf(store, as: copy) }
         let new = try scratch.folder("new") + "/" + store.name
@@ -24,7 +28,8 @@ struct ShareStrategiesTests {
         "Log, history, mode and group are as described, and nothing else changes, a second run included",
         arguments: Corpus.stores
     )
-    func everything(_ store: Corpus.Store) async throws {
+    func everything(_ genuine: String) async throws {
+        let store = Corpus.location(of: genuine)
         let scratch = try Scratch()
         for copy in ["old", "pristine"] { try scratch.copyOf(store, as: copy) }
         let (old, new) = (scratch.path("old/" + store.name), try scratch.folder("new") + "/" + store.name)
@@ -103,7 +108,7 @@ struct ShareStrategiesTests {
 
 extension Scratch {
     /// Copies a store's folder, made writable.
-    fileprivate func copyOf(_ store: Corpus.Store, as name: String) throws {
+    fileprivate func copyOf(_ store: StoreLocation, as name: String) throws {
         let folder = try copy(store.folder, as: name)
         for item in [""] + (try FileManager.default.subpathsOfDirectory(atPath: folder)) {
             let path = folder + "/" + item

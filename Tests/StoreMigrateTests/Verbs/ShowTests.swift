@@ -1,4 +1,6 @@
 import FoundationEssentials
+import StoreFormat
+import TestSupport
 import Testing
 
 @Suite("inspect --show")
@@ -80,8 +82,9 @@ struct ShowTests {
         #expect(wrong.errors.contains("graph"))
     }
 
-    @Test("Model and graph of every genuine store can be shown", arguments: Corpus.stores)
-    func corpus(_ store: Corpus.Store) async throws {
+    @Test("Model and graph of every genuine store can be shown", .genuineStores, arguments: Corpus.stores)
+    func corpus(_ genuine: String) async throws {
+        let store = Corpus.location(of: genuine)
         let scratch = try Scratch()
         let path = try scratch.copy(store.folder, as: "copy") + "/" + store.name
         let before = try scratch.fingerprint()

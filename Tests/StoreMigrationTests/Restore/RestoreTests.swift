@@ -167,16 +167,16 @@ struct RestoreTests {
         #expect(try places.digest(of: places.oldStore) == before)
     }
 
-    @Test("Another store is replaced only when that was said", .enabled(if: !Corpus.isAbsent))
+    @Test("Another store is replaced only when that was said", .genuineStores("wibosco-1", "objcio-moody-2"))
     func otherStore() throws {
         let world = try RestoreWorld()
         let first = try Corpus.copy(
-            try #require(Corpus.stores.first { $0.hasPrefix("wibosco-1/") }),
+            try #require(Corpus.store(in: "wibosco-1")),
             into: world.stores
         )
         let archive = try world.backUp(first)
         let place = try Corpus.copy(
-            try #require(Corpus.stores.first { $0.hasPrefix("objcio-moody-2/") }),
+            try #require(Corpus.store(in: "objcio-moody-2")),
             into: world.place
         )
         let error = #expect(throws: MigrationError.self) {
@@ -198,10 +198,10 @@ struct RestoreTests {
         #expect(try world.digest(of: place) == world.digest(of: first))
     }
 
-    @Test("Only an older store is replaced where that is asked for", .enabled(if: !Corpus.isAbsent))
+    @Test("Only an older store is replaced where that is asked for", .genuineStores("objcio-moody-2"))
     func ifOlder() throws {
         let world = try RestoreWorld()
-        let store = try #require(Corpus.stores.first { $0.hasPrefix("objcio-moody-2/") })
+        let store = try #require(Corpus.store(in: "objcio-moody-2"))
         let source = try Corpus.copy(store, into: world.stores)
         let place = try Corpus.copy(store, into: world.place)
         try world.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1 WHERE Z_MAX > 0", in: source)
@@ -216,7 +216,7 @@ struct RestoreTests {
         #expect(try world.digest(of: place) == world.digest(of: source))
     }
 
-    @Test("Every store comes back as it was", .enabled(if: !Corpus.isAbsent), arguments: Corpus.stores)
+    @Test("Every store comes back as it was", .genuineStores, arguments: Corpus.stores)
     func corpus(store: String) throws {
         let world = try RestoreWorld()
         let source = try Corpus.copy(store, into: world.stores)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("Sharing under live writers", .serialized)
+@Suite("Sharing under live writers", .verify, .serialized)
 struct LiveWriterTests {
     private static let writers = 6
 

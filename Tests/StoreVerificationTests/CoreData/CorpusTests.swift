@@ -5,7 +5,7 @@ import Testing
 
 @testable import StoreVerification
 
-@Suite("Genuine stores", .disabled(if: Corpus.isAbsent, "no genuine stores at hand"))
+@Suite("Genuine stores", .genuineStores)
 struct CorpusTests {
     /// What the catalogue calls odd about some of them; all others are sound.
     private static let odd: [String: Set<Finding.Code>] = [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StoreVerification
 
-@Suite("The merge probe on genuine stores", .disabled(if: Corpus.isAbsent, "no genuine stores at hand"))
+@Suite("The merge probe on genuine stores", .genuineStores)
 struct GenuineMergeProbeTests {
     @Test("What one side saves arrives at the other, and the store stays as it was", arguments: Corpus.stores)
     func arrives(_ store: String) throws {
