@@ -106,7 +106,7 @@ struct StrangersStrategyTests {
         return try ChildProgram.run([program]).output
     }
 
-    /// The package is built into a folder of the test's own; of this one it reads the sources alone.
+    /// The package is built into a folder of its own, which all such packages share; of this one it reads the sources alone.
     @Test("In a package of its own, its tests pass")
     func package() throws {
         let scratch = try Scratch()
@@ -122,6 +122,7 @@ struct StrangersStrategyTests {
         )
         let tested = try ChildProgram.run(
             ["swift", "test", "--package-path", scratch.path(""), "--force-resolved-versions", "--jobs", "2"]
+                + ["--scratch-path", Package.path + "/.build/strangers"]
         )
         #expect(tested.status == 0, "\(tested.output.suffix(4000))")
     }

@@ -60,8 +60,10 @@ struct RehearseCommandTests {
     private func run(_ words: [String], in folder: URL) throws -> (status: Int32, output: String) {
         let products = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         return try ChildProgram.run(
-            ["swift", "package", "--package-path", folder.path, "--force-resolved-versions", "rehearse-upgrades"]
-                + words,
+            [
+                "swift", "package", "--package-path", folder.path, "--scratch-path", Self.package + "/.build/strangers",
+                "--force-resolved-versions", "rehearse-upgrades",
+            ] + words,
             environment: ["STORE_MIGRATE_TOOL": products.appendingPathComponent("store-migrate").path]
         )
     }

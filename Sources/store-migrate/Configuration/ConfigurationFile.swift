@@ -18,7 +18,7 @@ struct ConfigurationFile {
     /// Throws ``Failure`` with the line and the column of what cannot be understood.
     init(path: String) throws {
         self.path = path
-        guard let data = try? Data(contentsOf: URL(filePath: path)), data.count <= Self.greatestSize else {
+        guard let data = try? Data(contentsOf: PathArgument.url(of: path)), data.count <= Self.greatestSize else {
             throw Failure(
                 outcome: .usage,
                 message: "the configuration cannot be read",
@@ -92,7 +92,7 @@ struct ConfigurationFile {
     /// A path as it is meant from where the file lies.
     private static func absolute(_ text: String, _ path: String) -> String {
         guard !text.hasPrefix("/") else { return text }
-        let folder = StoreLocation(url: URL(filePath: path)).folder
+        let folder = StoreLocation(url: PathArgument.url(of: path)).folder
         return folder.hasSuffix("/") ? folder + text : folder + "/" + text
     }
 

@@ -22,7 +22,7 @@ struct ConfiguredWords {
     ///
     /// What is decided nearer to the call replaces what is decided further away, lists as a whole. Throws ``Failure`` for a
     /// value that its option does not take, with the place where it is written.
-    init(_ words: [String], environment: [String: String] = ProcessInfo.processInfo.environment) throws {
+    init(_ words: [String], environment: [String: String] = Surroundings.current.environment) throws {
         guard let verb = words.first, Self.verbs.contains(verb),
             !["--help", "-h", "--version"].contains(where: { Self.names($0, in: words) })
         else {

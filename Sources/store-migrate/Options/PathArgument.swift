@@ -5,20 +5,29 @@ import StoreFormat
 /// A path as the user typed it; never empty.
 struct PathArgument: ExpressibleByArgument {
     let text: String
+    let url: URL
 
     init?(argument: String) {
         guard !argument.isEmpty else { return nil }
-        text = argument
+        self.init(text: argument)
     }
 
     /// The folder the tool was started in.
-    static let currentFolder = PathArgument(text: ".")
+    static var currentFolder: PathArgument { PathArgument(text: ".") }
 
-    private init(text: String) { self.text = text }
+    private init(text: String) {
+        self.text = text
+        url = Self.url(of: text)
+    }
 
     static var defaultCompletionKind: CompletionKind { .file() }
 
-    var url: URL { URL(filePath: text) }
+    /// A path as the caller means it.
+    static func url(of text: String) -> URL {
+        Surroundings.current.folder.map { URL(filePath: text, relativeTo: URL(filePath: $0)).absoluteURL }
+            ?? URL(filePath: text)
+    }
+
     var location: StoreLocation { StoreLocation(url: url) }
     /// The absolute path.
     var path: String { location.path }

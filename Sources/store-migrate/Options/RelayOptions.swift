@@ -16,7 +16,7 @@ struct RelayOptions: ParsableArguments {
     /// The relay, made if there is none yet; a process started as root becomes the store's owner first.
     func queue(_ reporter: Reporter) throws -> RelayQueue {
         _ = try inspection(reporter)
-        try OldStoreOwner.become(store.url)
+        try Surroundings.current.becomeOwner(of: store.url)
         return try RelayQueue(beside: store.location, lockTimeout: access.lockTimeout.duration)
     }
 

@@ -29,7 +29,7 @@ struct ReplacementOptions: ParsableArguments {
         options.modelFile = model?.url
         options.lockTimeout = access.lockTimeout.duration
         options.allowsNetworkFileSystem = access.allowsNetworkFileSystem
-        options.becomesOwner = true
+        options.becomesOwner = Surroundings.current.ownsProcess
         return options
     }
 }

@@ -22,6 +22,7 @@ final class ProgressReporter: Sendable {
     }
 
     private let mode: Mode
+    private let surroundings = Surroundings.current
     private let state = Mutex(State())
 
     init(_ mode: Mode) { self.mode = mode }
@@ -44,7 +45,7 @@ final class ProgressReporter: Sendable {
         guard mode == .redrawn else { return }
         state.withLock { state in
             guard state.isDrawn else { return }
-            StandardStream.error.write("\r\u{1B}[2K")
+            surroundings.error.write("\r\u{1B}[2K")
             state.isDrawn = false
         }
     }
@@ -60,17 +61,17 @@ final class ProgressReporter: Sendable {
     private func show(_ progress: StoreProgress, _ share: Int64, _ state: inout State) {
         switch mode {
         case .redrawn:
-            StandardStream.error.write("\r\u{1B}[2K\(Self.text(progress, share))")
+            surroundings.error.write("\r\u{1B}[2K\(Self.text(progress, share))")
             state.isDrawn = true
             state.drawn = .now
         case .lines:
-            StandardStream.error.write(Self.text(progress, share) + "\n")
+            surroundings.error.write(Self.text(progress, share) + "\n")
         case .records:
             let record = JSONValue.object([
                 ("type", .string("progress")), ("phase", .string(progress.phase.rawValue)),
                 ("done", .integer(progress.done)), ("total", .integer(progress.total)),
             ])
-            StandardStream.output.write(record.text + "\n")
+            surroundings.output.write(record.text + "\n")
         case .none: break
         }
     }

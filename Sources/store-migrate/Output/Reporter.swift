@@ -5,6 +5,7 @@ import Synchronization
 
 /// Where a verb's words go: results to standard output, all else to standard error, as text or as JSON.
 final class Reporter: Sendable {
+    let surroundings = Surroundings.current
     let isJSON: Bool
     let isVerbose: Bool
     let style: Style
@@ -18,8 +19,8 @@ final class Reporter: Sendable {
         isJSON = options.json
         isVerbose = options.verbose && !options.quiet
         isQuiet = options.quiet
-        style = Style(for: .output, noColor: options.noColor)
-        errorStyle = Style(for: .error, noColor: options.noColor)
+        style = Style(for: Surroundings.current.output, noColor: options.noColor)
+        errorStyle = Style(for: Surroundings.current.error, noColor: options.noColor)
         self.stateFolder = stateFolder
         progress = ProgressReporter(Self.mode(options))
     }
@@ -30,7 +31,7 @@ final class Reporter: Sendable {
         isVerbose = false
         isQuiet = false
         style = .plain
-        errorStyle = Style(for: .error, noColor: false)
+        errorStyle = Style(for: Surroundings.current.error, noColor: false)
         stateFolder = nil
         progress = ProgressReporter(.none)
     }
@@ -39,7 +40,7 @@ final class Reporter: Sendable {
         if options.quiet || options.progress == .none { return .none }
         if options.json { return .records }
         if options.progress == .plain { return .lines }
-        return StandardStream.error.isTerminal ? .redrawn : .none
+        return Surroundings.current.error.isTerminal ? .redrawn : .none
     }
 
     /// What long work reports to.
@@ -55,7 +56,10 @@ final class Reporter: Sendable {
     /// Tells what is being done, with `-v`.
     var logger: Logger? {
         guard isVerbose else { return nil }
-        return Logger(label: "store-migrate", factory: { (_: String) in StandardErrorLog() })
+        return Logger(
+            label: "store-migrate",
+            factory: { [error = surroundings.error] (_: String) in StandardErrorLog(stream: error) }
+        )
     }
 
     /// Prints a result: lines of text, or an object of the same content.
@@ -81,7 +85,7 @@ final class Reporter: Sendable {
             if isJSON {
                 write(finding.record.text)
             } else if isVerbose || (finding.severity >= .warning && !isQuiet) {
-                StandardStream.error.write(finding.line(errorStyle) + "\n")
+                surroundings.error.write(finding.line(errorStyle) + "\n")
             }
         }
     }
@@ -92,7 +96,7 @@ final class Reporter: Sendable {
         progress.clear()
         let next = failure.next.map(command).flatMap { failure.advice.contains("mkdir ") ? nil : $0 }
         if isJSON { write(failure.record.text) }
-        StandardStream.error.write(failure.line(errorStyle, next: next) + "\n")
+        surroundings.error.write(failure.line(errorStyle, next: next) + "\n")
     }
 
     /// False once something of the result could not be written.
@@ -106,7 +110,7 @@ final class Reporter: Sendable {
         progress.clear()
         if isJSON { write(summary(words, ending, since: start).text) }
         guard !isComplete.load(ordering: .relaxed) else { return ending.exitStatus }
-        StandardStream.error.write("store-migrate: the result could not be written. Look at what standard output is.\n")
+        surroundings.error.write("store-migrate: the result could not be written. Look at what standard output is.\n")
         // A verb whose result is its whole purpose has failed; what a share did stands.
         return ending.outcome == .done ? MigrationOutcome.failed.exitStatus : ending.exitStatus
     }
@@ -123,6 +127,6 @@ final class Reporter: Sendable {
     }
 
     private func write(_ line: String) {
-        if !StandardStream.output.write(line + "\n") { isComplete.store(false, ordering: .relaxed) }
+        if !surroundings.output.write(line + "\n") { isComplete.store(false, ordering: .relaxed) }
     }
 }

@@ -2,6 +2,7 @@ import Logging
 
 /// A log of a line each on standard error.
 struct StandardErrorLog: LogHandler {
+    let stream: StandardStream
     var metadata: Logger.Metadata = [:]
     var logLevel: Logger.Level = .debug
 
@@ -13,6 +14,6 @@ struct StandardErrorLog: LogHandler {
     func log(event: LogEvent) {
         let all = metadata.merging(event.metadata ?? [:]) { _, new in new }
         let pairs = all.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-        StandardStream.error.write(Escaped.text("\(event.level): \(event.message)\(pairs)") + "\n")
+        stream.write(Escaped.text("\(event.level): \(event.message)\(pairs)") + "\n")
     }
 }

@@ -2,11 +2,10 @@ import Glibc
 import StoreMigration
 
 /// One of the two streams a verb writes to; nothing is buffered, so that lines arrive as they are written.
-enum StandardStream: Int32 {
-    case output = 1
-    case error = 2
+struct StandardStream: Sendable {
+    let descriptor: Int32
 
-    var isTerminal: Bool { isatty(rawValue) == 1 }
+    var isTerminal: Bool { isatty(descriptor) == 1 }
 
     /// Writes all of the text, and says whether that worked; a reader that went away wants no more of it.
     @discardableResult
@@ -19,7 +18,7 @@ enum StandardStream: Int32 {
     func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var rest = bytes
         while !rest.isEmpty {
-            let count = Glibc.write(rawValue, rest.baseAddress, rest.count)
+            let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return false }
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))

@@ -1,5 +1,3 @@
-import Glibc
-
 /// Colours, where they are wanted.
 struct Style {
     let isColoured: Bool
@@ -24,5 +22,5 @@ struct Style {
         isColoured ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 
-    private static func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
+    private static func variable(_ name: String) -> String { Surroundings.current.environment[name] ?? "" }
 }

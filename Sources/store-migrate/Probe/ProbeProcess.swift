@@ -33,7 +33,7 @@ struct ProbeProcess: ProbeWriter {
 
     /// Starts this program again, gives it a request and waits for what it says.
     private static func answer(to request: [UInt8]) throws -> [UInt8] {
-        var program = Program(["/proc/self/exe", word], environment: Program.inheritedEnvironment)
+        var program = Program([Surroundings.current.program, word], environment: Program.inheritedEnvironment)
         program.endsWithThread = true
         let result: ChildProcess.Output
         do {

@@ -14,6 +14,6 @@ struct ProbeWriterCommand: ParsableCommand {
         let answer = try JSONDecoder().decode(ProbeRequest.self, from: request).answer()
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
-        StandardStream.output.write(String(decoding: try encoder.encode(answer), as: UTF8.self) + "\n")
+        Surroundings.current.output.write(String(decoding: try encoder.encode(answer), as: UTF8.self) + "\n")
     }
 }

@@ -33,7 +33,7 @@ enum Launch {
             return refuse(failure, words, since: start)
         } catch {
             guard StoreMigrate.exitCode(for: error) != .success else {
-                StandardStream.output.write(help(StoreMigrate.fullMessage(for: error), words) + "\n")
+                Surroundings.current.output.write(help(StoreMigrate.fullMessage(for: error), words) + "\n")
                 return 0
             }
             let stranger = CommandTree.unknownName(in: words).map { "there is no command '\($0)'" }
@@ -48,7 +48,7 @@ enum Launch {
 
     private static func perform(_ verb: some Verb, since start: ContinuousClock.Instant) -> Int32 {
         let reporter = Reporter(verb.reporting, stateFolder: verb.stateFolder?.path)
-        Interruption.listen()
+        if reporter.surroundings.ownsProcess { Interruption.listen() }
         let ending: Ending
         do {
             ending = try verb.perform(reporter)

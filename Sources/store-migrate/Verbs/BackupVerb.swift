@@ -64,7 +64,7 @@ struct BackupVerb: Verb {
         )
         guard output.text == "-" else { return try maker.make(at: output.url) }
         return try maker.make { bytes in
-            guard StandardStream.output.write(bytes) else {
+            guard reporter.surroundings.output.write(bytes) else {
                 throw Failure(
                     outcome: .failed,
                     message: "the archive could not be written to standard output",

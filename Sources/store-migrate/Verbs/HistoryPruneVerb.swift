@@ -54,7 +54,7 @@ struct HistoryPruneVerb: Verb {
     }
 
     private func prune(olderThan cutoff: Date) throws -> HistoryPruner.Result {
-        try OldStoreOwner.become(store.url)
+        try Surroundings.current.becomeOwner(of: store.url)
         var description = PersistentStoreDescription(url: store.url)
         description.isHistoryTrackingEnabled = true
         description.timeout = Double(access.lockTimeout.milliseconds) / 1000

@@ -66,7 +66,7 @@ struct MergeVerb: Verb {
     }
 
     func perform(_ reporter: Reporter) throws -> Ending {
-        try OldStoreOwner.become(into.url, stateFolder: run.state?.url)
+        try Surroundings.current.becomeOwner(of: into.url, stateFolder: run.state?.url)
         if let fromParked { return try restore(fromParked, reporter) }
         guard let from else { throw ValidationError("name the store to merge from") }
         let stores = [into, from].map(\.location) + (base.map { [$0.location] } ?? [])

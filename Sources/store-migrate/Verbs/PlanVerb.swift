@@ -26,7 +26,7 @@ struct PlanVerb: Verb {
 
     func perform(_ reporter: Reporter) throws -> Ending {
         // What a run may do is what the store's owner may do.
-        try OldStoreOwner.become(places.old.url, stateFolder: run.state?.url)
+        try Surroundings.current.becomeOwner(of: places.old.url, stateFolder: run.state?.url)
         var options = policy.shareOptions(run)
         options.descriptionsFile = descriptions?.url
         let migrator = StoreMigrator(

@@ -36,7 +36,7 @@ struct RelayWatchVerb: Verb {
         defer { observation.cancel() }
         var queue = try options.existingQueue(reporter)
         var place = try queue?.end() ?? 0
-        if reporter.isVerbose { StandardStream.error.write("watching\n") }
+        if reporter.isVerbose { reporter.surroundings.error.write("watching\n") }
         var rest = limit ?? .max
         while rest > 0 {
             let pause = unexplainedSince == nil ? Self.pause : Self.shortPause

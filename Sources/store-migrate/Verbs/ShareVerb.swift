@@ -37,7 +37,7 @@ struct ShareVerb: Verb {
 
     func perform(_ reporter: Reporter) throws -> Ending {
         let start = ContinuousClock.now
-        try OldStoreOwner.become(places.old.url, stateFolder: run.state?.url)
+        try Surroundings.current.becomeOwner(of: places.old.url, stateFolder: run.state?.url)
         let old = places.old.location
         let stores = [old] + places.possibleLocations
         return try report.accompany(Self.words, of: old.name, stores, failure: "was not shared", reporter) {

@@ -28,7 +28,7 @@ struct UnmergeVerb: Verb {
     var stateFolder: PathArgument? { run.state }
 
     func perform(_ reporter: Reporter) throws -> Ending {
-        try OldStoreOwner.become(into.url, stateFolder: run.state?.url)
+        try Surroundings.current.becomeOwner(of: into.url, stateFolder: run.state?.url)
         let common = run.shareOptions
         var options = MergeOptions()
         options.lockTimeout = run.patience

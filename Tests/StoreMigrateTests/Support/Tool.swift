@@ -1,8 +1,11 @@
 import ChildProcesses
-import FoundationEssentials
+import Foundation
+import Glibc
 import SystemPackage
 
-/// The built tool, run as a user runs it.
+@testable import store_migrate
+
+/// The built tool, run as a user runs it, or called in the process of the tests.
 enum Tool {
     /// What a run left on its streams, and its exit status.
     struct Run {
@@ -38,9 +41,38 @@ enum Tool {
     /// After so long whatever hangs is ended, with all that it started.
     private static let patience = Duration.seconds(900)
 
-    /// Runs the tool with the arguments.
+    /// What the tests run under must not decide what the tool prints.
+    private static let unwanted = ["NO_COLOR", "STORE_MIGRATE_GROUPS"]
+
+    /// Calls the tool in this process, with files as its streams.
+    ///
+    /// Tests of signals, pipes, users, locks, leftovers and variables that the libraries read need a process:
+    /// ``runProcess(_:environment:folder:)``.
     static func run(_ arguments: [String], environment: [String: String] = [:], folder: String? = nil) async throws
         -> Run
+    {
+        let (output, errors) = (try CapturedStream(), try CapturedStream())
+        var surroundings = Surroundings()
+        surroundings.output = StandardStream(descriptor: output.descriptor)
+        surroundings.error = StandardStream(descriptor: errors.descriptor)
+        for name in unwanted { surroundings.environment[name] = nil }
+        surroundings.environment.merge(environment) { _, given in given }
+        surroundings.folder = folder
+        surroundings.program = try path
+        surroundings.ownsProcess = false
+        let status = await withCheckedContinuation { continuation in
+            Thread { [surroundings] in
+                let status = Surroundings.$current.withValue(surroundings) { Launch.status(of: arguments) }
+                continuation.resume(returning: status)
+            }
+            .start()
+        }
+        return Run(status: status, output: try output.text(), errors: try errors.text())
+    }
+
+    /// Starts the tool with the arguments.
+    static func runProcess(_ arguments: [String], environment: [String: String] = [:], folder: String? = nil)
+        async throws -> Run
     {
         try await run(command: [try path] + arguments, environment: environment, folder: folder)
     }
@@ -51,9 +83,8 @@ enum Tool {
         environment: [String: String] = [:],
         folder: String? = nil
     ) async throws -> Run {
-        // What the tests run under must not decide what the tool prints.
         var variables = Program.inheritedEnvironment
-        for name in ["NO_COLOR", "STORE_MIGRATE_GROUPS"] { variables[name] = nil }
+        for name in unwanted { variables[name] = nil }
         let result = try await ChildProcess.run(
             Program(words, environment: variables.merging(environment) { _, own in own }, folder: folder),
             outputLimit: 64 << 20,
@@ -65,5 +96,26 @@ enum Tool {
             throw Failure(words: words, status: "\(result.ending)", errors: errors)
         }
         return Run(status: status, output: String(decoding: result.output, as: UTF8.self), errors: errors)
+    }
+}
+
+/// An unnamed temporary file that captures a stream.
+private final class CapturedStream {
+    let descriptor: Int32
+
+    init() throws {
+        var path = Array((FileManager.default.temporaryDirectory.path + "/store-migrate-stream-XXXXXX").utf8CString)
+        descriptor = mkstemp(&path)
+        guard descriptor >= 0 else { throw Errno(rawValue: errno) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        unlink(path)
+    }
+
+    deinit { close(descriptor) }
+
+    func text() throws -> String {
+        var bytes = [UInt8](repeating: 0, count: Int(lseek(descriptor, 0, SEEK_END)))
+        guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count else { throw Errno(rawValue: errno) }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

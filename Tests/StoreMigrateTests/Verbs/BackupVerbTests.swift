@@ -70,7 +70,7 @@ struct BackupVerbTests {
         let (archive, place) = (archives + "/Habits.tar.zst", try nobody.folder("place"))
         _ = try await lines(["backup", store, "-o", archive])
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: archive)
-        let run = try await Tool.run(
+        let run = try await Tool.runProcess(
             ["restore", archive, place],
             environment: ["TMPDIR": try nobody.folder("temporary")]
         )

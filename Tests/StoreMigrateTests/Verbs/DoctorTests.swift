@@ -44,7 +44,7 @@ struct DoctorTests {
         let folder = try scratch.folder("group.app")
         let flag = try await Tool.run(["container", "get", "group.app", "--groups", scratch.path])
         #expect(flag.output == folder + "\n")
-        let variable = try await Tool.run(
+        let variable = try await Tool.runProcess(
             ["container", "get", "group.app", "--json"],
             environment: ["STORE_MIGRATE_GROUPS": scratch.path]
         )

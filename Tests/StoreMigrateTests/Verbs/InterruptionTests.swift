@@ -25,7 +25,7 @@ struct InterruptionTests {
         #expect(run.errorLines.count == 1, "\(run.errors)")
         #expect(try scratch.names(scratch.path) == ["H.db", "new"])
         #expect(try scratch.names(new).isEmpty)
-        #expect(try await Tool.run(["share", old, new]).status == 0)
+        #expect(try await Tool.runProcess(["share", old, new]).status == 0)
     }
 
     @Test("A reader of the output that goes away does not stop the run")
@@ -63,7 +63,7 @@ struct InterruptionTests {
         let old = try nobody.folder("old")
         let new = try nobody.folder("new")
         try await nobody.shell("sqlite3 \(old)/H.db 'CREATE TABLE t(a); INSERT INTO t VALUES(1);'")
-        let run = try await Tool.run(["share", old + "/H.db", new])
+        let run = try await Tool.runProcess(["share", old + "/H.db", new])
         #expect(run.status == 0, "\(run.errors)")
         for name in try FileManager.default.subpathsOfDirectory(atPath: scratch.path) {
             let attributes = try FileManager.default.attributesOfItem(atPath: scratch.path(name))

@@ -49,9 +49,9 @@ struct OwnerTests {
     func backByRoot(isChosen: Bool) async throws {
         try await makeStore()
         let state = chosen(isChosen)
-        expect(try await Tool.run(["share", store, new] + state))
-        expect(try await Tool.run(["retire", store] + state))
-        expect(try await Tool.run(["unshare", store, shared] + state))
+        expect(try await Tool.runProcess(["share", store, new] + state))
+        expect(try await Tool.runProcess(["retire", store] + state))
+        expect(try await Tool.runProcess(["unshare", store, shared] + state))
         try expectOwned([old, new, self.state])
         try await owner.shell("sqlite3 \(store) 'INSERT INTO t VALUES(2);'")
         expect(try await owner.run(["share", store, new] + state))
@@ -69,12 +69,12 @@ struct OwnerTests {
         expect(try await owner.run(["retire", store]))
         for words in [["status", store, new], ["plan", store, new], ["share", store, new], ["resume", store]] {
             let owners = try await owner.run(words)
-            let roots = try await Tool.run(words)
+            let roots = try await Tool.runProcess(words)
             expect(roots, owners.status)
             #expect(roots.status != 4, "\(words)")
             #expect(roots.output == owners.output)
         }
-        expect(try await Tool.run(["unshare", store, shared]))
+        expect(try await Tool.runProcess(["unshare", store, shared]))
         try expectOwned([old, new])
         expect(try await owner.run(["share", store, new]))
     }
@@ -88,7 +88,7 @@ struct OwnerTests {
         try FileManager.default.removeItem(atPath: old)
         for words in [["status", store, new], ["share", store, new], ["resume", store]] {
             let owners = try await owner.run(words + state)
-            let roots = try await Tool.run(words + state)
+            let roots = try await Tool.runProcess(words + state)
             expect(roots, owners.status)
             #expect(roots.output == owners.output)
             #expect(!roots.errors.contains("not this user's alone"), "\(roots.errors)")
@@ -101,13 +101,13 @@ struct OwnerTests {
         #expect(chown(old, 0, Self.user) == 0)
         #expect(chmod(old, 0o2775) == 0)
         try await makeStore()
-        expect(try await Tool.run(["backup", store, "--output", scratch.path("H.tar.zst")]))
+        expect(try await Tool.runProcess(["backup", store, "--output", scratch.path("H.tar.zst")]))
         #expect(chown(scratch.path("H.tar.zst"), 0, 0) == 0)
         #expect(chmod(scratch.path("H.tar.zst"), 0o600) == 0)
         expect(try await owner.run(["share", store, new]))
         expect(try await owner.run(["retire", store]))
         let before = try scratch.fingerprint(withFolderTimes: false)
-        let run = try await Tool.run(["restore", scratch.path("H.tar.zst"), store])
+        let run = try await Tool.runProcess(["restore", scratch.path("H.tar.zst"), store])
         expect(run, 4)
         // The archive of the retired store lies there.
         #expect(run.errors.contains("not this user's alone") && !run.errors.contains("Remove"), "\(run.errors)")
@@ -128,7 +128,7 @@ struct OwnerTests {
         if !isStoreThere { #expect(chown(old + "/.store-migrate/H.db/journal", Self.user, Self.user) == 0) }
         let before = try scratch.fingerprint()
         for words in [["status", store, new], ["share", store, new], ["unshare", store, shared], ["retire", store]] {
-            let run = try await Tool.run(words)
+            let run = try await Tool.runProcess(words)
             #expect(run.status != 0, "\(words)")
             #expect(run.errors.contains("not this user's alone") || run.errors.contains("enied"), "\(run.errors)")
         }

@@ -57,17 +57,17 @@ struct PluginTests {
         let source = Tool.package + "/Plugins/ExcludedFromBackup/store-migrate-strategy-ExcludedFromBackup"
         try await plugin("ExcludedFromBackup", Array(try Data(contentsOf: URL(filePath: source))))
         let path = ["--plugin-path", scratch.path("plugins")]
-        let show = try await Tool.run(["strategies", "show", "ExcludedFromBackup"] + path)
+        let show = try await Tool.runProcess(["strategies", "show", "ExcludedFromBackup"] + path)
         #expect(show.output.contains("Keeps the store out of backups of the device."), "\(show.errors)")
-        let asked = try await Tool.run(
+        let asked = try await Tool.runProcess(
             ["strategies", "run", "ExcludedFromBackup", "--request", try printedRequest()] + path
         )
         #expect(asked.output == "isExcludedFromBackup = true\n", "\(asked.errors)")
         let file = scratch.path("descriptions.json")
         let call = ["share", old, new, "--strategy", "ExcludedFromBackup", "--descriptions", file]
-        let unfound = try await Tool.run(call)
+        let unfound = try await Tool.runProcess(call)
         #expect(unfound.status == 2 && unfound.errors.contains("there is no strategy 'ExcludedFromBackup'"))
-        let run = try await Tool.run(call + path)
+        let run = try await Tool.runProcess(call + path)
         #expect(run.status == 0, "\(run.errors)")
         let written = try JSONTree(String(contentsOf: URL(filePath: file), encoding: .utf8))
         #expect(written["app"]?["isExcludedFromBackup"] == .bool(true))
@@ -157,7 +157,7 @@ struct PluginTests {
 
     @Test("Nobody waits longer for it than thirty seconds", arguments: ["31s", "0s", "soon"])
     func timeouts(_ time: String) async throws {
-        let run = try await Tool.run(["plan", old, new, "--plugin-timeout", time])
+        let run = try await Tool.runProcess(["plan", old, new, "--plugin-timeout", time])
         #expect(run.status == 2 && run.errorLines.count == 1, "\(run.errors)")
     }
 

@@ -29,7 +29,7 @@ struct RaceTests {
     private func race(_ stores: [String]) async throws -> [(old: String, run: Tool.Run)] {
         let new = new
         return try await withThrowingTaskGroup { group in
-            for old in stores { group.addTask { (old, try await Tool.run(["share", old, new, "--json"])) } }
+            for old in stores { group.addTask { (old, try await Tool.runProcess(["share", old, new, "--json"])) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
     }

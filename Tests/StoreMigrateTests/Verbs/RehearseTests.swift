@@ -26,12 +26,12 @@ struct RehearseTests {
     @Test("Scenarios that hold end with 0, and say so")
     func held() async throws {
         let scratch = try Self.scratch()
-        let run = try await Tool.run(["rehearse", "good.yaml", "."], folder: scratch.path)
+        let run = try await Tool.runProcess(["rehearse", "good.yaml", "."], folder: scratch.path)
         #expect(run.status == 0, "\(run.errors)")
         #expect(
             run.lines.count == 3 && run.lines.allSatisfy { $0.hasPrefix("held  good  (") || $0.hasPrefix("2 scen") }
         )
-        let json = try await Tool.run(["rehearse", "good.yaml", "--json", "--jobs", "1"], folder: scratch.path)
+        let json = try await Tool.runProcess(["rehearse", "good.yaml", "--json", "--jobs", "1"], folder: scratch.path)
         let lines = try Grammar().check(json)
         #expect(lines.map { $0["type"]?.string } == ["scenario", "summary"])
         #expect(lines.first?["result"]?.string == "held")
@@ -42,7 +42,10 @@ struct RehearseTests {
     func failed() async throws {
         let bad = Self.good.replacing("status: 10", with: "status: 4")
         let scratch = try Self.scratch(["bad.yaml": bad])
-        let run = try await Tool.run(["rehearse", "bad.yaml", "good.yaml", "--junit", "r.xml"], folder: scratch.path)
+        let run = try await Tool.runProcess(
+            ["rehearse", "bad.yaml", "good.yaml", "--junit", "r.xml"],
+            folder: scratch.path
+        )
         #expect(run.status == 3)
         #expect(run.output.hasPrefix("FAILED  bad  ("))
         #expect(run.output.contains("\n  bad.yaml:3:32: inspect old\n    expected  status 4\n"))
@@ -50,7 +53,7 @@ struct RehearseTests {
         #expect(run.output.contains("to keep its files: store-migrate rehearse --keep bad.yaml\n"))
         let xml = try String(contentsOf: URL(filePath: scratch.path("r.xml")), encoding: .utf8)
         #expect(xml.contains("<testsuites tests=\"2\" failures=\"1\" errors=\"0\""))
-        let json = try await Tool.run(["rehearse", "bad.yaml", "--json"], folder: scratch.path)
+        let json = try await Tool.runProcess(["rehearse", "bad.yaml", "--json"], folder: scratch.path)
         let lines = try Grammar().check(json)
         #expect(lines.first?["failures"]?.array?.first?["line"]?.integer == 3)
         #expect(lines.last?["outcome"]?.string == "findings")
@@ -85,10 +88,10 @@ struct RehearseTests {
     @Test("A wrong scenario ends with 2, line and column, before any is carried out")
     func wrong() async throws {
         let scratch = try Self.scratch(["wrong.yaml": "about: x\nstore: {}\n"])
-        let run = try await Tool.run(["rehearse", "good.yaml", "wrong.yaml"], folder: scratch.path)
+        let run = try await Tool.runProcess(["rehearse", "good.yaml", "wrong.yaml"], folder: scratch.path)
         #expect(run.status == 2 && run.output.isEmpty)
         #expect(run.errorLines.count == 1 && run.errors.contains("wrong.yaml:2:1: the key 'store' is not known here"))
-        try Grammar().check(try await Tool.run(["rehearse", "wrong.yaml", "--json"], folder: scratch.path))
+        try Grammar().check(try await Tool.runProcess(["rehearse", "wrong.yaml", "--json"], folder: scratch.path))
     }
 
     @Test(
@@ -103,7 +106,7 @@ struct RehearseTests {
     func refusals(words: [String], status: Int) async throws {
         let scratch = try Self.scratch()
         try scratch.folder("empty")
-        let run = try await Tool.run(words, folder: scratch.path)
+        let run = try await Tool.runProcess(words, folder: scratch.path)
         #expect(Int(run.status) == status, "\(run.errors)")
         #expect(run.errorLines.count == 1)
     }
@@ -112,15 +115,15 @@ struct RehearseTests {
     func new(name: String) async throws {
         let scratch = try Scratch()
         let words = ["rehearse", "--new", "mine.yaml", "--name", name]
-        let made = try await Tool.run(words, folder: scratch.path)
+        let made = try await Tool.runProcess(words, folder: scratch.path)
         #expect(made.status == 0, "\(made.errors)")
         let text = try String(contentsOf: URL(filePath: scratch.path("mine.yaml")), encoding: .utf8)
-        let run = try await Tool.run(["rehearse", "mine.yaml"], folder: scratch.path)
+        let run = try await Tool.runProcess(["rehearse", "mine.yaml"], folder: scratch.path)
         #expect(run.status == 0, "\(run.output)")
-        let again = try await Tool.run(words, folder: scratch.path)
+        let again = try await Tool.runProcess(words, folder: scratch.path)
         #expect(again.status == 12 && again.errors.contains("mine.yaml"))
         #expect(try String(contentsOf: URL(filePath: scratch.path("mine.yaml")), encoding: .utf8) == text)
-        try Grammar().check(try await Tool.run(["rehearse", "--new", "--json"], folder: scratch.path))
+        try Grammar().check(try await Tool.runProcess(["rehearse", "--new", "--json"], folder: scratch.path))
     }
 
     @Test("Scenarios may run every verb but this one")

@@ -80,7 +80,7 @@ struct ShareTests {
 
     @Test("A group names the new place, and the database name its file")
     func group() async throws {
-        let run = try await Tool.run(
+        let run = try await Tool.runProcess(
             ["share", old, "--group", "group", "--name", "Shared", "--json"],
             environment: ["STORE_MIGRATE_GROUPS": scratch.path]
         )

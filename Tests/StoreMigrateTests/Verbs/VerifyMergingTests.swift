@@ -74,7 +74,7 @@ struct VerifyMergingTests {
         // A store without a log is read where it is; only the probe needs room.
         let shared = try await Tool.run(["share", store, scratch.folder("group"), "--level", "content"])
         #expect(shared.status == 0, "\(shared.errors)")
-        let run = try await Tool.run(
+        let run = try await Tool.runProcess(
             ["verify", scratch.path("group/HabitCalendar.sqlite"), "--level", "merging"],
             environment: ["TMPDIR": scratch.path("nowhere")]
         )
@@ -87,7 +87,7 @@ struct VerifyMergingTests {
         let clean = scratch.path("clean.sqlite")
         let recipe = Tool.package + "/Fixtures/Stores/clean/recipe.yaml"
         #expect(try await Tool.run(["fixture", "build", recipe, clean]).status == 0)
-        let run = try await Tool.run(
+        let run = try await Tool.runProcess(
             ["share", clean, scratch.folder("group")],
             environment: ["TMPDIR": scratch.path("nowhere")]
         )

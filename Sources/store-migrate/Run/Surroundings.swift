@@ -1,0 +1,23 @@
+import FoundationEssentials
+import StoreMigration
+
+/// What a run of the tool reads and writes beside its arguments: the process supplies it, or a test that calls the tool.
+struct Surroundings: Sendable {
+    var output = StandardStream(descriptor: 1)
+    var error = StandardStream(descriptor: 2)
+    var environment = ProcessInfo.processInfo.environment
+    /// The folder that relative paths start from; nil for that of the process.
+    var folder: String?
+    /// The executable of the tool, which the merge probe starts again.
+    var program = "/proc/self/exe"
+    /// True if the process runs the tool and nothing else: the run handles its signals and may change its user.
+    var ownsProcess = true
+
+    /// The surroundings of the run on this thread.
+    @TaskLocal static var current = Surroundings()
+
+    /// Becomes the owner of the old store if the run owns its process.
+    func becomeOwner(of store: URL, stateFolder: URL? = nil) throws {
+        if ownsProcess { try OldStoreOwner.become(store, stateFolder: stateFolder) }
+    }
+}
