@@ -159,7 +159,7 @@ let package = Package(
             "StoreVerification",
             [
                 "ManagedObjects", "ChangeMerging", "ChangeRelay", "StoreWriting", "StoreFormat", "StoreStrategies",
-                "SafeFiles", "CSQLite", .systemPackage,
+                "ChildProcesses", "SafeFiles", "CSQLite", .systemPackage,
             ]
         ),
         // act
@@ -206,7 +206,7 @@ let package = Package(
             dependencies: [
                 "UpgradeRehearsal", "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeMerging",
                 "ChangeRelay", "StoreBackup", "StoreFixtures", "StoreFormat", "BuiltInStrategies", "StrategyProcess",
-                "StoreStrategies", "ChildProcesses", "SafeFiles",
+                "StoreStrategies", "SafeFiles",
                 .arguments, .yams, .logging, .systemPackage,
             ],
             packageAccess: false,

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 package import SafeFiles
 import Synchronization
+import TestSupport
 
 /// A program with its arguments and its whole environment.
 package struct Command: Sendable {

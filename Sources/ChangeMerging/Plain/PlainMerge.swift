@@ -59,8 +59,8 @@ struct PlainMerge: PlannedMerge {
     }
 
     /// The rows of a Core Data store that its model does not describe, as they were planned.
-    init(_ plan: PlainPlan, old: StoreConnection, shared: StoreConnection) {
-        (self.plan, self.old, self.shared, commitCount) = (plan, old, shared, nil)
+    init(_ plan: PlainPlan, old: StoreConnection, shared: StoreConnection, _ monitor: WorkMonitor) {
+        (self.plan, self.old, self.shared, commitCount, self.monitor) = (plan, old, shared, nil, monitor)
     }
 
     func carryOut(_ run: MergeRun) throws -> MergeResult {

@@ -22,7 +22,7 @@ package final class ManagedMerge: PlannedMerge {
 
     /// The rows that the model does not describe.
     private var outside: PlainMerge? {
-        plan.outside.map { PlainMerge($0, old: sides.old.connection, shared: sides.shared.connection) }
+        plan.outside.map { PlainMerge($0, old: sides.old.connection, shared: sides.shared.connection, monitor) }
     }
 
     package func forEachRekeyedObject(_ body: (RekeyedObject) throws -> Void) throws {

@@ -57,7 +57,7 @@ struct ShareVerb: Verb {
             to: try places.newURL(),
             options: options,
             strategies: try strategies.pipeline(),
-            probeWriter: ProbeProcess(),
+            probeWriter: ProbeWriterCommand.writer,
             logger: reporter.logger,
             onProgress: page.onProgress
         )

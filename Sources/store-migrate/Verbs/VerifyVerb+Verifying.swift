@@ -28,7 +28,7 @@ extension VerifyVerb {
             against: against,
             probe: MergeProbe(
                 descriptions: try descriptions.map { try StoreMigrator.descriptions(at: $0.url) },
-                writer: ProbeProcess()
+                writer: ProbeWriterCommand.writer
             )
         )
         page.finish(counting: [("this store", location), ("the other", against)], access)

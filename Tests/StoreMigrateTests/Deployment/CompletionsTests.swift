@@ -11,7 +11,7 @@ struct CompletionsTests {
         for words in CommandTree.names(below: StoreMigrate.self) {
             for word in words { #expect(run.output.contains(word), "\(words)") }
         }
-        #expect(!run.output.contains(ProbeProcess.word))
+        #expect(!run.output.contains(ProbeWriterCommand.word))
     }
 
     @Test("bash reads its script")

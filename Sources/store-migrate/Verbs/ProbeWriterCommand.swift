@@ -5,11 +5,22 @@ import StoreVerification
 
 /// What this program does when it is started by a merge probe: it answers the request on standard input.
 struct ProbeWriterCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: ProbeProcess.word, shouldDisplay: false)
+    /// The word that makes this program answer one request; it is in nobody's help.
+    static let word = "probe-writer"
+    /// Starts this program again for each request.
+    static var writer: ProcessProbeWriter {
+        ProcessProbeWriter(
+            program: Surroundings.current.program,
+            arguments: [word],
+            isCancelled: { Interruption.isRequested }
+        )
+    }
+
+    static let configuration = CommandConfiguration(commandName: word, shouldDisplay: false)
 
     func run() throws {
         // Whatever becomes of the one who asked: the kernel ends this process.
-        alarm(ProbeProcess.mostSeconds)
+        alarm(UInt32(ProcessProbeWriter.longestAnswer.components.seconds))
         let request = Data((readLine() ?? "").utf8)
         let answer = try JSONDecoder().decode(ProbeRequest.self, from: request).answer()
         let encoder = JSONEncoder()
