@@ -6,7 +6,7 @@ import Testing
 struct FaultSweepTests {
     @Test("It finds no fault with a copy that is renamed when it is whole")
     func sound() throws {
-        let summary = try FaultSweep(CopyJudge(script: CopyJudge.sound)).run(limit: 400)
+        let summary = try FaultSweep(CopyJudge(script: CopyJudge.sound)).runSample(of: 400)
         #expect(summary.violations.isEmpty, "\(summary.violations.map(\.description))")
         #expect(summary.harmed == summary.runs)
         #expect(summary.runs > 20)
@@ -15,7 +15,7 @@ struct FaultSweepTests {
 
     @Test("It finds the calls at which a copy in place leaves half a file")
     func unsound() throws {
-        let summary = try FaultSweep(CopyJudge(script: CopyJudge.unsound)).run(limit: 400)
+        let summary = try FaultSweep(CopyJudge(script: CopyJudge.unsound)).runSample(of: 400)
         let found = Set(summary.violations.map(\.point.fault))
         #expect(found.isSuperset(of: [.killBefore, .killAfter, .inputOutputError, .noSpace]))
         #expect(summary.violations.contains { $0.objections.contains("half a file") })

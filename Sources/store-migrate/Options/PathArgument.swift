@@ -24,8 +24,8 @@ struct PathArgument: ExpressibleByArgument {
 
     /// A path as the caller means it.
     static func url(of text: String) -> URL {
-        Surroundings.current.folder.map { URL(filePath: text, relativeTo: URL(filePath: $0)).absoluteURL }
-            ?? URL(filePath: text)
+        guard let folder = Surroundings.current.folder, !text.hasPrefix("/") else { return URL(filePath: text) }
+        return URL(filePath: "\(folder)/\(text)")
     }
 
     var location: StoreLocation { StoreLocation(url: url) }

@@ -56,7 +56,8 @@ struct RehearseVerb: Verb {
     /// What is rehearsed is this very program, whatever its file is called; nil where `$STORE_MIGRATE_TOOL` names another.
     private static var ownProgram: String? {
         guard ProcessInfo.processInfo.environment["STORE_MIGRATE_TOOL"] == nil else { return nil }
-        return try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let program = Surroundings.current.program
+        return (try? FileManager.default.destinationOfSymbolicLink(atPath: program)) ?? program
     }
 
     private func writeNew(_ reporter: Reporter) throws -> Ending {

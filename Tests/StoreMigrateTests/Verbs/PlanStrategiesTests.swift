@@ -126,7 +126,7 @@ struct PlanStrategiesTests {
         try await nobody.shell("sqlite3 '\(old)/Habits.sqlite' 'CREATE TABLE habit(id INTEGER PRIMARY KEY)'")
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: new)
         for verb in ["plan", "share"] {
-            let run = try await Tool.run([verb, old + "/Habits.sqlite", new])
+            let run = try await Tool.runProcess([verb, old + "/Habits.sqlite", new])
             #expect(run.status == 12, "\(verb): \(run.errors)")
             #expect(run.errors.contains("the folder of the new store cannot be written"), "\(run.errors)")
         }
