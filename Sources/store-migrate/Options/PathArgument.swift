@@ -24,8 +24,8 @@ struct PathArgument: ExpressibleByArgument {
 
     /// A path as the caller means it.
     static func url(of text: String) -> URL {
-        guard let folder = Surroundings.current.folder, !text.hasPrefix("/") else { return URL(filePath: text) }
-        return URL(filePath: "\(folder)/\(text)")
+        guard let folder = Surroundings.current.folder else { return URL(filePath: text) }
+        return URL(filePath: text, relativeTo: URL(filePath: folder, directoryHint: .isDirectory)).absoluteURL
     }
 
     var location: StoreLocation { StoreLocation(url: url) }

@@ -18,7 +18,7 @@ struct ReportTests {
     }
 
     private func build(_ recipe: String, _ name: String) async throws -> String {
-        let built = try await Tool.run([
+        let built = try await Tool.runProcess([
             "fixture", "build", Tool.package + "/Fixtures/\(recipe)", scratch.path(name),
         ])
         #expect(built.status == 0, "\(built.errors)")
@@ -31,7 +31,7 @@ struct ReportTests {
     func share() async throws {
         try scratch.folder("new")
         let old = try await build("HabitCalendar/HabitCalendar.yaml", "Habits.sqlite")
-        let run = try await Tool.run(["share", old, scratch.path("new"), "--report", report, "--json"])
+        let run = try await Tool.runProcess(["share", old, scratch.path("new"), "--report", report, "--json"])
         #expect(run.status == 0, "\(run.errors)")
         let lines = try Grammar().check(run)
         #expect(lines.contains { $0["type"]?.string == "report" && $0["path"]?.string == report })
@@ -80,7 +80,7 @@ struct ReportTests {
         }
         let call = ["merge", stores[0], stores[1], "--base", stores[2], "--scan", "--report", report]
         for extra in [["-n"], []] {
-            let run = try await Tool.run(call + extra)
+            let run = try await Tool.runProcess(call + extra)
             #expect(run.status == 0, "\(run.errors)")
             #expect(run.output.hasSuffix("Report: \(report)\n"))
             let page = try page()
@@ -104,7 +104,7 @@ struct ReportTests {
     @Test("Findings are told, the gravest first, and a store that is sound is called so")
     func verify() async throws {
         let damaged = try await build("Stores/missing-index-entry/recipe.yaml", "Damaged.sqlite")
-        let run = try await Tool.run(["verify", damaged, "--report", report])
+        let run = try await Tool.runProcess(["verify", damaged, "--report", report])
         #expect(run.status == 3)
         var page = try page()
         #expect(page.all("h1").first?.text == "Damaged.sqlite needs to be looked at")
@@ -113,7 +113,7 @@ struct ReportTests {
         #expect(rows.contains { $0[0].hasSuffix("indexDiffers") && $0[1] == "✕ error" && $0[2] == "ZNOTE" })
 
         let sound = try await build("Stores/clean/recipe.yaml", "Sound.sqlite")
-        #expect(try await Tool.run(["verify", sound, "--against", sound, "--report", report]).status == 0)
+        #expect(try await Tool.runProcess(["verify", sound, "--against", sound, "--report", report]).status == 0)
         page = try self.page()
         #expect(page.all("h1").first?.text == "Sound.sqlite is sound")
         #expect(page.all("figcaption").first?.text == "Upper bar: this store. Lower bar: the other.")
@@ -123,7 +123,7 @@ struct ReportTests {
     func plain() async throws {
         try scratch.folder("new")
         let old = try await scratch.store("plain.db")
-        #expect(try await Tool.run(["share", old, scratch.path("new"), "--report", report]).status == 0)
+        #expect(try await Tool.runProcess(["share", old, scratch.path("new"), "--report", report]).status == 0)
         let page = try page()
         #expect(!headings(page).contains("Entities"))
         let rows = page.all("tbody").flatMap { $0.all("tr") }.map { $0.children.map(\.text) }
@@ -135,7 +135,7 @@ struct ReportTests {
     func dryRun() async throws {
         let old = try await scratch.store("plain.db")
         let new = scratch.path("new.db")
-        #expect(try await Tool.run(["share", old, new, "-n", "--report", report]).status == 0)
+        #expect(try await Tool.runProcess(["share", old, new, "-n", "--report", report]).status == 0)
         let page = try page()
         #expect(page.all("h1").first?.text == "Plan for plain.db")
         #expect(headings(page).prefix(2) == ["What would be moved", "What would be done"])
@@ -154,7 +154,7 @@ struct ReportTests {
             (["merge", old, scratch.path("absent.db")], 10, "absent.db was not merged"),
         ]
         for (call, status, title) in calls {
-            let run = try await Tool.run(call + ["--report", report, "--json"])
+            let run = try await Tool.runProcess(call + ["--report", report, "--json"])
             #expect(run.status == status, "\(call): \(run.errors)")
             #expect(run.errorLines.count == 1, "\(call): \(run.errors)")
             let lines = try Grammar().check(run)
@@ -185,7 +185,7 @@ struct ReportTests {
         let call = [
             "rehearse", scratch.path("right.yaml"), scratch.path("wrong <b>.yaml"), "--report", report, "--json",
         ]
-        let run = try await Tool.run(call)
+        let run = try await Tool.runProcess(call)
         #expect(run.status == 3, "\(run.errors) \(run.output)")
         #expect(try Grammar().check(run).contains { $0["type"]?.string == "report" })
         let page = try page()
@@ -210,16 +210,16 @@ struct ReportTests {
         for (place, status) in places {
             for call in [["share", old, new], ["verify", old], ["merge", old, old]]
             where place != "new.db" || call[0] == "share" {
-                let run = try await Tool.run(call + ["--report", scratch.path(place)])
+                let run = try await Tool.runProcess(call + ["--report", scratch.path(place)])
                 #expect(run.status == status, "\(call) \(place): \(run.errors)")
                 #expect(run.errorLines.count == 1, "\(run.errors)")
                 #expect(run.output.isEmpty)
             }
         }
         let taken = scratch.path("group/old.db")
-        #expect(try await Tool.run(["share", old, scratch.path("group"), "--report", taken]).status == 2)
-        #expect(try await Tool.run(["share", old, new, "--report", "-"]).status == 2)
-        #expect(try await Tool.run(["merge", old, "--from-parked", "x", "--report", report]).status == 2)
+        #expect(try await Tool.runProcess(["share", old, scratch.path("group"), "--report", taken]).status == 2)
+        #expect(try await Tool.runProcess(["share", old, new, "--report", "-"]).status == 2)
+        #expect(try await Tool.runProcess(["merge", old, "--from-parked", "x", "--report", report]).status == 2)
         #expect(try scratch.fingerprint() == before)
     }
 
