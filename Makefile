@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := test
-.PHONY: demo test verify corpus proofs proofs-in-brief report-test lint format bench soak block-recorder fuzz sanitize coverage dist install fleet \
+.PHONY: demo test verify compare corpus proofs proofs-in-brief report-test lint format bench soak block-recorder fuzz sanitize coverage dist install fleet \
   documentation api-check newcomer install-deps
 
 # What the build, the demonstration and the tests need: a command or a file, and the Debian package that brings it.
@@ -59,6 +59,12 @@ CLOSING_LINES := Tests/closing-lines .build/tests-swift-testing.xml $(CORPUS_REC
 verify: export STORE_MIGRATE_TIER := verify
 verify: test proofs-in-brief report-test
 	@$(CLOSING_LINES)
+
+# What simple movers and this tool keep and lose in the same stories: one table. MOVERS names a folder of programs.
+MOVERS ?= Fixtures/Movers
+compare: install-deps
+	swift build --product store-migrate
+	Tests/compare "$$(swift build --show-bin-path)/store-migrate" $(MOVERS)
 
 # The genuine stores that are public, for the tests that need such: they go to .build/corpus.
 corpus:

@@ -14,12 +14,15 @@ struct PredicateAgreementTests {
         var generator = SeededGenerator(seed: seed)
         let menagerie = try Menagerie(using: &generator)
         let ids = menagerie.objects.map(\.objectID)
-        var matched = 0
+        var (matched, refused) = (0, 0)
         for number in 0..<Self.predicatesPerStore {
             let entity = generator.pick(["Being", "Dog", "Keeper", "Food"])
             let (format, predicate) = try PredicateMaker.predicate(for: entity, ids: ids, using: &generator)
             let resolved = try predicate.resolved(for: entity, in: menagerie.layout.model)
-            let keys = try menagerie.keys(resolved)
+            guard let keys = try Self.unlessTooDeep({ try menagerie.keys(resolved) }) else {
+                refused += 1
+                continue
+            }
             #expect(
                 try menagerie.keysInMemory(resolved) == keys,
                 "seed \(seed), predicate \(number) for \(entity): \(format)"
@@ -28,6 +31,14 @@ struct PredicateAgreementTests {
         }
         // Predicates that match nothing would prove little.
         #expect(matched > Self.predicatesPerStore / 3)
+        #expect(refused < Self.predicatesPerStore / 50)
+    }
+
+    /// Nil where a fetch refuses the predicate, as documented, because it nests deeper than SQLite can read.
+    private static func unlessTooDeep<R>(_ body: () throws -> R) throws -> R? {
+        do { return try body() } catch let error as FetchError where error.message.hasPrefix("this nests too deeply") {
+            return nil
+        }
     }
 
     @Test("for the objects of a context too", arguments: Seed.several(4))
@@ -40,7 +51,8 @@ struct PredicateAgreementTests {
             let entity = generator.pick(["Being", "Dog", "Keeper", "Food"])
             let (format, predicate) = try PredicateMaker.predicate(for: entity, ids: ids, using: &generator)
             let resolved = try predicate.resolved(for: entity, in: menagerie.layout.model)
-            cases.append((format, resolved, try menagerie.keys(resolved)))
+            guard let keys = try Self.unlessTooDeep({ try menagerie.keys(resolved) }) else { continue }
+            cases.append((format, resolved, keys))
         }
         // It has locked everybody else out.
         try menagerie.connection.close()
