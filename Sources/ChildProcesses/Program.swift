@@ -2,7 +2,7 @@ internal import Glibc
 
 /// What is to be started: a program with its words, its environment and the folder it runs in.
 package struct Program: Sendable {
-    /// The name or path, then the arguments; a name is looked for in this process's `PATH`.
+    /// The name or path, then the arguments; a name is searched in the program's `PATH`, else in this process's.
     package var words: [String]
     /// The whole environment.
     package var environment: [String: String]
@@ -34,9 +34,9 @@ package struct Program: Sendable {
     /// Where the program is.
     var path: String {
         let name = words.first ?? ""
-        guard !name.utf8.contains(UInt8(ascii: "/")), let folders = getenv("PATH").map({ String(cString: $0) }) else {
-            return name
-        }
+        guard !name.utf8.contains(UInt8(ascii: "/")),
+            let folders = environment["PATH"] ?? getenv("PATH").map({ String(cString: $0) })
+        else { return name }
         return folders.split(separator: ":").lazy.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 } ?? name
     }
 }
