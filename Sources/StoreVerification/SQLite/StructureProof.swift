@@ -37,7 +37,8 @@ struct StructureProof {
             let damage = results.first ?? []
             // On damaged pages a scan proves nothing.
             if damage.contains(where: { $0.code == .pageDamage }) { return damage }
-            return results.flatMap { $0 }
+            // A table that needs a missing definition stops the check of the pages and that of its indexes.
+            return damage + results.dropFirst().flatMap { $0 }.filter { !damage.contains($0) }
         } catch let error as StoreError where error.code == .damaged {
             let damage = try IntegrityCheck(connection).quickFindings()
             return damage.isEmpty ? [Finding(.pageDamage, .error, level: .sqlite, error.message)] : damage

@@ -16,10 +16,10 @@ struct OutsideModelTests {
         }
     }
 
-    private static func rows(_ sql: String, _ store: MergeStore) throws -> [String] {
-        var found: [String] = []
+    private static func rows(_ sql: String, _ store: MergeStore) throws -> [[SQLValue]] {
+        var found: [[SQLValue]] = []
         try store.connection.forEachRow(sql) { row in
-            found.append((0..<row.columnCount).map { "\(row.value($0))" }.joined(separator: " "))
+            found.append((0..<row.columnCount).map { row.value($0) })
         }
         return found
     }
@@ -46,11 +46,11 @@ struct OutsideModelTests {
         #expect(result.outcome == .merged)
         #expect(
             try Self.rows("SELECT * FROM own", shared) == [
-                "integer(1) integer(10)", "integer(3) integer(33)", "integer(4) integer(30)",
+                [.integer(1), .integer(10)], [.integer(3), .integer(33)], [.integer(4), .integer(30)],
             ]
         )
-        #expect(try Self.rows("SELECT v FROM named", shared) == ["integer(1)"])
-        #expect(try Self.rows("SELECT v FROM bag", shared) == ["integer(5)"])
+        #expect(try Self.rows("SELECT v FROM named", shared) == [[.integer(1)]])
+        #expect(try Self.rows("SELECT v FROM bag", shared) == [[.integer(5)]])
     }
 
     @Test("A merge of an application's own rows is taken back, header fields included")
@@ -78,7 +78,7 @@ struct OutsideModelTests {
 
         #expect(undone.updated == 1)
         #expect(undone.deleted == 2)
-        #expect(try Self.rows("SELECT v FROM own", shared) == ["integer(1)"])
+        #expect(try Self.rows("SELECT v FROM own", shared) == [[.integer(1)]])
         #expect(try Self.rows("SELECT v FROM bag", shared).isEmpty)
         #expect(try shared.connection.value("PRAGMA user_version") == .integer(0))
     }
@@ -99,7 +99,7 @@ struct OutsideModelTests {
 
         #expect(
             try Self.rows("SELECT ZOWN FROM ZHABIT ORDER BY Z_PK", shared) == [
-                "blob([0, 255])", "text(\"shared\")", "integer(7)", "real(1.5)",
+                [.blob([0, 255])], [.text("shared")], [.integer(7)], [.real(1.5)],
             ]
         )
         #expect(plan.conflicts.map(\.property) == ["column ZOWN"])
@@ -114,7 +114,7 @@ struct OutsideModelTests {
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
         try old.connection.execute("INSERT INTO words VALUES ('late')")
         try triple.merge()
-        #expect(try Self.rows("SELECT x FROM words WHERE words MATCH 'late'", shared) == ["text(\"late\")"])
+        #expect(try Self.rows("SELECT x FROM words WHERE words MATCH 'late'", shared) == [[.text("late")]])
         try shared.connection.execute("INSERT INTO words (words) VALUES ('integrity-check')")
     }
 
@@ -130,7 +130,7 @@ struct OutsideModelTests {
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
         try old.save { try $0.update(StoreMergeTests.habit(1), ["goal": .integer(9)]) }
         try triple.merge()
-        #expect(try Self.rows("SELECT high FROM areas WHERE id = 1", shared) == ["real(9.0)"])
+        #expect(try Self.rows("SELECT high FROM areas WHERE id = 1", shared) == [[.real(9.0)]])
 
         let written = try Self.triple(triggers)
         try written.store("old").connection.execute("UPDATE areas SET high = 7 WHERE id = 2")
