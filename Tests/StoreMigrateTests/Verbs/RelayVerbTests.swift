@@ -76,7 +76,7 @@ struct RelayVerbTests {
         let consumer = try RelayConsumer("app", of: RelayQueue(beside: store))
         let run = try await relay("drain", path, "--consumer", consumer.name)
         #expect(run.status == 11)
-        #expect(run.errors.contains("another process drains for consumer app"))
+        #expect(run.errors.contains("another process is using consumer app"))
         #expect(try await relay("drain", path, "--consumer", "other").status == 0)
         #expect(try await relay("drain", path, "--consumer", "../x").status == 2)
     }
