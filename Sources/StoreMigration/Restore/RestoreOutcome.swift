@@ -6,11 +6,11 @@ public import StoreVerification
 public struct RestoreOutcome: Sendable {
     /// `restored`.
     public let outcome: MigrationOutcome
-    /// The run's number; nil when the place held what the backup holds.
+    /// The transaction ID; nil when the destination already had the backup's content.
     public let transaction: String?
     /// The store's main file.
     public let path: String
-    /// What the archive said of itself, and was found to be.
+    /// The archive's manifest, checked against its content.
     public let manifest: BackupManifest
     /// The folder with the store that was there before; nil when there was none.
     public let keptAside: String?

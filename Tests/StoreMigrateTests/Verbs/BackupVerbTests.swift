@@ -36,7 +36,7 @@ struct BackupVerbTests {
         let rows = try await SQLiteProgram.run(place + "/Habits.sqlite", "SELECT group_concat(name) FROM habit")
         #expect(rows.contains("read,run"))
         let again = try await Tool.run(["restore", archive, place])
-        #expect(again.status == 0 && again.output == "Restored: the store there holds what the backup holds\n")
+        #expect(again.status == 0 && again.output == "Restored: the destination already has the backup's content\n")
     }
 
     @Test("It goes through a pipe, as it does to and from a program that encrypts")

@@ -51,7 +51,7 @@ struct InterruptedRunTests {
 
         let status = try places.migrator().status()
         #expect(status.run == .interrupted)
-        #expect(status.recovery?.contains("takes the run back") == true)
+        #expect(status.recovery?.contains("rolls the run back") == true)
         #expect(try Recovery(of: places.oldStore.url).resume().outcome == .rolledBack)
 
         #expect(try places.digest(of: places.oldStore) == digest)
@@ -107,7 +107,7 @@ struct InterruptedRunTests {
             let status = try world.places.migrator().status()
             #expect(status.run == .interrupted)
             #expect(status.transaction == world.transaction)
-            #expect(status.recovery?.contains(interruption.goesForward ? "finishes" : "takes the run back") == true)
+            #expect(status.recovery?.contains(interruption.goesForward ? "finishes" : "rolls the run back") == true)
             #expect(status.next == .resume(old: world.places.oldStore.path))
             let plan = try world.places.migrator().plan()
             #expect(plan.outcome == .interrupted)
