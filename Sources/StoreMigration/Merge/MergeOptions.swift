@@ -6,7 +6,7 @@ public import StoreFormat
 public struct MergeOptions: Sendable {
     /// How conflicts are settled, and which objects are the same.
     public var settings = MergeSettings()
-    /// What both stores came from; nil where nobody kept it: then objects are the same by their identities only.
+    /// The common ancestor of both stores; nil if no copy was kept: then only identities match objects.
     public var base: URL?
     /// How far the merged store is proved; plain SQLite stores end at `sqlite`.
     public var level: VerificationLevel = .coredata
@@ -19,7 +19,7 @@ public struct MergeOptions: Sendable {
 
     public init() {}
 
-    /// What a share needs to know of these.
+    /// These options as those of a share.
     var asShare: ShareOptions {
         var share = ShareOptions()
         share.merging = settings
