@@ -90,7 +90,7 @@ struct ShareTests {
         #expect(FileManager.default.fileExists(atPath: scratch.path("group/Shared.sqlite")))
     }
 
-    /// A name with control characters cannot stand in an archive, which a retirement makes; that is told.
+    /// A name with control characters cannot be used in an archive, which a retirement makes; that is told.
     @Test(
         "Relative paths and names with spaces, quotes and control characters are taken as they are",
         arguments: [("it's a \"store\" .db", 0), ("it's \u{1B}[31m a \"store\"\n.db", 13)] as [(String, Int32)]
@@ -109,7 +109,7 @@ struct ShareTests {
         )
         #expect(retire.status == retirement, "\(next): \(retire.errors)")
         #expect(retire.errors.unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 })
-        #expect(retirement == 0 || retire.errors.contains("cannot stand in an archive"))
+        #expect(retirement == 0 || retire.errors.contains("cannot be used in an archive"))
     }
 
     @Test("A writer of the old store is refused and told the new place; a reader goes on")
