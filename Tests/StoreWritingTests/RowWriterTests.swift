@@ -180,7 +180,7 @@ struct RowWriterTests {
         let person = try store.insert("Person")
         try store.writer.connect(store.insert("Debt"), "debtor", to: person)
         let error = #expect(throws: StoreError.self) { try store.writer.delete(person) }
-        #expect(error?.message == "Person.debts denies the deletion of an object that it leads from")
+        #expect(error?.message == "Person.debts denies the deletion of its owner")
     }
 
     @Test("An object inserted and deleted in one save was never there")
@@ -240,7 +240,7 @@ struct RowWriterTests {
             testDescription: "an abstract entity",
             entity: "Idea",
             values: [:],
-            words: "Idea is abstract and has no objects of its own"
+            words: "Idea is abstract and cannot have objects"
         ),
         WrongValue(
             testDescription: "a required value that is absent",

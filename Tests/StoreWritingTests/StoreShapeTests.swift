@@ -96,7 +96,7 @@ struct StoreShapeTests {
                     relationships: [RelationshipDescription(name: "b", destination: "B")]
                 )
             ],
-            words: "A.b leads to an unknown entity B"
+            words: "A.b refers to an unknown entity B"
         ),
         WrongModel(
             testDescription: "a missing inverse",

@@ -68,7 +68,7 @@ struct TriggerTests {
     func derivedIsRefused() throws {
         let store = try NewStore(Self.model)
         let error = #expect(throws: StoreError.self) { try store.insert("Book", ["pagesCount": .integer(4)]) }
-        #expect(error?.message == "Book.pagesCount is derived: its value follows from others")
+        #expect(error?.message == "Book.pagesCount is derived and cannot be set")
     }
 
     @Test("Typed values are stored as their attributes hold them, and others refused")
