@@ -85,21 +85,21 @@ struct ConfigurationTests {
     @Test(
         "What is wrong is told with its line and column, and ends with status 2 before anything is done",
         arguments: [
-            ("level: files\nlevle: sqlite\n", "line 2, column 1: 'levle' is no key"),
-            ("level: [a, b]\n", "line 1, column 8: 'level' is no list"),
+            ("level: files\nlevle: sqlite\n", "line 2, column 1: 'levle' is not a configuration key"),
+            ("level: [a, b]\n", "line 1, column 8: 'level' takes one value, not a list"),
             ("- a\n", "line 1, column 1: a configuration is a list"),
             ("strategies:\n  - SharedAccess: 5\n", "line 2, column 19: the options of 'SharedAccess'"),
-            ("level: {a: b}\n", "line 1, column 8: a value of 'level' is a text"),
-            ("level: files\nold: keep\n", "line 2, column 6: 'keep' is no value of 'old'; it takes fence, capture"),
-            ("on-both: \"no\"", "line 1, column 10: 'no' is no value of 'on-both'; it takes fail, keep-old, keep-new"),
-            ("level:  deep", "line 1, column 9: 'deep' is no value of 'level'; it takes files, sqlite"),
-            ("if-missing: never", "line 1, column 13: 'never' is no value of 'if-missing'; it takes fail, ignore"),
-            ("if-busy: x", "line 1, column 10: 'x' is no value of 'if-busy'; it takes wait, defer, fail"),
-            ("plugin-sandbox: off", "line 1, column 17: 'off' is no value of 'plugin-sandbox'; it takes required"),
+            ("level: {a: b}\n", "line 1, column 8: the value of 'level' must be a string"),
+            ("level: files\nold: keep\n", "line 2, column 6: 'keep' is not a value of 'old'; use fence, capture"),
+            ("on-both: \"no\"", "line 1, column 10: 'no' is not a value of 'on-both'; use fail, keep-old, keep-new"),
+            ("level:  deep", "line 1, column 9: 'deep' is not a value of 'level'; use files, sqlite"),
+            ("if-missing: never", "line 1, column 13: 'never' is not a value of 'if-missing'; use fail, ignore"),
+            ("if-busy: x", "line 1, column 10: 'x' is not a value of 'if-busy'; use wait, defer, fail"),
+            ("plugin-sandbox: off", "line 1, column 17: 'off' is not a value of 'plugin-sandbox'; use required"),
             ("lock-timeout: soon", "line 1, column 15: write a whole number and a unit"),
-            ("plugin-timeout: 1m", "line 1, column 17: --plugin-timeout is more than nothing and at most 30s"),
+            ("plugin-timeout: 1m", "line 1, column 17: --plugin-timeout must be more than 0 and at most 30s"),
             ("group: ../etc", "line 1, column 8: '../etc' is no group identifier"),
-            ("name: a/b", "line 1, column 7: 'a/b' is no database name"),
+            ("name: a/b", "line 1, column 7: 'a/b' is not a database name"),
             ("roles: [app, widget]", "line 1, column 14: write app or extension(name)"),
             ("roles: [app=]", "line 1, column 9: write app or extension(name)"),
             ("strategies: [WriteAheadLog, Nonsense]", "line 1, column 29: there is no strategy 'Nonsense'"),
@@ -107,7 +107,7 @@ struct ConfigurationTests {
             ("strategies: [{SharedAccess: {mode: 777}}]", "line 1, column 14: SharedAccess: '777' is no value of"),
             ("strategies: [RollbackJournal:mode=off]", "line 1, column 14: RollbackJournal: 'off' is no value"),
             ("strategies: ['SharedAccess:mode']", "line 1, column 14: SharedAccess: 'mode' is no option"),
-            ("state: {a: b}", "line 1, column 8: a value of 'state' is a text"),
+            ("state: {a: b}", "line 1, column 8: the value of 'state' must be a string"),
             ("level: \"files\nold: fence\n", "line "),
             ("level: files\nlevel: sqlite\n", "'level' is given twice"),
             ("level: &a x\nname: [" + String(repeating: "*a, ", count: 33) + "]", "more than 32 aliases"),
@@ -143,7 +143,7 @@ struct ConfigurationTests {
     @Test(
         "A wrong value of the environment is told with its variable",
         arguments: [
-            ("LEVEL", "deep", "$STORE_MIGRATE_LEVEL: 'deep' is no value of 'level'"),
+            ("LEVEL", "deep", "$STORE_MIGRATE_LEVEL: 'deep' is not a value of 'level'"),
             ("STRATEGIES", "WriteAheadLog Nonsense", "$STORE_MIGRATE_STRATEGIES: there is no strategy 'Nonsense'"),
             ("LOCK_TIMEOUT", "1h", "$STORE_MIGRATE_LOCK_TIMEOUT: write a whole number"),
         ]
@@ -228,10 +228,10 @@ struct ConfigurationTests {
     @Test(
         "The option that names the file wants one file, once, and ends where the options end",
         arguments: [
-            (["share", "a", "b", "--config"], "'--config' names no file"),
-            (["share", "--config=", "a", "b"], "'--config' names no file"),
-            (["share", "--config", "--", "a", "b"], "'--config' names no file"),
-            (["share", "--config", "--json", "a", "b"], "'--config' names no file"),
+            (["share", "a", "b", "--config"], "'--config' needs a file"),
+            (["share", "--config=", "a", "b"], "'--config' needs a file"),
+            (["share", "--config", "--", "a", "b"], "'--config' needs a file"),
+            (["share", "--config", "--json", "a", "b"], "'--config' needs a file"),
             (["plan", "--config", "x", "a", "b", "--config=y"], "'--config' is given twice"),
         ]
     )

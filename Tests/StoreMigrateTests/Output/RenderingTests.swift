@@ -43,8 +43,8 @@ struct RenderingTests {
             text(share()) == """
                 Shared Habits.sqlite: 1,204 objects, 2 external files, 4.1 MB in 0.4 s
                   new  /srv/group.app/Habits.sqlite  proved: files, sqlite, coredata, content, merging
-                  old  /home/me/app/Habits.sqlite    kept as the way back; writers are refused and told the new place (4.1 MB)
-                When every process uses the new place:  store-migrate retire /home/me/app/Habits.sqlite
+                  old  /home/me/app/Habits.sqlite    kept for rollback; writers get an error that names the new path (4.1 MB)
+                When every process uses the new store:  store-migrate retire /home/me/app/Habits.sqlite
                 To go back:                             store-migrate unshare /home/me/app/Habits.sqlite /srv/group.app/Habits.sqlite
                 """
         )
@@ -62,8 +62,8 @@ struct RenderingTests {
             text(share(isFenced: false, uuid: nil, externalFiles: 0, skipped: skipped)) == """
                 Shared Habits.sqlite: 1,204 rows, 4.1 MB in 0.4 s
                   new  /srv/group.app/Habits.sqlite  proved: files, sqlite, content, merging; skipped: coredata (plain SQLite)
-                  old  /home/me/app/Habits.sqlite    kept as the way back; it stays writable (4.1 MB)
-                When every process uses the new place:  store-migrate retire /home/me/app/Habits.sqlite
+                  old  /home/me/app/Habits.sqlite    kept for rollback; it stays writable (4.1 MB)
+                When every process uses the new store:  store-migrate retire /home/me/app/Habits.sqlite
                 To go back:                             store-migrate unshare /home/me/app/Habits.sqlite /srv/group.app/Habits.sqlite
                 """
         )
@@ -96,7 +96,7 @@ struct RenderingTests {
                   new  /b/H
                   1. copy the old store into a private folder beside /b/H
                   2. move the copy into place at /b/H
-                  3. refuse writers of /a/H
+                  3. refuse writes to /a/H
                 Nothing was written.
                 """
         )

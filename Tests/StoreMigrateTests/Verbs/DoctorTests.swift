@@ -19,7 +19,7 @@ struct DoctorTests {
         #expect(try scratch.fingerprint() == before)
         let text = try await Tool.run(["doctor"], folder: scratch.path)
         #expect(text.status == 0)
-        #expect(text.lines.first == "\(scratch.path): nothing stands in the way")
+        #expect(text.lines.first == "\(scratch.path): no problems")
     }
 
     @Test("A folder that this user cannot write is looked at all the same")

@@ -138,7 +138,7 @@ struct HistoryVerbTests {
         )
         let before = try scratch.fingerprint()
         let dry = try await Tool.run(["history", "prune", path, "--keep", "0h", "--dry-run"])
-        #expect(dry.output == "Would purge 3 transactions, 34 changes; 'sync' has not dealt with more: \(path)\n")
+        #expect(dry.output == "Would purge 3 transactions, 34 changes; 'sync' has not read further: \(path)\n")
         #expect(try scratch.fingerprint() == before)
         let run = try await Tool.run(["history", "prune", path, "--keep", "0h", "--json"])
         let pruning = try #require(try Grammar().check(run).first { $0["type"]?.string == "pruning" })

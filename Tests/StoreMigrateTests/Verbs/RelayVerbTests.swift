@@ -39,7 +39,7 @@ struct RelayVerbTests {
                 #1 TIME widget: +Habit/p1
                 #2 TIME -: ~Habit/p1 -Habit/p2
                 #3 TIME -: everything
-                  consumer app has dealt with everything up to #0
+                  consumer app has read everything up to #0
 
                 """
         )
@@ -104,7 +104,7 @@ struct RelayVerbTests {
         #expect(try await relay("list", scratch.path("none")).status == 10)
         #expect(try await relay("post", scratch.path("none"), "--everything").status == 10)
         let before = try scratch.fingerprint()
-        #expect(try await relay("list", path).output == "\(path): nothing was ever posted here\n")
+        #expect(try await relay("list", path).output == "\(path): no notice was ever posted\n")
         #expect(try await lines("list", path).count == 1)
         #expect(try scratch.fingerprint() == before)
     }

@@ -88,7 +88,7 @@ struct ReportTests {
             let name = try #require(rows.first { $0.children.map(\.text).starts(with: ["Habit/1", "name"]) })
             #expect(
                 name.children.dropFirst(2).map(\.text) == [
-                    "Morning run", "Theirs \\u{202E}", "Mine <b>", "shared", "both gave it another value",
+                    "Morning run", "Theirs \\u{202E}", "Mine <b>", "shared", "both stores changed the value",
                 ]
             )
             #expect(name.all("mark").map(\.text) == ["Mine <b>"])
@@ -107,7 +107,7 @@ struct ReportTests {
         let run = try await Tool.run(["verify", damaged, "--report", report])
         #expect(run.status == 3)
         var page = try page()
-        #expect(page.all("h1").first?.text == "Damaged.sqlite needs to be looked at")
+        #expect(page.all("h1").first?.text == "Damaged.sqlite needs attention")
         #expect(page.all("p").contains { $0.text == "! findings, exit status 3" })
         let rows = page.all("tbody").flatMap { $0.all("tr") }.map { $0.children.map(\.text) }
         #expect(rows.contains { $0[0].hasSuffix("indexDiffers") && $0[1] == "✕ error" && $0[2] == "ZNOTE" })

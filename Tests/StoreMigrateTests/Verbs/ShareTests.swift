@@ -24,8 +24,8 @@ struct ShareTests {
         #expect(run.lines[0].wholeMatch(of: /Shared Habits\.sqlite: 3 rows, [0-9.]+ kB in [0-9.]+ s/) != nil)
         #expect(run.lines[1].hasPrefix("  new  \(new)  proved: files, sqlite, content"))
         #expect(run.lines[2].hasPrefix("  old  \(old) "))
-        #expect(run.lines[2].contains("  kept as the way back; writers are refused and told the new place ("))
-        #expect(run.lines[3] == "When every process uses the new place:  store-migrate retire \(old)")
+        #expect(run.lines[2].contains("  kept for rollback; writers get an error that names the new path ("))
+        #expect(run.lines[3] == "When every process uses the new store:  store-migrate retire \(old)")
         #expect(run.lines[4] == "To go back:                             store-migrate unshare \(old) \(new)")
         #expect(try await SQLiteProgram.content(new) == SQLiteProgram.content(old))
     }

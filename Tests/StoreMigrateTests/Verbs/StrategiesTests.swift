@@ -64,8 +64,8 @@ struct StrategiesTests {
             ("WriteAheadLog:speed=1", "{REQUEST}", "has no option speed"),
             ("Nonsense", "{REQUEST}", "there is no strategy 'Nonsense'"),
             ("WriteAheadLog", "{}", "the request has no member 'facts'"),
-            ("WriteAheadLog", "hello", "the request cannot be understood"),
-            ("WriteAheadLog", "{\"facts\": 5}", "the request's member 'facts' is of another type"),
+            ("WriteAheadLog", "hello", "the request is invalid"),
+            ("WriteAheadLog", "{\"facts\": 5}", "the request's member 'facts' has the wrong type"),
         ]
     )
     func wrong(_ strategy: String, _ request: String, _ message: String) async throws {

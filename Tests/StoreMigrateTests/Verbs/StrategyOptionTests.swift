@@ -16,7 +16,7 @@ struct StrategyOptionTests {
     @Test(
         "What makes no sense ends with status 2, one line with the strategies and the option, and nothing done",
         arguments: [
-            (["Nonsense"], "there is no strategy 'Nonsense'; there are FileProtection, HistoryTracking"),
+            (["Nonsense"], "there is no strategy 'Nonsense'; built in are FileProtection, HistoryTracking"),
             (
                 ["WriteAheadLog", "RollbackJournal"],
                 "WriteAheadLog sets sqlitePragmas.journal_mode to WAL and RollbackJournal"
