@@ -19,7 +19,7 @@ package struct VettedFile {
     init(_ location: StoreLocation, in folder: Directory) throws {
         do throws(FileError) {
             guard let status = try folder.status(of: location.name) else {
-                throw FileError(operation: "look at", path: location.path, errno: .noSuchFileOrDirectory)
+                throw FileError(operation: "stat", path: location.path, errno: .noSuchFileOrDirectory)
             }
             self.status = status
         } catch {
