@@ -47,7 +47,7 @@ final class DisplacedStore {
         guard theirs == ours else {
             throw MigrationError(
                 .needsDecision,
-                "the store at the new place has another page size and is in write-ahead-log mode",
+                "the store at the new path has another page size and is in WAL mode",
                 path: context.new.path,
                 advice: "Close every program that has it open and move it away, then run the command again.",
                 next: .status(old: context.old.path, new: context.new.path)

@@ -90,7 +90,7 @@ struct BackupVerbTests {
             (["restore", "link.tar.zst", "."], 12, "the archive's own path"),
             (["restore", "pipe", "."], 12, "name that -"),
             (["restore", ".", "x"], 12, "it is a folder"), (["inspect", "cut.tar.zst"], 12, "backups check says"),
-            (["restore", "good.tar.zst", "link"], 12, "the link leads to"),
+            (["restore", "good.tar.zst", "link"], 12, "the target of the link"),
         ] as [([String], Int32, String)]
     )
     func noArchive(arguments: [String], status: Int32, advice: String) async throws {

@@ -91,7 +91,7 @@ struct OwnerTests {
             let roots = try await Tool.runProcess(words + state)
             expect(roots, owners.status)
             #expect(roots.output == owners.output)
-            #expect(!roots.errors.contains("not this user's alone"), "\(roots.errors)")
+            #expect(!roots.errors.contains("have written the journal"), "\(roots.errors)")
         }
         try expectOwned([new, self.state])
     }
@@ -110,7 +110,7 @@ struct OwnerTests {
         let run = try await Tool.runProcess(["restore", scratch.path("H.tar.zst"), store])
         expect(run, 4)
         // The archive of the retired store lies there.
-        #expect(run.errors.contains("not this user's alone") && !run.errors.contains("Remove"), "\(run.errors)")
+        #expect(run.errors.contains("have written the journal") && !run.errors.contains("Remove"), "\(run.errors)")
         #expect(try scratch.fingerprint(withFolderTimes: false) == before)
     }
 
@@ -130,7 +130,7 @@ struct OwnerTests {
         for words in [["status", store, new], ["share", store, new], ["unshare", store, shared], ["retire", store]] {
             let run = try await Tool.runProcess(words)
             #expect(run.status != 0, "\(words)")
-            #expect(run.errors.contains("not this user's alone") || run.errors.contains("enied"), "\(run.errors)")
+            #expect(run.errors.contains("have written the journal") || run.errors.contains("enied"), "\(run.errors)")
         }
         #expect(try scratch.fingerprint() == before)
     }

@@ -44,7 +44,7 @@ struct PlanStrategiesTests {
                 options: ["--strategy", "WriteAheadLog"],
                 before: "chmod 555 $new",
                 status: 12,
-                message: "the folder of the new store cannot be written"
+                message: "this user cannot write to the folder of the new store"
             ),
             Case(
                 testDescription: "no container",
@@ -58,13 +58,13 @@ struct PlanStrategiesTests {
                 options: ["--strategy", "WriteAheadLog"],
                 before: "chmod 444 $old/Habits.sqlite",
                 status: 12,
-                message: "the old store cannot be written"
+                message: "cannot write to the old store"
             ),
             Case(
                 testDescription: "no room for the journal",
                 before: "chmod 555 $old",
                 status: 12,
-                message: "the journal's folder cannot be made"
+                message: "cannot create or write the journal's folder"
             ),
             Case(
                 testDescription: "a store in place that is not changed to fit",
@@ -128,7 +128,7 @@ struct PlanStrategiesTests {
         for verb in ["plan", "share"] {
             let run = try await Tool.run([verb, old + "/Habits.sqlite", new])
             #expect(run.status == 12, "\(verb): \(run.errors)")
-            #expect(run.errors.contains("the folder of the new store cannot be written"), "\(run.errors)")
+            #expect(run.errors.contains("this user cannot write to the folder of the new store"), "\(run.errors)")
         }
         #expect(try scratch.names(new).isEmpty)
     }

@@ -51,7 +51,7 @@ struct StrategyOptionTests {
         let role = try await Tool.run(["share", old, new, "--role", "widget"])
         #expect(role.status == 2 && role.errors.contains("write app or extension(name)"), "\(role.errors)")
         let model = try await Tool.run(["share", old, new, "--role", "app=\(scratch.path("no.momd"))"])
-        #expect(model.status == 2 && model.errors.contains("the model of app cannot be read"), "\(model.errors)")
+        #expect(model.status == 2 && model.errors.contains("cannot read the model of app"), "\(model.errors)")
         for roles in [["app", "app=\(scratch.path("no.momd"))"], ["extension(a)", "app", "extension(a)"]] {
             let call = ["share", old, new] + roles.flatMap { ["--role", $0] }
             let run = try await Tool.run(call)
@@ -75,7 +75,7 @@ struct StrategyOptionTests {
         let before = try scratch.fingerprint()
         let run = try await Tool.run(["share", old, scratch.path("new"), "--descriptions", scratch.path(name)])
         #expect(run.status == 2)
-        #expect(run.errors.contains("Name another place for the descriptions."), "\(run.errors)")
+        #expect(run.errors.contains("Name another path for the descriptions."), "\(run.errors)")
         #expect(try scratch.fingerprint() == before)
     }
 
