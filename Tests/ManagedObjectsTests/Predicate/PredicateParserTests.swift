@@ -127,8 +127,7 @@ struct PredicateParserTests {
 
     @Test("refuses arguments that do not fit, and nests only so deep")
     func arguments() throws {
-        #expect(throws: PredicateSyntaxError(column: 7, message: "1 more arguments are given than the predicate takes"))
-        {
+        #expect(throws: PredicateSyntaxError(column: 7, message: "too many arguments: 1 unused")) {
             try FetchPredicate(format: "a == 1", 2)
         }
         #expect(throws: PredicateSyntaxError.self) { try FetchPredicate(format: "%K == 1", 5) }

@@ -95,7 +95,7 @@ struct FetchTests {
         arguments: [
             (["Habit", "--where", "name = = 1"], "column 8"),
             (["Habit", "--where", "nme == 'x'"], "no property 'nme'"),
-            (["Habit", "--where", "name == 5"], "a text is expected"),
+            (["Habit", "--where", "name == 5"], "a string is expected"),
             (["Habit", "--where", "name MATCHES 'x)|(?:q'"], "no regular expression"),
             (["Habit", "--where", Self.deep(45)], "nests too deeply"),
             (["Habit", "--where", Self.deep(60)], "nests too deeply"), (["Hbit"], "no such entity"),
