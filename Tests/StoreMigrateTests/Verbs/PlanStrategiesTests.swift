@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@Suite("A plan with strategies ends as the run would")
+@Suite("Plans with strategies")
 struct PlanStrategiesTests {
     private let scratch: Scratch
     private let nobody: Nobody
@@ -11,30 +11,30 @@ struct PlanStrategiesTests {
         nobody = try Nobody(scratch)
     }
 
-    /// A call, and what is done to the places before it.
+    /// A call, and the preparation of its folders.
     struct Case: CustomTestStringConvertible, Sendable {
         let testDescription: String
         var options: [String] = []
-        /// Shell commands, run by the user who runs the tool, with `$old` and `$new` as the folders.
+        /// Shell commands, run as the user of the tool, with `$old` and `$new` as the folders.
         var before = ":"
         let status: Int32
         let message: String
 
         static let all = [
             Case(
-                testDescription: "nothing in the way",
+                testDescription: "no obstacle",
                 options: ["--strategy", "SharedAccess"],
                 status: 0,
                 message: ""
             ),
             Case(
-                testDescription: "a group of which the user is no member",
+                testDescription: "a group that the user is not a member of",
                 options: ["--strategy", "SharedAccess:group=0"],
                 status: 12,
                 message: "cannot be given to the group 0"
             ),
             Case(
-                testDescription: "a group that there is not",
+                testDescription: "a missing group",
                 options: ["--strategy", "SharedAccess:group=nobodys-group"],
                 status: 2,
                 message: "there is no group 'nobodys-group'"
@@ -61,13 +61,13 @@ struct PlanStrategiesTests {
                 message: "cannot write to the old store"
             ),
             Case(
-                testDescription: "no room for the journal",
+                testDescription: "a read-only folder for the journal",
                 before: "chmod 555 $old",
                 status: 12,
                 message: "cannot create or write the journal's folder"
             ),
             Case(
-                testDescription: "a store in place that is not changed to fit",
+                testDescription: "an existing store in another journal mode",
                 options: ["--strategy", "RollbackJournal"],
                 before:
                     "sqlite3 $new/Habits.sqlite 'PRAGMA journal_mode=wal; CREATE TABLE habit(id INTEGER PRIMARY KEY)'",
@@ -77,7 +77,7 @@ struct PlanStrategiesTests {
         ]
     }
 
-    @Test("Plan, dry run and share end alike, and only the share writes", arguments: Case.all)
+    @Test("plan, dry run and share end with the same status, and only share writes", arguments: Case.all)
     func alike(_ row: Case) async throws {
         let world = try nobody.folder("world")
         let (old, new) = (world + "/old", world + "/new")
@@ -100,8 +100,8 @@ struct PlanStrategiesTests {
         if row.status != 0 { #expect(try scratch.fingerprint() == before) }
     }
 
-    @Test("It tells what each strategy says for each role, and what is done to the copy")
-    func told() async throws {
+    @Test("A plan shows the settings of each strategy for each role, and the step that applies them")
+    func shown() async throws {
         let old = try await scratch.store("Habits.sqlite", "PRAGMA journal_mode=wal;" + Scratch.habits)
         let new = try scratch.folder("group")
         let call = [
@@ -119,7 +119,7 @@ struct PlanStrategiesTests {
         #expect(try scratch.names(new).isEmpty)
     }
 
-    @Test("Started as root, it looks as the owner of the old store would")
+    @Test("plan and share started as root check the permissions of the old store's owner")
     func asOwner() async throws {
         guard try await Tool.run(command: ["id", "-u"]).output == "0\n" else { return }
         let (old, new) = (try nobody.folder("old"), try scratch.folder("new"))
