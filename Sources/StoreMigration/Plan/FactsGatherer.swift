@@ -215,7 +215,7 @@ struct FactsGatherer {
     /// True when the new store is an older state than the old one, or another store: it lacks assigned keys or, in
     /// plain SQLite, whole tables.
     ///
-    /// Valid only while the old store is unchanged. A key maximum never shrinks, whatever rows are deleted.
+    /// Valid only while the old store is unchanged. A key maximum never shrinks, even when rows are deleted.
     func isNewOlder(than shared: RunState.SharedRun) throws -> Bool {
         // A new store that was kept never had those keys.
         if shared.completion.keepsNew == true { return false }

@@ -31,7 +31,7 @@ public struct RestoreOptions: Sendable {
     var asShare: ShareOptions {
         var options = ShareOptions()
         options.oldStore = .capture
-        // The restore has decided already; the displaced files keep whatever the destination had.
+        // The restore has decided already; the displaced files keep the destination's former content.
         options.onBoth = .keepOld
         options.modelFile = modelFile
         options.level = .content

@@ -113,7 +113,7 @@ final class AsideFolder {
         return try folder.status(of: target)?.identity
     }
 
-    /// Moves the last displaced file back, whatever stands beside it; it stays here if its name is taken.
+    /// Moves the last displaced file back, without regard to its neighbours; it stays here if its name is taken.
     func putBackLast() throws {
         guard let folder, let (name, original, source) = taken.popLast() else { return }
         do {
