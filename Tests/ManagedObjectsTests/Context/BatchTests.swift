@@ -2,9 +2,9 @@ import ManagedObjects
 import StoreFormat
 import Testing
 
-@Suite("Batches past the contexts")
+@Suite("Batch operations")
 struct BatchTests {
-    @Test("inserts, updates and deletes reach the store and its history, and a context only by merging")
+    @Test("Batch inserts, updates and deletes reach the store and its history, and contexts only by a merge")
     func batches() async throws {
         let stack = try SiblingStack(tracksHistory: true)
         let coordinator = stack.container.persistentStoreCoordinator
@@ -46,7 +46,7 @@ struct BatchTests {
         observation.cancel()
     }
 
-    @Test("a value that does not fit leaves nothing behind")
+    @Test("A batch insert with an invalid value writes nothing")
     func refusal() throws {
         let stack = try SiblingStack()
         try stack.background.performAndWait { context in
@@ -60,7 +60,7 @@ struct BatchTests {
     }
 
     @Test(
-        "what no object could be given is refused, whether or not there are objects",
+        "A batch update of a property that is not an attribute fails, even without matching objects",
         arguments: ["nobody", "books", "passport"]
     )
     func unknownProperty(_ name: String) throws {

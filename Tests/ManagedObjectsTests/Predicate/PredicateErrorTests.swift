@@ -2,7 +2,7 @@ import ManagedObjects
 import StoreFormat
 import Testing
 
-@Suite("A predicate that does not fit its entity is refused")
+@Suite("Predicates that do not fit their entity")
 struct PredicateErrorTests {
     private static let model = ManagedObjectModel(entities: [
         EntityDescription(
@@ -23,7 +23,7 @@ struct PredicateErrorTests {
     ])
 
     @Test(
-        "with the key path and the reason",
+        "An invalid predicate is rejected with its key path and the reason",
         arguments: [
             ("nme == 'x'", "nme", "no property 'nme'"), ("boss.nme == 'x'", "boss.nme", "no property 'nme'"),
             ("name.x == 1", "name.x", "no key can follow"), ("mood == 'x'", "mood", "transient"),
@@ -66,7 +66,7 @@ struct PredicateErrorTests {
         #expect(error?.description.contains("'x'") != true || format.contains("$x"))
     }
 
-    @Test("and so is an entity that the model does not have, or a property that the store does not keep")
+    @Test("A predicate is rejected for an unknown entity and for a property that is not stored")
     func missing() throws {
         let predicate = try FetchPredicate(format: "name == 'x'")
         #expect(throws: FetchError.self) { try predicate.resolved(for: "Dog", in: Self.model) }

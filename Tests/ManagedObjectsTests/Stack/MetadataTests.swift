@@ -70,7 +70,7 @@ struct MetadataTests {
     func reserved(_ changes: [String: PropertyListValue?]) throws {
         let before = try saved()
         let error = #expect(throws: ManagedObjectError.self) { try coordinator.setMetadata(changes, for: store) }
-        #expect(error?.message.contains("Core Data's own") == true)
+        #expect(error?.message.contains("reserved for Core Data") == true)
         try save()
         #expect(try saved() == before)
     }

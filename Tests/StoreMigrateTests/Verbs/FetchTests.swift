@@ -96,7 +96,7 @@ struct FetchTests {
             (["Habit", "--where", "name = = 1"], "column 8"),
             (["Habit", "--where", "nme == 'x'"], "no property 'nme'"),
             (["Habit", "--where", "name == 5"], "a string is expected"),
-            (["Habit", "--where", "name MATCHES 'x)|(?:q'"], "no regular expression"),
+            (["Habit", "--where", "name MATCHES 'x)|(?:q'"], "not a valid regular expression"),
             (["Habit", "--where", Self.deep(45)], "nests too deeply"),
             (["Habit", "--where", Self.deep(60)], "nests too deeply"), (["Hbit"], "no such entity"),
             (["Habit", "--sort", "days"], "days"), (["Habit", "--sort", "name:up"], "asc or :desc"),
