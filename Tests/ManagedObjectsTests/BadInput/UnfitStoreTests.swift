@@ -200,18 +200,18 @@ struct UnfitStoreTests {
             let authors = try context.fetch(FetchRequest(entityName: "Author"))
             #expect(authors.count == 1)
         }
-        var told = 0
+        var found = 0
         let error = #expect(throws: (any Error).self) {
             try ObjectReader(lockTimeout: .seconds(60))
                 .forEachObject(
                     FetchRequest(entityName: "Book"),
                     in: StoreLocation(folder: shelf.location.folder, name: "copy.sqlite"),
                     describedBy: { _ in "" },
-                    { _ in told += 1 }
+                    { _ in found += 1 }
                 )
         }
         #expect((error as? UnreadableStore)?.reason == .damaged || (error as? StoreError)?.code == .damaged)
-        #expect(told == 0)
+        #expect(found == 0)
         #expect(try files(shelf) == before)
     }
 

@@ -53,7 +53,7 @@ struct BatchTests {
             #expect(throws: StoreError.self) {
                 try context.batchInsert(entityName: "TestDummy", objects: [["id": 1], ["id": "one"]])
             }
-            #expect(throws: ManagedObjectError.self) { try context.batchInsert(entityName: "Nobody", objects: []) }
+            #expect(throws: ManagedObjectError.self) { try context.batchInsert(entityName: "Unknown", objects: []) }
             let count = try context.count(for: FetchRequest(entityName: "TestDummy"))
             #expect(count == 0)
         }
@@ -61,7 +61,7 @@ struct BatchTests {
 
     @Test(
         "A batch update of a property that is not an attribute fails, even without matching objects",
-        arguments: ["nobody", "books", "passport"]
+        arguments: ["unknown", "books", "passport"]
     )
     func unknownProperty(_ name: String) throws {
         let stack = try SiblingStack(Library.model)

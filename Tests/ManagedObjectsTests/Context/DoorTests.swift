@@ -68,7 +68,7 @@ struct DoorTests {
         let count = try await stack.main.perform { try $0.all("TestDummy").count }
         #expect(count == 20)
         await #expect(throws: ManagedObjectError.self) {
-            try await stack.main.perform { try $0.insertNewObject(forEntityName: "Nobody").isFault }
+            try await stack.main.perform { try $0.insertNewObject(forEntityName: "Unknown").isFault }
         }
     }
 

@@ -113,7 +113,7 @@ struct FetchCompilerTests {
         let request = FetchRequest(entityName: "Being", sortDescriptors: [.init(keyPath: keyPath)])
         #expect(throws: FetchError.self) { try request.resolved(in: menagerie.layout.model) }
         #expect(throws: FetchError.self) {
-            try FetchRequest(entityName: "Nobody").resolved(in: menagerie.layout.model)
+            try FetchRequest(entityName: "Unknown").resolved(in: menagerie.layout.model)
         }
     }
 

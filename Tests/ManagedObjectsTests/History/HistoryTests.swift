@@ -116,7 +116,7 @@ struct HistoryTests {
         // Transaction numbers continue.
         try save(author: "app")
         #expect(try coordinator.fetchHistory(after: nil).map(\.transactionNumber) == [6])
-        #expect(throws: ManagedObjectError.self) { try pruner.acknowledge(kept, by: "nobody", for: store) }
+        #expect(throws: ManagedObjectError.self) { try pruner.acknowledge(kept, by: "unregistered", for: store) }
     }
 
     @Test("A program that opened the store earlier and sets metadata keeps the registered consumers")

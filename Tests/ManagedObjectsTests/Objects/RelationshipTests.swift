@@ -153,7 +153,7 @@ struct RelationshipTests {
                 { try author.add(tag, toKey: "books") },
                 { _ = try author.object(forKey: "books") },
                 { _ = try author.objects(forKey: "name") },
-                { _ = try context.insertNewObject(forEntityName: "Nobody") },
+                { _ = try context.insertNewObject(forEntityName: "Unknown") },
             ]
             for (index, failure) in failures.enumerated() {
                 #expect(throws: ManagedObjectError.self, "\(index)") { try failure() }
