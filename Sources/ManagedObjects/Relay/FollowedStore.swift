@@ -98,7 +98,7 @@ struct FollowedStore {
         let distance = last.number &- first.number
         guard distance <= Self.mostCommits else { return true }
         var uncovered = 0
-        for step in 0..<distance where !covered.contains(first.number &+ step &+ 1) { untold += 1 }
+        for step in 0..<distance where !covered.contains(first.number &+ step &+ 1) { uncovered += 1 }
         guard uncovered > 0 else { return false }
         guard let from = seen?.lastTransaction, let to = now.lastTransaction, to > from else { return true }
         // Transactions that were merged from history without a notice account for as many commits.
