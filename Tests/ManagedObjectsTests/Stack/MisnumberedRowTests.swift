@@ -124,7 +124,7 @@ struct MisnumberedRowTests {
             try context.rollback()
             try context.delete(context.object(with: id("Book")))
             let error = #expect(throws: StoreError.self) { try context.save() }
-            #expect(error?.message.contains("number of no entity") == true)
+            #expect(error?.message.contains("unknown entity number") == true)
             try context.reset()
             #expect(try context.fetch(FetchRequest(entityName: "Book")).isEmpty)
             #expect(try context.existingObject(with: id("Author")).objects(forKey: "books").isEmpty)

@@ -237,7 +237,7 @@ struct ModelFileTests {
             messages == [
                 "notFound: there is no model",
                 "incompatible: the model cannot be read: it is neither compiled nor a document",
-                "incompatible: the folder holds no model",
+                "incompatible: the folder contains no model",
             ]
         )
     }
