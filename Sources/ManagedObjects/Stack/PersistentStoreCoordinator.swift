@@ -6,7 +6,6 @@ internal import Synchronization
 /// Owns the open stores of one model and serves any number of contexts.
 ///
 /// It is thread-safe. It opens a store as its description says; a store of another model is rejected, never migrated.
-/// was made with another model.
 public final class PersistentStoreCoordinator: Sendable {
     private struct State {
         var model: ModelShape?
