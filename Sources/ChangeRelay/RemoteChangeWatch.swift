@@ -21,7 +21,7 @@ final class RemoteChangeWatch: Sendable {
 
     /// The polling interval without a file watch.
     private static let pauseWithoutWatch = Duration.seconds(1)
-    /// A commit becomes visible only after its WAL is written, which causes no event of its own.
+    /// A commit becomes visible only after the fsync of its WAL, and that causes no event.
     ///
     /// Each event is therefore followed by checks at growing intervals.
     private static let firstEcho = Duration.milliseconds(4)

@@ -3,7 +3,7 @@ public import StoreFormat
 /// An object of a context: a fault until its values are read, then a copy of its row with unsaved changes.
 ///
 /// It is confined to its context: it is not `Sendable`, so the compiler rejects code that moves it out of a `perform`
-/// block. Use its ``objectID`` there. Subclass it to add properties to an entity's objects.
+/// block; pass its ``objectID`` instead. Subclass it to add properties to an entity's objects.
 open class ManagedObject {
     /// The state of an object in its context.
     struct Status: OptionSet {
