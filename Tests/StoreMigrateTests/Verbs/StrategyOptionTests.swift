@@ -116,7 +116,7 @@ struct StrategyOptionTests {
             let again = try await Tool.run(["share", old, new, "--strategy", "RollbackJournal"])
             #expect(again.status == 0)
             #expect(again.errors.contains("sqlitePragmas.journal_mode is WAL"), "\(again.errors)")
-            #expect(again.errors.contains("RollbackJournal asks for DELETE"), "\(again.errors)")
+            #expect(again.errors.contains("RollbackJournal requires DELETE"), "\(again.errors)")
         }
         #expect(try scratch.fingerprint() == before)
     }
