@@ -76,7 +76,7 @@ struct MergeCloser {
     ) throws -> Closed {
         guard let identity = try context.container.status(of: context.new.name)?.identity,
             let oldState = merging.oldState
-        else { throw MigrationError(.interrupted, "the new store is gone", path: context.new.path) }
+        else { throw MigrationError(.interrupted, "the new store is missing", path: context.new.path) }
         if hasFailed { try liftFence(run) }
         let addresses = try RekeyedAddresses(of: merging.epoch, in: folder, stores: (oldUUID(), uuid))
         let findings = RelayCarriage(old: context.old, new: context.new, options: context.options)
@@ -110,7 +110,7 @@ struct MergeCloser {
     /// The new store was only read, so its identity and receipt stay.
     private func completionOfOldStore(_ run: RunState.InterruptedRun) throws -> Closed {
         guard let former = run.former?.completion, let oldState = merging.oldState else {
-            throw MigrationError(.failed, "the run over the pair of stores is gone", path: context.stateFolder.path)
+            throw MigrationError(.failed, "the record of the pair is missing", path: context.stateFolder.path)
         }
         let completion = JournalRecord.Completion(
             new: former.new,

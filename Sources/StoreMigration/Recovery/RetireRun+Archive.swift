@@ -103,7 +103,7 @@ extension RetireRun {
             throw kept(retired, "the renamed old store was replaced by another file")
         }
         guard try holds(archive) else {
-            throw kept(retired, "the archive of the old store is gone or damaged: \(archive.path)")
+            throw kept(retired, "the archive of the old store is missing or damaged: \(archive.path)")
         }
         let token = try folder.token(of: name)
         let gatherer = FactsGatherer(old: retired, new: shared.run.new, options: options, monitor: .silent)

@@ -65,7 +65,7 @@ struct RetireRun {
             guard try folder.status(of: name)?.identity.mayBe(recorded: shared.run.oldIdentity) == true else {
                 throw MigrationError(
                     .nothingFound,
-                    "the old store is gone",
+                    "the old store is missing",
                     path: old.path,
                     advice: "There is nothing to retire; the shared store is at \(shared.run.new.path)."
                 )

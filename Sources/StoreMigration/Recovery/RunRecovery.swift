@@ -179,7 +179,7 @@ struct RunRecovery {
         let context = try context()
         guard let identity = try context.container.status(of: run.run.new.name)?.identity,
             let oldToken = run.publication?.oldToken ?? run.replacement?.oldToken
-        else { throw MigrationError(.interrupted, "the new store is gone", path: run.run.new.path) }
+        else { throw MigrationError(.interrupted, "the new store is missing", path: run.run.new.path) }
         let condition =
             try inspector
             .inspect(run.run.old)

@@ -6,7 +6,7 @@ extension RunRecovery {
     func finishRestore(of digest: String, _ journal: inout MigrationJournal) throws {
         let place = run.run.new
         guard let container = try gatherer.folder(of: place), let status = try container.status(of: place.name) else {
-            throw MigrationError(.interrupted, "the restored store is gone", path: place.path)
+            throw MigrationError(.interrupted, "the restored store is missing", path: place.path)
         }
         if run.published == nil {
             try container.synchronize()

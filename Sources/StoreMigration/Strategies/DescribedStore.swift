@@ -83,7 +83,7 @@ struct DescribedStore {
     }
 
     private var carriedNotes: [Finding] {
-        var told: Set<String> = []
+        var seen: Set<String> = []
         return roles.flatMap(\.applied)
             .compactMap { applied in
                 let isApples = forApplePlatforms.contains(applied.strategy)
@@ -92,7 +92,7 @@ struct DescribedStore {
                 let names = options.map(\.rawValue).joined(separator: " and ")
                 let message =
                     "\(applied.strategy) sets \(names) for Apple's platforms; it has no effect here"
-                return told.insert(message).inserted ? note(.forApplePlatforms, .info, message) : nil
+                return seen.insert(message).inserted ? note(.forApplePlatforms, .info, message) : nil
             }
     }
 

@@ -218,7 +218,7 @@ struct UnshareRun {
     /// Checks the store itself before the outcome reports that it is writable.
     private func requireTakesWrites() throws {
         guard try gatherer.status(of: old) != nil else {
-            throw MigrationError(.interrupted, "the old store is gone", path: old.path)
+            throw MigrationError(.interrupted, "the old store is missing", path: old.path)
         }
         try gatherer.reader.withView(of: old) { try StoreFence.requireNone(in: $0.connection) }
         guard try !StoreSeal(store: old, lockTimeout: options.effectiveLockTimeout).isSet() else {

@@ -81,7 +81,7 @@ struct WayBack {
             let condition = try inspector.inspect(new)
             if case .unreadable(let store) = condition { throw store }
             guard let inspection = condition.inspection else {
-                throw MigrationError(.nothingFound, "the new store is gone", path: new.path)
+                throw MigrationError(.nothingFound, "the new store is missing", path: new.path)
             }
             // The copy checks this UUID again under the store's lock.
             guard inspection.uuid == shared.completion.newUUID else { throw notAtItsPlace }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Folders in which other users can replace the old store")
 struct ExposedFolderTests {
-    /// The group of a folder: another one if the tests run as root, otherwise the user's own.
+    /// The group of a folder: a different one if the tests run as root, otherwise the user's own.
     private static let group: UInt32 = geteuid() == 0 ? 4_321 : UInt32(getegid())
 
     /// A store two folders below a scratch folder; the modes are those of the upper and the lower one.

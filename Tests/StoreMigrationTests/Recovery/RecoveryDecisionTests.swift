@@ -84,7 +84,7 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
             decision: .forward
         ),
         Self(
-            testDescription: "replaced, and looked at after another mount",
+            testDescription: "replaced, and inspected after another mount",
             records: [begin, replacing, .published(ours)],
             main: oursElsewhere,
             decision: .forward

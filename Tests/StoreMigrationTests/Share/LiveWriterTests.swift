@@ -32,7 +32,7 @@ struct LiveWriterTests {
         #expect(outcome.outcome == .shared)
         #expect(acknowledged.isSubset(of: arrived), "acknowledged rows are missing in the new store")
         #expect(arrived == stayed, "the two places differ though writers were refused")
-        #expect(arrived.subtracting(acknowledged).isEmpty, "rows that no writer was told of")
+        #expect(arrived.subtracting(acknowledged).isEmpty, "rows that were never acknowledged")
         #expect(lines.filter { $0 == "fenced" }.count == Self.writers)
         #expect(try places.migrator().status().lateWrites == StatusReport.LateWrites.none)
         #expect(try places.share().outcome == .alreadyShared)

@@ -34,9 +34,9 @@ struct InPlaceTests {
         for _ in 1...2 {
             let outcome = try world.share([strategy], extensions: ["widget"])
             #expect(outcome.outcome == .alreadyShared)
-            let told = outcome.findings.filter { $0.code == .strategiesNotApplied }
-            #expect(told.contains { $0.message.contains(found) && $0.message.contains(wanted) }, "\(told)")
-            #expect(told.allSatisfy { $0.severity == .warning })
+            let warnings = outcome.findings.filter { $0.code == .strategiesNotApplied }
+            #expect(warnings.contains { $0.message.contains(found) && $0.message.contains(wanted) }, "\(warnings)")
+            #expect(warnings.allSatisfy { $0.severity == .warning })
             #expect(outcome.descriptions.byRoleName == receipt)
         }
         #expect(try recorded() == receipt)

@@ -249,7 +249,7 @@ struct DestinationTests {
             act()
         }
         let outcome = try migrator.shareStoreIfNecessary(isCancelled: nil)
-        #expect(!once.isFirst(), "nobody acted")
+        #expect(!once.isFirst(), "the action never ran")
         return outcome
     }
 }
