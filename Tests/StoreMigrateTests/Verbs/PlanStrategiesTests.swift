@@ -31,7 +31,7 @@ struct PlanStrategiesTests {
                 testDescription: "a group that the user is not a member of",
                 options: ["--strategy", "SharedAccess:group=0"],
                 status: 12,
-                message: "cannot be given to the group 0"
+                message: "cannot give the files to the group 0"
             ),
             Case(
                 testDescription: "a missing group",
