@@ -51,7 +51,7 @@ struct InspectTests {
         try other.write(toFile: receipt, atomically: true, encoding: .utf8)
         let differing = try await verify()
         #expect(differing.status == 3)
-        #expect(differing.output.contains("not what was shared"))
+        #expect(differing.output.contains("differs from what was shared"))
 
         _ = try await SQLiteProgram.run(new, "UPDATE ZHABIT SET Z_OPT = Z_OPT + 1")
         let written = try await verify()

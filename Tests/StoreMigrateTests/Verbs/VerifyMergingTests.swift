@@ -58,7 +58,7 @@ struct VerifyMergingTests {
         let file = try descriptions(["app": [:], "extension(widget)": [:]])
         let run = try await Tool.run(["verify", store, "--level", "merging", "--descriptions", file])
         #expect(run.status == 3)
-        #expect(run.output.contains("read-only without a word"))
+        #expect(run.output.contains("silently read-only"))
     }
 
     @Test("A file that does not contain descriptions ends with status 2")
@@ -79,7 +79,7 @@ struct VerifyMergingTests {
             environment: ["TMPDIR": scratch.path("nowhere")]
         )
         #expect(run.status == 3)
-        #expect(run.output.contains("whether changes arrive could not be tried"))
+        #expect(run.output.contains("the arrival of changes could not be tested"))
     }
 
     @Test("share without a temporary folder succeeds and reports the level merging as skipped")
@@ -93,6 +93,6 @@ struct VerifyMergingTests {
         )
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.output.contains("skipped: merging"))
-        #expect(run.errors.contains("could not be tried"))
+        #expect(run.errors.contains("could not be tested"))
     }
 }
