@@ -47,8 +47,9 @@ package enum JournalRecord: Hashable, Sendable, Codable {
     case restored
     /// The old store's archive was read back and is durable; the store is to be removed.
     case archived(Archive)
-    /// The old store is about to be marked read-only and renamed; `isLogged` is true if its WAL is checkpointed for
-    /// that, and WAL mode is to be restored should the store stay.
+    /// The old store is about to be marked read-only and renamed.
+    ///
+    /// `isLogged` is true if its WAL is checkpointed for that, and WAL mode is to be restored should the store stay.
     case retiring(to: String, isLogged: Bool? = nil)
     /// The old store was renamed.
     case retired(to: String)

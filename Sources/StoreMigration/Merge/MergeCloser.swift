@@ -3,7 +3,7 @@ import SafeFiles
 import StoreFormat
 import StoreVerification
 
-/// Finishes a run whose merge is committed: proves the merged store, moves change notices, writes the receipt.
+/// Finishes a run whose merge is committed: proves the merged store, copies change notices, writes the receipt.
 struct MergeCloser {
     private let context: RunContext
     private let merging: JournalRecord.Merging

@@ -8,8 +8,8 @@ struct PlacesCheck {
 
     /// Throws ``MigrationError`` with the outcome `usage` when a path or a name is unsuitable.
     ///
-    /// That is: the same store twice, a name of a file that belongs to a store, a database that SQLite would treat as a
-    /// sidecar of either store, or a name that is too long for its sidecars' names.
+    /// That is: the same store twice, or a name of a file that belongs to a store. Also a database that SQLite would
+    /// treat as a sidecar of either store, and a name that is too long for its sidecars' names.
     func require() throws {
         // SQLite would treat such a file as the log or journal of another store, and remove it.
         let sidecars = new.sidecarNames.map { String($0.dropFirst(new.name.count)) }

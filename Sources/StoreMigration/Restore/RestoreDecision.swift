@@ -119,8 +119,8 @@ struct RestoreJudge {
         }
     }
 
-    /// True when the store's last transaction, or else each of its primary-key maxima, is at most the backup's, and one
-    /// is less.
+    /// True when the store's last transaction is less than the backup's or, if that does not decide, no primary-key
+    /// maximum is greater and one is less.
     ///
     /// Clocks are not trusted. Core Data never reuses a primary key, so the maxima only grow.
     private func isOlder(_ occupant: StoreInspection) throws -> Bool {

@@ -31,7 +31,8 @@ struct RestoreRun {
                 logger.notice("an interrupted run is recovered first")
                 try RunRecovery(run, options: options.asShare, monitor: monitor, logger: logger).recover(&journal)
             }
-            // An unreadable store needs no settlement; a readable one records which merges it has seen.
+            // An unreadable store needs no settlement: it is replaced, and the restored store shows which merges it
+            // contains.
             if try gatherer.status(of: place) != nil, (try? gatherer.reader.withView(of: place) { _ in }) != nil {
                 try MergeSettlement(of: place, reader: gatherer.reader, lockTimeout: options.lockTimeout)
                     .settle(&journal, in: stateFolder.open())

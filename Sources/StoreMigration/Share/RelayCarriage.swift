@@ -3,19 +3,20 @@ import SafeFiles
 public import StoreFormat
 
 extension Finding.Code {
-    /// Change notices beside the old store could not be moved to the new one.
+    /// Change notices beside the old store could not be copied to the new one.
     public static let relayNotCarried = Finding.Code(rawValue: "relayNotCarried")
-    /// Unread change notices were moved to the new store.
+    /// Unread change notices were copied to the new store.
     public static let relayCarried = Finding.Code(rawValue: "relayCarried")
 }
 
-/// Moves pending change notices from the old store's relay to the new one's, once no program can add to it.
+/// Copies pending change notices from the old store's relay to the new one's, once no program can save to the old
+/// store.
 struct RelayCarriage {
     let old: StoreLocation
     let new: StoreLocation
     let options: ShareOptions
 
-    /// Reports what was moved and what was not; an unreadable relay does not roll a share back.
+    /// Reports what was copied and what was not; an unreadable relay does not roll a share back.
     ///
     /// Object addresses stay valid: the new store has the old one's UUID and keys.
     ///
@@ -41,7 +42,7 @@ struct RelayCarriage {
             guard carried.notices > 0 || carried.consumers > 0 else { return [] }
             return [
                 found(
-                    "\(carried.notices) change notices and the positions of \(carried.consumers) consumers were moved",
+                    "\(carried.notices) change notices and the positions of \(carried.consumers) consumers were copied",
                     queue
                 )
             ]
@@ -81,7 +82,7 @@ struct RelayCarriage {
             .relayNotCarried,
             .warning,
             level: .merging,
-            "pending change notices were not moved, so every program should refresh all it shows: \(reason)",
+            "pending change notices were not copied, so every program should refresh all it shows: \(reason)",
             path: path
         )
     }

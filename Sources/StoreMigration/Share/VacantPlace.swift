@@ -109,7 +109,7 @@ final class VacantPlace: CopyDestination {
             // Inode numbers are reused; the timestamps distinguish a recreated file.
             guard status == orphan else { throw DestinationAppeared(path: new.path) }
             let isOrphan = try aside.take(name, from: container, onCreate: { _ in }) == orphan.identity
-            // A process that creates a store uses an existing index, and recreates a log; neither does harm.
+            // A process that creates a store now uses the existing index, so it must go back; a log is recreated.
             let isInUse = try name == new.sharedMemoryName && container.status(of: new.name) != nil
             guard isOrphan, !isInUse else {
                 try aside.putBackLast()

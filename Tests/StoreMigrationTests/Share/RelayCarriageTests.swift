@@ -35,7 +35,7 @@ struct RelayCarriageTests {
         return places
     }
 
-    @Test("A share moves pending notices and positions, and delivers no notice twice")
+    @Test("A share copies pending notices and positions, and delivers no notice twice")
     func carried() throws {
         let places = try places()
         let outcome = try share(places)
@@ -48,7 +48,7 @@ struct RelayCarriageTests {
         #expect(try queue.post(notice(4)) == 4)
     }
 
-    @Test("An existing queue at the new path keeps its notices, and consumers receive the moved ones, too")
+    @Test("An existing queue at the new path keeps its notices, and consumers receive the copied ones, too")
     func intoUsedQueue() throws {
         let places = try places()
         try places.container.makeStore("", as: places.newStore.name)
@@ -64,7 +64,7 @@ struct RelayCarriageTests {
         #expect(try numbers(widget) == [9, 2, 3])
     }
 
-    @Test("Notices that are moved twice exist once")
+    @Test("Notices that are copied twice exist once")
     func twice() throws {
         let places = try places()
         #expect(try share(places).outcome == .shared)
