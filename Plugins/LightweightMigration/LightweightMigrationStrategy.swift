@@ -24,7 +24,7 @@ public struct LightweightMigrationStrategy: StoreStrategy {
         example: "LightweightMigration:infer=false",
         notApplicable: """
             To a plain SQLite store, because it has no model. It has an effect on Apple's platforms only: this tool \
-            migrates no model, and refuses a store of another one.
+            migrates no model, and refuses a store with a different one.
             """,
         isForApplePlatforms: true
     )
