@@ -4,7 +4,7 @@ public import StoreFormat
 
 /// What a caller decides about a merge of two stores; the defaults are the safe choices.
 public struct MergeOptions: Sendable {
-    /// How conflicts are settled, and which objects are the same.
+    /// How conflicts are resolved, and which objects are the same.
     public var settings = MergeSettings()
     /// The common ancestor of both stores; nil if no copy was kept: then only identities match objects.
     public var base: URL?
@@ -12,7 +12,7 @@ public struct MergeOptions: Sendable {
     public var level: VerificationLevel = .coredata
     /// How long to wait for each lock.
     public var lockTimeout: Duration = .seconds(20)
-    /// Where the journal is kept; nil is beside the store that takes the changes.
+    /// The folder of the journal; nil means beside the receiving store.
     public var stateFolder: URL?
     /// Network file systems are refused unless this is true: their locks cannot be trusted.
     public var allowsNetworkFileSystem = false

@@ -11,7 +11,7 @@ package final class MergeRecords {
 
     /// One of the files of a merge.
     package enum Part: String, CaseIterable {
-        /// The rows that lost a decision, one JSON object a line.
+        /// The parked rows, one JSON object a line.
         case parked = "parked.jsonl"
         /// The objects whose address changed, one JSON object a line.
         case rekeyed = "rekeyed.jsonl"
@@ -67,7 +67,7 @@ package final class MergeRecords {
         return file
     }
 
-    /// Makes all that was added durable.
+    /// Flushes everything that was added.
     func synchronize() throws {
         for (file, _) in files.values { try file.synchronize() }
         if !files.isEmpty { try folder.synchronize() }

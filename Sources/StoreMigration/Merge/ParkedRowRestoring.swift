@@ -16,7 +16,7 @@ public struct ParkedRowRestoring: Sendable {
         public let updated: Int
         /// Objects, or rows, that were missing and were inserted again.
         public let inserted: Int
-        /// The rows that could not be put back, with the reason; they are still in the file.
+        /// The rows that could not be restored, with the reason; they are still in the file.
         public let findings: [Finding]
     }
 

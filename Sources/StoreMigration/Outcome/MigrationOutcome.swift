@@ -12,7 +12,7 @@ public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
     case done
     // Failed, nothing changed.
     case failed
-    // The call itself is wrong.
+    // Usage error.
     case usage
     // There are findings.
     case findings

@@ -2,7 +2,7 @@ public import StoreBackup
 public import StoreFormat
 public import StoreVerification
 
-/// How a restore ended, with what was proved and where everything is.
+/// How a restore ended, with its proof and all paths.
 public struct RestoreOutcome: Sendable {
     /// `restored`.
     public let outcome: MigrationOutcome
@@ -12,9 +12,9 @@ public struct RestoreOutcome: Sendable {
     public let path: String
     /// The archive's manifest, checked against its content.
     public let manifest: BackupManifest
-    /// The folder with the store that was there before; nil when there was none.
+    /// The folder with the replaced store's files; nil when there was none.
     public let keptAside: String?
-    /// What was proved; nil when nothing was written.
+    /// The proof; nil when nothing was written.
     public let report: VerificationReport?
     public let findings: [Finding]
     /// One sentence that says why it ended this way.

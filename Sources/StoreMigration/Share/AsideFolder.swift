@@ -9,7 +9,7 @@ final class AsideFolder {
     private let container: Directory
     private var folder: Directory?
 
-    /// What this run moved here, and from where.
+    /// The files that this run moved here, with their origins.
     private var taken: [(name: String, original: String, source: Directory)] = []
 
     /// True when this run moved nothing here.

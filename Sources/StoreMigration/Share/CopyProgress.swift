@@ -8,7 +8,7 @@ struct CopyProgress {
     var lock: StoreConnection?
     /// The old store's state when its copy was completed.
     var oldStore: LockedMoment?
-    /// How long writers were kept waiting.
+    /// How long the old store's write lock was held.
     var lockHold: Duration?
     /// The content digest of the completed copy, if taken before publication.
     var digest: String?

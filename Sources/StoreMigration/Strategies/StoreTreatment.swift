@@ -44,7 +44,7 @@ struct StoreTreatment {
     /// True when bytes of the main file change.
     var changesMainFile: Bool { journalMode != nil || addsHistory }
 
-    /// True when files or folders get other rights.
+    /// True when modes or groups of files or folders change.
     var changesRights: Bool { mode != nil || group != nil }
 
     /// The permission bits of folders for files of `mode`: readers may search the folder, and new files inherit its
