@@ -133,7 +133,7 @@ public struct MergeUndoing: Sendable {
     {
         let records = journal.records
         try PairRecords(store: store, options: options.asShare)
-            .void(because: "a merge was undone", holding: &journal, at: home) { folder, shared in
+            .void(because: "a merge was taken back", holding: &journal, at: home) { folder, shared in
                 if shared.merges.last?.epoch == merging.epoch { return true }
                 guard folder.path == home.path, !shared.merges.contains(where: { $0.epoch == merging.epoch }) else {
                     return false

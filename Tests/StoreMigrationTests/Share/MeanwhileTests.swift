@@ -84,17 +84,17 @@ struct MeanwhileTests {
         let places = try Places()
         try places.old.makeStore("PRAGMA journal_mode=wal;" + Self.table)
         let writer = try StoreWriterProcess(places.oldStore.path)
-        #expect(try writer.execute("INSERT INTO t VALUES ('indexed')") == "ok")
+        #expect(try writer.execute("INSERT INTO t VALUES ('told')") == "ok")
         // The state after a writer's death between its commit frame and the update of the index that readers use.
         let index = places.name + "-shm"
         let header = Array(try places.old.bytes(index).prefix(96))
-        for _ in 1...commits { #expect(try writer.execute("INSERT INTO t VALUES ('unindexed')") == "ok") }
+        for _ in 1...commits { #expect(try writer.execute("INSERT INTO t VALUES ('untold')") == "ok") }
         try places.old.overwrite(index, at: 0, header)
 
         #expect(try places.share().outcome == .shared)
 
         #expect(try places.count("SELECT count(*) FROM t", in: places.newStore) == 3)
-        #expect(try places.count("SELECT count(*) FROM t WHERE x = 'unindexed'", in: places.newStore) == 0)
+        #expect(try places.count("SELECT count(*) FROM t WHERE x = 'untold'", in: places.newStore) == 0)
         #expect(try places.share().outcome == .alreadyShared)
     }
 
