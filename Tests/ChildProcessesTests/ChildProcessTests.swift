@@ -47,7 +47,7 @@ struct ChildProcessTests {
         let open = try Pipe()
         let result = try Self.run(program)
         open.closeReading()
-        // Of the descriptors one is that of the folder which `ls` reads.
+        // One of the descriptors is that of the folder that `ls` reads.
         let lines = String(decoding: result.output, as: UTF8.self).split(separator: "\n").map(String.init)
         #expect(lines == ["/usr/bin", "a b c d none", "4"])
     }
@@ -57,7 +57,7 @@ struct ChildProcessTests {
         #expect(try Self.run(Self.shell(row.script)).ending == row.ending)
     }
 
-    @Test("A program that is not there, and a folder that is not there, are reported by name and leave no process")
+    @Test("A missing program and a missing folder are reported by name and leave no process")
     func cannotStart() throws {
         let missing = Program(["/nowhere/program"], environment: [:])
         #expect(throws: ChildProcessError.cannotStart("/nowhere/program", errno: ENOENT)) { try Self.run(missing) }
@@ -65,14 +65,14 @@ struct ChildProcessTests {
         #expect(throws: ChildProcessError.cannotStart("/bin/true", errno: ENOENT)) { try Self.run(homeless) }
     }
 
-    @Test("A program that takes longer than its deadline is killed with all that it started")
+    @Test("A program that exceeds its deadline is killed with all its children")
     func late() throws {
         let scratch = try ScratchFolder()
         let script = "sleep 600 & echo $! > '\(scratch.path)/started'; sleep 600"
         let child = try ChildProcess(Self.shell(script), output: .null)
         var started: pid_t = 0
         while started == 0 {
-            // The file is made before its content.
+            // The file exists before its content.
             let text = (try? scratch.bytes("started")).map { String(decoding: $0, as: UTF8.self) } ?? ""
             started = text.hasSuffix("\n") ? pid_t(text.dropLast()) ?? 0 : 0
             _ = child.wait(until: .now + .milliseconds(5))
@@ -80,7 +80,7 @@ struct ChildProcessTests {
         #expect(child.ending(until: .now + .milliseconds(5)) == nil)
         child.end()
         #expect(child.result == .signal(SIGKILL))
-        // Its new parent may not have waited for it yet.
+        // Its new parent may not have reaped it yet.
         #expect(ProcessState(of: started)?.hasEnded ?? true)
     }
 
@@ -125,7 +125,7 @@ struct ChildProcessTests {
         }
     }
 
-    @Test("A signal to the group reaches what the program started")
+    @Test("A signal to the group reaches the program's children")
     func groupSignal() throws {
         let output = try Pipe()
         let script = "(trap 'echo inner; exit' TERM; echo ready; while :; do sleep 0.01; done) & trap '' TERM; wait"
@@ -157,7 +157,7 @@ struct ChildProcessTests {
         for mask in masks { #expect(mask.hasSuffix("0000000000000000"), "\(mask)") }
     }
 
-    @Test("Programs that start at once leave no zombie, no descriptor, and none inherits another's pipe")
+    @Test("Concurrent starts leave no zombie and no descriptor, and no program inherits another's pipe")
     func manyAtOnce() async throws {
         try await withThrowingTaskGroup { group in
             for number in 0..<24 {
@@ -193,7 +193,7 @@ struct ChildProcessTests {
         #expect(started.ending(until: .now + Self.patience) == .signal(SIGKILL))
     }
 
-    @Test("A child that is let go is ended and waited for")
+    @Test("A released child is killed and reaped")
     func released() throws {
         var child: ChildProcess? = try ChildProcess(Self.shell("sleep 600"), output: .null)
         let id = try #require(child?.id)
@@ -215,7 +215,7 @@ struct EndingCase: CustomTestStringConvertible, Sendable {
     ]
 }
 
-/// What the kernel says of a process; nil of one that is gone.
+/// The kernel's state of a process; nil if it is gone.
 private struct ProcessState {
     let hasEnded: Bool
 
