@@ -101,7 +101,7 @@ struct DescribedStore {
             note(
                 .strategyNotConfined,
                 .warning,
-                "nothing keeps the plugin \(plugin.strategy) from \(plugin.things) here"
+                "this kernel cannot keep the plugin \(plugin.strategy) from \(plugin.things)"
             )
         }
     }

@@ -57,7 +57,7 @@ struct PluginArguments: ParsableArguments {
     func findings(about strategy: any StoreStrategy) -> [Finding] {
         guard let gaps = (strategy as? ProcessStrategy)?.gaps, !gaps.isEmpty else { return [] }
         let things = gaps.map(\.description).joined(separator: ", ")
-        let message = "nothing keeps the plugin \(strategy.name) from \(things) here"
+        let message = "this kernel cannot keep the plugin \(strategy.name) from \(things)"
         return [Finding(.strategyNotConfined, .warning, level: .files, message)]
     }
 }

@@ -86,7 +86,7 @@ struct HistoryVerbTests {
     @Test(
         "An unknown author, or an invalid number, ends with status 2 and one line",
         arguments: [
-            (["--author", "nobody"], "no transaction is by an author 'nobody'"),
+            (["--author", "absent"], "no transaction is by an author 'absent'"),
             (["--author", ""], "every transaction has an author"), (["--after=-1"], "from 0 on"),
             (["--after", "x"], "from 0 on"), (["--limit", "0"], "from 1 on"),
         ]

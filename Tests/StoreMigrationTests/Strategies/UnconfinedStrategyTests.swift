@@ -31,7 +31,7 @@ struct UnconfinedStrategyTests {
         let outcome = try world.share([StrategyPipeline.Step(Plugin(unconfined: gap))])
         #expect(outcome.outcome == .shared)
         let warnings = outcome.findings.filter { $0.code == .strategyNotConfined }
-        #expect(warnings.map(\.message) == (gap.map { ["nothing keeps the plugin Plugin from \($0) here"] } ?? []))
+        #expect(warnings.map(\.message) == (gap.map { ["this kernel cannot keep the plugin Plugin from \($0)"] } ?? []))
         #expect(warnings.allSatisfy { $0.severity == .warning })
     }
 }
