@@ -7,7 +7,7 @@ package final class FileWatch: Sendable {
     package enum Events: Sendable {
         /// A process closes the watched file.
         case closing
-        /// An entry of the watched folder, or its own attributes, change.
+        /// An entry of the watched folder, or the folder's own attributes, changed.
         case anyChange
     }
 

@@ -79,7 +79,7 @@ public struct GroupContainer: Hashable, Sendable {
             throw StoreError(
                 .notFound,
                 path: "",
-                "neither $STORE_MIGRATE_GROUPS nor $HOME says where group containers are"
+                "cannot locate group containers: set $STORE_MIGRATE_GROUPS or $HOME"
             )
         }
         return home + "/.local/share/group-containers"

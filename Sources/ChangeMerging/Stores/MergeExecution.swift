@@ -155,7 +155,7 @@ struct MergeExecution {
             throw StoreError(
                 .changedMeanwhile,
                 path: sides.old.connection.location.path,
-                "an object of \(entity) is gone since the merge was planned"
+                "an object of \(entity) was deleted after the merge was planned"
             )
         }
         var result: [String: SQLValue] = [:]

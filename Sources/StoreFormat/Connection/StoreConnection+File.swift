@@ -65,7 +65,7 @@ extension StoreConnection {
 
     private func count(_ count: Int) throws -> Int32 {
         guard let count = Int32(exactly: count) else {
-            throw StoreError(.failed, path: location.path, "more than 2 GiB were asked for at once")
+            throw StoreError(.failed, path: location.path, "cannot read more than 2 GiB at once")
         }
         return count
     }

@@ -6,7 +6,7 @@ extension StoreConnection {
         var flag: Int32 = 1
         let code = sqlite3_file_control(try openHandle(), "main", SQLITE_FCNTL_PERSIST_WAL, &flag)
         guard code == SQLITE_OK else {
-            throw StoreError(.failed, path: location.path, "the write-ahead log cannot be made to stay")
+            throw StoreError(.failed, path: location.path, "cannot keep the write-ahead log on disk")
         }
     }
 

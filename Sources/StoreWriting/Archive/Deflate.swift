@@ -7,7 +7,7 @@ package enum Deflate {
         var stream = z_stream()
         // Negative window bits: no zlib header and no checksum.
         guard czlib_deflate_init(&stream, 9, -15) == Z_OK else {
-            throw StoreError(.failed, path: "", "zlib would not start compressing")
+            throw StoreError(.failed, path: "", "zlib cannot start compressing")
         }
         defer { deflateEnd(&stream) }
         guard let inputCount = uInt(exactly: bytes.count) else {

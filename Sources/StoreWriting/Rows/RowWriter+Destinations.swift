@@ -75,7 +75,7 @@ extension RowWriter {
     ) throws(StoreError) {
         guard try plan(of: destination.entity).kinds.contains(relationship.destination) else {
             throw unfit(
-                "\(owner.entity).\(relationship.name) leads to \(relationship.destination), not to \(destination.entity)"
+                "\(owner.entity).\(relationship.name) refers to \(relationship.destination), not \(destination.entity)"
             )
         }
     }

@@ -14,6 +14,6 @@ package struct VersionConflict: Error, Hashable, Sendable, CustomStringConvertib
 
     package var description: String {
         let object = "the object \(object.primaryKey) of \(object.entity)"
-        return found == nil ? "\(object) is gone" : "\(object) was changed meanwhile"
+        return found == nil ? "\(object) was deleted" : "\(object) was changed meanwhile"
     }
 }

@@ -19,10 +19,10 @@ struct StoreLayoutTests {
             ?? .inferred(from: schema, entityNumbers: numbers)
         let layout = StoreLayout(model: model, schema: schema, entityNumbers: numbers)
         // One store's model uses a newer name of an entity than its Z_PRIMARYKEY.
-        let strangers = model.entities.keys.filter { numbers.number(of: $0) == nil }
-        #expect(strangers == (store == "cdplus-sm1-v2/SampleModel_V2.sqlite" ? ["LuxuryCar"] : []))
-        #expect(layout.unresolved.filter { !strangers.contains($0.entity) } == [])
-        #expect(layout.entities.count == model.entities.count - strangers.count)
+        let unnumbered = model.entities.keys.filter { numbers.number(of: $0) == nil }
+        #expect(unnumbered == (store == "cdplus-sm1-v2/SampleModel_V2.sqlite" ? ["LuxuryCar"] : []))
+        #expect(layout.unresolved.filter { !unnumbered.contains($0.entity) } == [])
+        #expect(layout.entities.count == model.entities.count - unnumbered.count)
 
         for entity in layout.entities.values {
             let table = try #require(schema.table(named: entity.table))
@@ -51,7 +51,7 @@ struct StoreLayoutTests {
                 case .manyToMany: break
                 }
             }
-            if cache != nil, strangers.isEmpty {
+            if cache != nil, unnumbered.isEmpty {
                 #expect(table.columns.map(\.name).filter { !known.contains($0) } == [])
             }
         }
