@@ -1,5 +1,5 @@
-# The two commands of a fresh Debian machine with git, make and Swift: `make demo` and `make test`. `make verify` is the
-# whole of what a continuous integration runs.
+# On a fresh Debian machine with git, make and Swift, run `make demo` and `make test`. Continuous integration runs
+# `make verify`.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -7,7 +7,7 @@ SHELL := /bin/bash
 .PHONY: demo test verify compare corpus proofs proofs-in-brief report-test lint format bench soak block-recorder fuzz sanitize coverage dist install fleet \
   documentation api-check newcomer install-deps
 
-# What the build, the demonstration and the tests need: a command or a file, and the Debian package that brings it.
+# What the build, the demonstration and the tests need: a command or a file, and the Debian package that contains it.
 NEEDS := \
   /usr/include/sqlite3.h=libsqlite3-dev \
   /usr/include/zlib.h=zlib1g-dev \
@@ -25,11 +25,11 @@ NEEDS := \
   strace=strace
 
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
-# All tests at once would have more files open than a shell usually grants.
+# Unlimited parallel tests would exceed the usual limit of open files.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 16
 SOURCES := Package.swift Sources Plugins Fixtures Tests
 
-# The seed of every test and proof that draws samples comes from the commit; 0 where there is none.
+# The seed of every test and proof that draws samples is derived from the commit; 0 without a repository.
 ifndef STORE_MIGRATE_SEED
 STORE_MIGRATE_SEED := $(shell hash=$$(git rev-parse --verify --quiet HEAD) && printf %d 0x$${hash:0:8} || echo 0)
 endif
@@ -41,7 +41,7 @@ demo: install-deps
 	done
 	Fixtures/HabitCalendar/demo "$$(swift build -c release --static-swift-stdlib --show-bin-path)"
 
-# What a change is held to at work: the format, and all suites but those of the tier `verify`.
+# For work on a change: the format check, and all suites except those of the tier `verify`.
 test: install-deps
 	@echo "Samples are drawn with STORE_MIGRATE_SEED=$(STORE_MIGRATE_SEED)"
 	swift build --build-tests $(SWIFT_FLAGS)
@@ -55,7 +55,7 @@ test: install-deps
 CORPUS_RECORD := $(CURDIR)/.build/corpus-used
 CLOSING_LINES := Tests/closing-lines .build/tests-swift-testing.xml $(CORPUS_RECORD)
 
-# What a change is held to before it lands: all suites, the proofs in brief, and reports in a browser.
+# Before a change lands: all suites, the short proofs, and reports in a browser.
 verify: export STORE_MIGRATE_TIER := verify
 verify: test proofs-in-brief report-test
 	@$(CLOSING_LINES)
@@ -66,7 +66,7 @@ compare: install-deps
 	swift build --product store-migrate
 	Tests/compare "$$(swift build --show-bin-path)/store-migrate" $(MOVERS)
 
-# The genuine stores that are public, for the tests that need such: they go to .build/corpus.
+# Fetches the public genuine stores, which some tests need, to .build/corpus.
 corpus:
 	$(call also-needs,git=git)
 	Tests/Corpus/fetch .build/corpus
@@ -83,7 +83,7 @@ bench: install-deps
 	STORE_MIGRATE_TOOL="$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate" \
 	  swift package --package-path Tests/Benchmarks --allow-writing-to-package-directory benchmark
 
-# Every harness at its gate, over the tool as it is shipped, and one page of figures; then the fuzzers, half a minute each.
+# Every fault harness with its pass criterion, on the release build, with one page of figures; then each fuzzer for 30 s.
 proofs: install-deps
 	swift build --build-tests $(SWIFT_FLAGS)
 	swift build -c release --static-swift-stdlib --product store-migrate
@@ -91,12 +91,12 @@ proofs: install-deps
 	  "$$(swift build --show-bin-path)/proofs"
 	$(MAKE) --no-print-directory fuzz
 
-# Those harnesses that take a few minutes at most, over the tool that `make test` built.
+# The harnesses that take a few minutes at most, on the tool that `make test` built.
 proofs-in-brief: install-deps
 	swift build --build-tests $(SWIFT_FLAGS)
 	"$$(swift build --show-bin-path)/proofs" random-kills crash-states lost-syncs races live-writers swaps
 
-# Random sequences of commands, others for each commit: SEED is the commit's number, or 1 where there is none.
+# Random sequences of commands, different for each commit: SEED is derived from the commit, or 1 without a repository.
 WALKS ?= 100
 walks: install-deps
 	swift build --build-tests $(SWIFT_FLAGS)
@@ -104,15 +104,15 @@ walks: install-deps
 	echo "walks: SEED=$$seed"; \
 	"$$(swift build --show-bin-path)/proofs" lives --walks $(WALKS) --seed "$$seed"
 
-# Reports in a browser, which is installed for this alone: everything is there, readable and within the page, wide and
-# narrow, light and dark. Leaves pictures in .build/report.
+# Checks reports in a browser, which it installs: complete, readable and within the page, wide and narrow, light and
+# dark. Leaves pictures in .build/report.
 report-test: install-deps
 	@command -v $${BROWSER:-chromium} >/dev/null || $(MAKE) --no-print-directory install-deps NEEDS="chromium=chromium"
 	swift build --product store-migrate
 	Tests/ReportPages/look "$$(swift build --show-bin-path)/store-migrate" .build/report
 
-# The same without bounds, for so many hours, after the tests whose interleaving is left to chance; also on ext4, xfs and
-# btrfs, and with the power cut below them, where this is root's own machine.
+# The tests with random interleavings, then the proofs without limits for HOURS; as root on a real machine also on ext4,
+# xfs and btrfs, with simulated power cuts.
 HOURS ?= 4
 soak: export STORE_MIGRATE_TIER := verify
 soak: install-deps block-recorder
@@ -123,7 +123,7 @@ soak: install-deps block-recorder
 	  "$$(swift build --show-bin-path)/proofs" --soak --hours $(HOURS)
 	$(MAKE) --no-print-directory fuzz SECONDS=600
 
-# The disk that writes down what is done to it, beside the program of the proofs.
+# The block device that records its writes, beside the proofs program.
 BLOCK_NEEDS := /usr/include/fuse3/fuse.h=libfuse3-dev pkg-config=pkgconf mkfs.ext4=e2fsprogs mkfs.xfs=xfsprogs \
   mkfs.btrfs=btrfs-progs
 block-recorder:
@@ -132,13 +132,13 @@ block-recorder:
 	cc -std=c11 -O2 -Wall -Wextra -Werror $$(pkg-config --cflags fuse3) Tests/BlockRecorder/block-recorder.c \
 	  -o "$$folder/block-recorder" $$(pkg-config --libs fuse3)
 
-# Everything that reads what strangers write, under libFuzzer: SECONDS for each target, two at a time.
+# Every reader of untrusted bytes, under libFuzzer: SECONDS for each target, two at a time.
 fuzz: install-deps
 	Tests/FuzzersProgram/fuzz "$(or $(SECONDS),30)"
 
-# The suites under the address sanitizer, and those where threads meet under the thread sanitizer, each in a build of
-# its own. Tests that preload something into the tool, hold other programs to their time or memory, or compile against
-# what was built are left to `make verify`. A process for each module: the thread sanitizer breaks where all begin at once.
+# The suites under the address sanitizer, and those with threads under the thread sanitizer, each in a separate build.
+# Tests that preload a library into the tool, limit time or memory of other programs, or compile against the build run
+# only in `make verify`. One process for each module: the thread sanitizer fails when all suites start at once.
 ADDRESS_SUITES := SafeFiles StoreFormat StoreWriting ChangeMerging ChangeRelay StoreBackup StoreFixtures \
   ManagedObjects StoreVerification StoreMigration
 THREAD_SUITES := SafeFiles StoreFormat ChangeRelay StoreBackup ManagedObjects StoreVerification StoreMigration
@@ -156,17 +156,17 @@ sanitize-%: install-deps
 	    --skip ArchiveLimitsTests $(if $(filter thread,$*),--skip ProcessIdentityTests); \
 	done
 
-# How much of the modules that users' data depends on the tests reach, by region, in a build of its own.
+# The test coverage, by region, of the modules that users' data depends on, in a separate build.
 coverage: export STORE_MIGRATE_TIER := verify
 coverage: install-deps
 	swift build --build-tests $(SWIFT_FLAGS) --enable-code-coverage --scratch-path .build/coverage
 	Tests/coverage "$$(swift build --show-bin-path --scratch-path .build/coverage)" .build/coverage/profiles \
 	  StoreMigration ChangeMerging StoreWriting SafeFiles
 
-# What `make NAME` needs beyond the rest: the missing packages are installed by the same rule.
+# Installs what `make NAME` needs in addition, by the same rule.
 also-needs = @$(MAKE) --no-print-directory install-deps NEEDS="$(1)"
 
-# The tool as it is given to others: a tar archive, a Debian package, their SHA-256, and the tree that `install` copies.
+# The distribution: a tar archive, a Debian package, their SHA-256, and the tree that `install` copies.
 dist: install-deps
 	$(call also-needs,strip=binutils dpkg-shlibdeps=dpkg-dev)
 	for product in store-migrate generate-manual; do \
@@ -180,14 +180,14 @@ install:
 	mkdir -p "$(DESTDIR)$(PREFIX)"
 	cp -R --preserve=mode,timestamps --no-target-directory .build/dist/tree "$(DESTDIR)$(PREFIX)"
 
-# Shares so many small stores with two workers, kills them in the middle, and runs them again.
+# Shares STORES small stores with two workers, kills the workers during the run, and runs them again.
 STORES ?= 1000
 fleet: install-deps
 	$(call also-needs,parallel=parallel ps=procps)
 	swift build -c release --static-swift-stdlib --product store-migrate
 	Tests/Fleet/fleet "$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate" $(STORES) 2
 
-# The pages of every public product, without a warning.
+# The documentation of every public product; warnings are errors.
 DOCUMENTED := StoreMigration StoreVerification StoreBackup ManagedObjects ChangeRelay ChangeMerging StoreFormat \
   StoreStrategies StrategyProcess BuiltInStrategies StoreMigrationTesting \
   UpgradeRehearsal RehearsalTesting
@@ -198,18 +198,18 @@ documentation: install-deps
 	swift package --allow-writing-to-directory .build/documentation generate-documentation \
 	  $(DOCUMENTED:%=--target %) --output-path .build/documentation --warnings-as-errors
 
-# What of the public interface a change broke since a commit or a tag.
+# Lists breaking changes of the public interface since a commit or a tag.
 api-check: install-deps
 	@[ -n "$(BASE)" ] || { echo 'Since when? make api-check BASE=COMMIT' >&2; exit 2; }
 	swift package diagnose-api-breaking-changes "$(BASE)" $(DOCUMENTED:%=--targets %)
 
-# Follows the README on a fresh Debian, as root: NEWCOMER="demo test" does both of its commands.
+# Follows the README on a fresh Debian, as root: NEWCOMER="demo test" runs both of its commands.
 NEWCOMER ?= demo
 newcomer:
 	$(call also-needs,debootstrap=debootstrap unshare=util-linux)
 	Tests/Newcomer/newcomer .build/newcomer "$(NEWCOMER)"
 
-# Asks the network only when something is missing.
+# Uses the network only when something is missing.
 install-deps:
 	@missing=(); \
 	for need in $(NEEDS); do \

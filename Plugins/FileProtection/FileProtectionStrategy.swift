@@ -1,6 +1,6 @@
 public import StoreStrategies
 
-/// Carries the class of file protection with which Apple's platforms keep the store's files.
+/// Sets the class of file protection that the store's files have on Apple's platforms.
 public struct FileProtectionStrategy: StoreStrategy {
     private static let classes: [(word: String, value: PersistentStoreDescription.FileProtection)] = [
         ("complete", .complete),
@@ -12,7 +12,7 @@ public struct FileProtectionStrategy: StoreStrategy {
     public let name = "FileProtection"
 
     public let documentation = StrategyDocumentation(
-        summary: "Carries the class of file protection with which Apple's platforms keep the store's files.",
+        summary: "Sets the class of file protection that the store's files have on Apple's platforms.",
         sets: [.fileProtection],
         options: [
             StrategyDocumentation.Option(
@@ -23,7 +23,7 @@ public struct FileProtectionStrategy: StoreStrategy {
             )
         ],
         example: "FileProtection:class=complete-unless-open",
-        notApplicable: "It applies to every store; it is for Apple's platforms, and no file here is changed by it.",
+        notApplicable: "It applies to every store; it takes effect on Apple's platforms, and changes no file here.",
         isForApplePlatforms: true
     )
 

@@ -10,15 +10,15 @@ public struct HistoryTrackingStrategy: StoreStrategy {
         options: [
             StrategyDocumentation.Option(
                 "notifications",
-                "Whether programs are told when another one changed the store.",
+                "Whether each save notifies the other programs.",
                 defaultValue: "true",
                 values: ["true", "false"]
             )
         ],
         example: "HistoryTracking:notifications=false",
         notApplicable: """
-            Where Core Data did not make the store, for only its stores have a history; and where a store without a \
-            history keeps no copy of its model, for the changes of unknown properties cannot be recorded.
+            To a plain SQLite store, because only Core Data keeps a history; and to a store with neither a history nor a \
+            copy of its model, because changes of unknown properties cannot be recorded.
             """
     )
 

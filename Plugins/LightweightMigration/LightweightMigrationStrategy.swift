@@ -1,11 +1,11 @@
 public import StoreStrategies
 
-/// Says whether Core Data may migrate the store to a newer model by itself, and infer how.
+/// Sets whether Core Data migrates the store to a newer model automatically, and infers the mapping.
 public struct LightweightMigrationStrategy: StoreStrategy {
     public let name = "LightweightMigration"
 
     public let documentation = StrategyDocumentation(
-        summary: "Says whether Core Data may migrate the store to a newer model by itself, and infer how.",
+        summary: "Sets whether Core Data migrates the store to a newer model automatically, and infers the mapping.",
         sets: [.shouldMigrateStoreAutomatically, .shouldInferMappingModelAutomatically],
         options: [
             StrategyDocumentation.Option(
@@ -16,15 +16,15 @@ public struct LightweightMigrationStrategy: StoreStrategy {
             ),
             StrategyDocumentation.Option(
                 "infer",
-                "Whether the mapping is inferred where the app has none.",
+                "Whether Core Data infers the mapping if the app has none.",
                 defaultValue: "true",
                 values: ["true", "false"]
             ),
         ],
         example: "LightweightMigration:infer=false",
         notApplicable: """
-            Where Core Data did not make the store, for there is no model to migrate from. It is for Apple's platforms: \
-            nothing here migrates a store, and one of another model is refused.
+            To a plain SQLite store, because it has no model. It has an effect on Apple's platforms only: this tool \
+            migrates no model, and refuses a store with a different one.
             """,
         isForApplePlatforms: true
     )

@@ -8,10 +8,10 @@ public struct ReadOnlyExtensionStrategy: StoreStrategy {
         summary: "Opens the store read-only in extensions, so that only the app ever writes it.",
         sets: [.isReadOnly],
         options: [
-            StrategyDocumentation.Option("name", "The one extension that is meant; without it every extension is.")
+            StrategyDocumentation.Option("name", "The name of one extension; by default all extensions.")
         ],
         example: "ReadOnlyExtension:name=widget",
-        notApplicable: "For the app, which writes the store; and for extensions of another name, where one is given."
+        notApplicable: "To the app, which writes the store; and to extensions other than the named one."
     )
 
     public init() {}
@@ -19,7 +19,7 @@ public struct ReadOnlyExtensionStrategy: StoreStrategy {
     public func evaluate(_ request: StrategyRequest) throws -> Applicability {
         guard case .extension(let own) = request.role else { return .notApplicable(reason: "the app writes the store") }
         if let wanted = request.options["name"], wanted != own {
-            return .notApplicable(reason: "only the extension \(wanted) is meant")
+            return .notApplicable(reason: "only the extension \(wanted) is selected")
         }
         return .applicable
     }

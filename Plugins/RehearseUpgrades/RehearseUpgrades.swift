@@ -1,16 +1,16 @@
 import Foundation
 import PackagePlugin
 
-/// `swift package rehearse-upgrades`: carries out the scenarios of a package with the tool, which it builds first.
+/// `swift package rehearse-upgrades`: builds the tool and runs the scenarios of a package with it.
 ///
-/// The tool is built as the package's own products are; a dependency of this plugin would be built once more, for plugins
-/// alone, whenever anything is. `$STORE_MIGRATE_TOOL` names one that is there.
+/// The plugin builds the tool like a product of the package: a tool that is a dependency of a plugin would be built a
+/// second time, in every build. `$STORE_MIGRATE_TOOL` names a tool that is already built.
 ///
-/// Without paths it takes the folders named `Scenarios` at the top of the package and in its targets. Everything else is
-/// handed to `store-migrate rehearse`.
+/// Without paths it runs the folders named `Scenarios` in the root of the package and in its targets. It passes all
+/// arguments to `store-migrate rehearse`.
 @main
 struct RehearseUpgrades: CommandPlugin {
-    /// Why nothing was rehearsed, or that something did not hold.
+    /// The reason why no scenario ran, or the status of a failed rehearsal.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -58,7 +58,7 @@ struct RehearseUpgrades: CommandPlugin {
         }
         guard !folders.isEmpty else {
             throw Failure(
-                description: "the package has no folder named Scenarios; name the scenarios, or begin one with --new"
+                description: "the package has no folder named Scenarios; name the scenarios, or write one with --new"
             )
         }
         return folders

@@ -12,7 +12,7 @@ public struct RollbackJournalStrategy: StoreStrategy {
         options: [
             StrategyDocumentation.Option(
                 "mode",
-                "What becomes of the journal when a transaction ends.",
+                "What happens to the journal at the end of a transaction.",
                 defaultValue: "delete",
                 values: modes
             )

@@ -13,16 +13,16 @@ public struct SharedAccessStrategy: StoreStrategy {
         options: [
             StrategyDocumentation.Option(
                 "mode",
-                "The permission bits of the files, in octal; the owner reads and writes, and strangers never write.",
+                "The permission bits of the files, in octal; the owner can read and write, and others cannot write.",
                 defaultValue: "0660"
             ),
             StrategyDocumentation.Option(
                 "group",
-                "The name or number of the group; without it files get that of the folder they are shared in."
+                "The name or number of the group; by default that of the folder of the new store."
             ),
         ],
         example: "SharedAccess:mode=0660,group=habits",
-        notApplicable: "It applies to every store; folders of ours beside the store hand their group on to new files."
+        notApplicable: "It applies to every store; folders created beside the store pass their group on to new files."
     )
 
     public init() {}
@@ -46,7 +46,7 @@ public struct SharedAccessStrategy: StoreStrategy {
                 "mode",
                 text,
                 of: name,
-                expected: "octal digits such as 0660, with which the owner reads and writes and strangers do not write"
+                expected: "octal digits such as 0660, with which the owner can read and write and others cannot write"
             )
         }
         return bits

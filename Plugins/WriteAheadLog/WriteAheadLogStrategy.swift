@@ -10,21 +10,21 @@ public struct WriteAheadLogStrategy: StoreStrategy {
         options: [
             StrategyDocumentation.Option(
                 "persistent",
-                "Whether the log stays on disk after the last program closed the store, for readers that cannot make it.",
+                "Whether the log stays on disk when the last program closes the store, for readers that cannot create it.",
                 defaultValue: "false",
                 values: ["true", "false"]
             )
         ],
         example: "WriteAheadLog:persistent=true",
         notApplicable:
-            "Where the store is on a network file system: the programs must share memory, and cannot across machines."
+            "To a store on a network file system: the programs must share memory, which is not possible across machines."
     )
 
     public init() {}
 
     public func evaluate(_ request: StrategyRequest) throws -> Applicability {
         request.facts.isContainerRemote
-            ? .notApplicable(reason: "the store is on a network file system, across which no memory is shared")
+            ? .notApplicable(reason: "the store is on a network file system, which does not support shared memory")
             : .applicable
     }
 

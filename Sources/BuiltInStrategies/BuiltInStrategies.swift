@@ -7,7 +7,7 @@ internal import SharedAccess
 public import StoreStrategies
 internal import WriteAheadLog
 
-/// The strategies that come with this package: what is in `Plugins/`, as a list to read.
+/// The list of the strategies in `Plugins/`.
 public enum BuiltInStrategies {
     public static let all: [any StoreStrategy] = [
         FileProtectionStrategy(),

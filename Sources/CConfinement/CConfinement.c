@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What headers of older kernels do not name; the numbers are part of the kernel's interface. */
+/* Constants that headers of older kernels lack; the numbers are part of the kernel's interface. */
 #define READ_RIGHTS (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define RIGHTS_1 ((1ULL << 13) - 1)
 #define RIGHT_REFER (1ULL << 13)
@@ -28,7 +28,7 @@
 #define NETWORK_TCP 3ULL
 #define SCOPES 3ULL
 
-/* The attributes as the newest kernel here knows them; an older one is told a smaller size. */
+/* The attributes of the newest kernel known here; an older kernel gets a smaller size. */
 struct ruleset_attributes {
     uint64_t files;
     uint64_t network;
@@ -72,7 +72,7 @@ int cconfinement_adopt_orphans(int on) { return prctl(PR_SET_CHILD_SUBREAPER, on
 
 int cconfinement_end_with(pid_t parent) {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) return -1;
-    /* It may be gone already. */
+    /* The parent may have ended already. */
     if (getppid() != parent) _exit(126);
     return 0;
 }
@@ -80,9 +80,9 @@ int cconfinement_end_with(pid_t parent) {
 int cconfinement_open_process(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
 int cconfinement_end_group(pid_t group, int milliseconds, int *status) {
-    /* A process that is being forked while this is sent gets it, too: the kernel restarts the fork. */
+    /* A process that is being forked while this is sent gets the signal, too: the kernel restarts the fork. */
     kill(-group, SIGKILL);
-    /* The leader was not waited for, so that nobody else can have its number. */
+    /* The leader was not awaited, so its number is still reserved. */
     struct pollfd leader = {.fd = cconfinement_open_process(group), .events = POLLIN};
     if (leader.fd != -1) {
         poll(&leader, 1, milliseconds);
@@ -95,7 +95,7 @@ int cconfinement_end_group(pid_t group, int milliseconds, int *status) {
         if (ended == group && status != NULL) *status = end;
         if (ended != 0) continue;
         if (milliseconds-- <= 0) return 0;
-        /* Those that it left to us: nothing tells of their end but asking. */
+        /* Reparented descendants have no pidfd here, so only polling shows their end. */
         poll(NULL, 0, 1);
     }
 }
@@ -131,21 +131,21 @@ failed:;
 }
 
 /*
- * Calls that no strategy needs: all that reaches other processes or the network, leaves the group, or changes what is
- * said of a file. Landlock keeps a program from the bytes of files, and not from their modes, owners and times.
+ * System calls that no strategy needs: those that reach other processes or the network, leave the group, or change the
+ * metadata of a file. Landlock protects the bytes of files, but not their modes, owners and times.
  *
- * The filter is also what makes the first version of Landlock enough. What later versions added is not left to them:
- * cutting files that may be read (3), TCP (4), the controls of devices (5), abstract sockets and signals (6).
+ * The filter also compensates for the first version of Landlock. Later versions added these restrictions: truncating
+ * readable files (3), TCP (4), device controls (5), abstract sockets and signals (6).
  */
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
 #elif defined(__aarch64__)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #else
-#error "the calls of this processor's kernel have to be listed here first"
+#error "list this processor's system calls here first"
 #endif
 
-/* Numbers that are the same on every processor, where the headers are older than the kernel. */
+/* Numbers that are the same on every processor, for headers older than the kernel. */
 #ifndef SYS_memfd_secret
 #define SYS_memfd_secret 447
 #endif
@@ -165,23 +165,23 @@ failed:;
 #define SYS_file_setattr 469
 #endif
 
-/* TCGETS2, as newer C libraries ask it. */
+/* TCGETS2, used by newer C libraries. */
 #define NEWER_TCGETS 0x802C542AU
 /* CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
 #define NEW_NAMESPACES 0x7E020000U
-/* The low half of one of a call's arguments; both processors are little-endian. */
+/* The low half of one of a call's arguments; both supported processors are little-endian. */
 #define ARGUMENT(index) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8 * (index))
 #define EQUALS(value, then, otherwise) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, then, otherwise)
 #define ALLOWED BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define DENIED(number) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (number))
 
 #define DENY(call) EQUALS(SYS_##call, 0, 1), DENIED(EPERM)
-/* As on a kernel that does not know the call yet: who asks then uses an older one, whose arguments can be seen here. */
+/* Returns ENOSYS as on an older kernel: the caller then uses an older call, whose arguments this filter can check. */
 #define HIDE(call) EQUALS(SYS_##call, 0, 1), DENIED(ENOSYS)
 
 /*
- * Opening neither to read nor to write, for the controls of a device alone, passes Landlock before its version 5, and
- * cutting a file that is not opened to write before its version 3.
+ * Opening neither to read nor to write, for device controls alone, passes Landlock before its version 5. Truncating a
+ * file that is not opened to write passes Landlock before its version 3.
  */
 #define OPENING(call, flags)                                                                                           \
     EQUALS(SYS_##call, 0, 9), ARGUMENT(flags), BPF_STMT(BPF_ST, 0), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, O_ACCMODE),    \
@@ -194,7 +194,7 @@ static const struct sock_filter filter[] = {
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 #if defined(__x86_64__)
-    /* The numbers of the x32 interface would pass the list. */
+    /* System call numbers of the x32 interface would bypass the list. */
     BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
     DENIED(EPERM),
 #endif
@@ -269,7 +269,7 @@ static const struct sock_filter filter[] = {
     DENY(inotify_init1),
     DENY(fanotify_init),
 #if defined(__x86_64__)
-    /* Older spellings, which this processor still has. */
+    /* Older calls, which this processor still has. */
     DENY(chmod),
     DENY(chown),
     DENY(lchown),
@@ -282,7 +282,7 @@ static const struct sock_filter filter[] = {
     OPENING(open, 1),
 #endif
     OPENING(openat, 2),
-    /* Of the controls, those that programs ask every descriptor for: is it a terminal, how much is there to read. */
+    /* Only the controls that programs use on every descriptor: is it a terminal, how much is there to read. */
     EQUALS(SYS_ioctl, 0, 11),
     ARGUMENT(1),
     EQUALS(TCGETS, 8, 0),
@@ -295,7 +295,7 @@ static const struct sock_filter filter[] = {
     EQUALS(FIONCLEX, 1, 0),
     DENIED(ENOTTY),
     ALLOWED,
-    /* Who owns a descriptor is sent signals. */
+    /* The owner of a descriptor receives signals. */
     EQUALS(SYS_fcntl, 0, 6),
     ARGUMENT(1),
     EQUALS(F_SETOWN, 3, 0),
@@ -303,7 +303,7 @@ static const struct sock_filter filter[] = {
     EQUALS(F_SETSIG, 1, 0),
     ALLOWED,
     DENIED(EPERM),
-    /* Limits of its own a program may set, and of no other process. */
+    /* A program can set its own limits, and those of no other process. */
     EQUALS(SYS_prlimit64, 0, 4),
     ARGUMENT(0),
     EQUALS(0, 0, 1),
@@ -314,7 +314,7 @@ static const struct sock_filter filter[] = {
     BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, NEW_NAMESPACES, 0, 1),
     DENIED(EPERM),
     ALLOWED,
-    /* Their flags lie where this list cannot see them. */
+    /* Their flags are in memory that this filter cannot read. */
     HIDE(clone3),
     HIDE(openat2),
     ALLOWED,
@@ -328,19 +328,19 @@ static int limit(int resource, uint64_t value) {
     return setrlimit(resource, &limit);
 }
 
-/* The descriptors of the child that its program does not get. */
+/* The child's own descriptors, which its program does not inherit. */
 #define REPORT 3
 #define RULESET 4
 #define FIRST_FREE 10
 
-/* Makes the child a leader of its own group that has these streams, and no signal handled or blocked. */
+/* Makes the child the leader of its own group, sets its streams, and resets signal handlers and the signal mask. */
 static int begin(const struct cconfinement_program *program) {
     sigset_t none;
     sigemptyset(&none);
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (setpgid(0, 0) == -1) return -1;
-    /* Out of the way first: any of them may have one of the numbers that they are to get. */
+    /* Move these first: any of them may have one of the target numbers. */
     int input = fcntl(program->input, F_DUPFD_CLOEXEC, FIRST_FREE);
     int output = fcntl(program->output, F_DUPFD_CLOEXEC, FIRST_FREE);
     int errors = fcntl(program->errors, F_DUPFD_CLOEXEC, FIRST_FREE);
@@ -348,9 +348,10 @@ static int begin(const struct cconfinement_program *program) {
     return dup2(input, 0) == -1 || dup2(output, 1) == -1 || dup2(errors, 2) == -1 ? -1 : 0;
 }
 
-/* Gives the program its limits and, last, its user. */
+/* Sets the program's limits and, last, its user. */
 static int diminish(const struct cconfinement_terms *terms) {
-    /* When memory runs out it is this one that goes, and not who asked; where that cannot be said, chance decides. */
+    /* When memory runs out the kernel should kill this program, not its parent; failing that, the kernel's own score
+     * decides. */
     int badness = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     ssize_t said = write(badness, "1000", 4);
     (void)said;
@@ -359,14 +360,14 @@ static int diminish(const struct cconfinement_terms *terms) {
     if (limit(RLIMIT_CPU, terms->cpu_seconds) == -1 || limit(RLIMIT_AS, terms->memory_bytes) == -1) return -1;
     if (limit(RLIMIT_NPROC, terms->processes) == -1 || limit(RLIMIT_NOFILE, terms->descriptors) == -1) return -1;
     if (terms->user == -1) return 0;
-    /* By the kernel's own calls: the C library's would tell other threads, which do not exist here. */
+    /* Raw system calls: the C library's functions would signal other threads, which do not exist here. */
     gid_t group = (gid_t)terms->group;
     uid_t user = (uid_t)terms->user;
     if (syscall(SYS_setgroups, 0, NULL) == -1 || syscall(SYS_setresgid, group, group, group) == -1) return -1;
     return (int)syscall(SYS_setresuid, user, user, user);
 }
 
-/* Takes from the program what it is not to reach. */
+/* Restricts what the program can access. */
 static int enclose(const struct cconfinement_terms *terms, int ruleset) {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1) return -1;
     if (ruleset != -1 && syscall(SYS_landlock_restrict_self, ruleset, 0) == -1) return -1;
@@ -375,20 +376,17 @@ static int enclose(const struct cconfinement_terms *terms, int ruleset) {
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }
 
-/*
- * Everything that happens in the child; returns only when something failed. What channel points to is always a
- * descriptor of ours.
- */
+/* Everything that happens in the child; returns only on failure. channel always points to an open descriptor. */
 static void become(const struct cconfinement_program *program, const struct cconfinement_terms *terms, int *channel,
                    pid_t parent) {
     int ruleset = -1;
-    /* What was made to confine the program must be put into force, or the program is not run. */
+    /* If a rule set was created, it must be enforced, or the program is not run. */
     if (terms != NULL && terms->ruleset != -1) {
         ruleset = fcntl(terms->ruleset, F_DUPFD, FIRST_FREE);
         if (ruleset == -1) return;
     }
     if (begin(program) == -1) return;
-    /* The two that are still needed close themselves when the program runs. */
+    /* The two descriptors that are still needed are closed on exec. */
     if (dup3(*channel, REPORT, O_CLOEXEC) == -1) return;
     *channel = REPORT;
     if (ruleset != -1) {
@@ -398,7 +396,7 @@ static void become(const struct cconfinement_program *program, const struct ccon
     if (syscall(SYS_close_range, ruleset == -1 ? RULESET : RULESET + 1, ~0U, 0) == -1) return;
     if (program->folder != NULL && chdir(program->folder) == -1) return;
     if (terms != NULL && diminish(terms) == -1) return;
-    /* After the change of user, which would undo it. */
+    /* After the change of user, which would reset it. */
     if (program->ends_with_thread && cconfinement_end_with(parent) == -1) return;
     if (terms != NULL && enclose(terms, ruleset) == -1) return;
     execve(program->path, program->arguments, program->environment);
@@ -411,11 +409,11 @@ pid_t cconfinement_spawn(const struct cconfinement_program *program, const struc
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    /* Neither runs the handlers of fork(3), which are for children that go on as they were. */
+    /* Neither call runs the fork handlers of pthread_atfork(3), which are for children that do not exec. */
     pid_t parent = getpid();
     /*
-     * A program that stays who it is starts without a copy of this process's memory, however large that is. A change of user
-     * would be this process's, too, as far as its memory goes: who may read it.
+     * A trusted program starts without a copy of this process's memory, however large that is. A change of user needs
+     * a copy: with shared memory it would also change this process's dumpable state.
      */
     pid_t child = terms == NULL ? vfork() : _Fork();
     if (child == 0) {

@@ -30,7 +30,7 @@ int clinux_renameat2(int from_directory, const char *from, int to_directory, con
 int clinux_clone(int destination, int source) { return ioctl(destination, FICLONE, source); }
 
 int clinux_set_lease(int descriptor, int type) {
-    /* SIGURG is ignored by default, unlike SIGIO; without an owner not even that is sent. */
+    /* SIGURG is ignored by default, unlike SIGIO; without an owner not even SIGURG is sent. */
     if (type != F_UNLCK && fcntl(descriptor, F_SETSIG, SIGURG) == -1) return -1;
     if (fcntl(descriptor, F_SETLEASE, type) == -1) return -1;
     return type == F_UNLCK ? 0 : fcntl(descriptor, F_SETOWN, 0);

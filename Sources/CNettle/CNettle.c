@@ -17,8 +17,8 @@ static const uint32_t constants[64] __attribute__((aligned(16))) = {
 };
 
 /*
- * Takes whole blocks into the state. Each step of the loop is four rounds: the instructions keep the state as the pairs
- * ABEF and CDGH, and make four words of the schedule from the sixteen before them.
+ * Processes whole blocks. Each step of the loop is four rounds: the instructions keep the state as the pairs ABEF and
+ * CDGH, and compute four words of the schedule from the sixteen before them.
  */
 __attribute__((target("sha,sse4.1"))) static void take_blocks(uint32_t state[8], const uint8_t *bytes, size_t blocks) {
     const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
@@ -51,7 +51,7 @@ __attribute__((target("sha,sse4.1"))) static void take_blocks(uint32_t state[8],
     _mm_storeu_si128((__m128i *)(state + 4), _mm_alignr_epi8(second, first, 8));
 }
 
-/* True where the processor has SHA and SSE 4.1. */
+/* True if the processor has SHA and SSE 4.1. */
 static bool has_instructions(void) {
     unsigned a, b, c, d;
     bool has_sha = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_SHA);
@@ -62,7 +62,7 @@ void cnettle_sha256_update(struct sha256_ctx *context, size_t count, const uint8
     static int has = -1;
     size_t begun = context->index == 0 ? 0 : SHA256_BLOCK_SIZE - context->index;
     if (count >= begun + SHA256_BLOCK_SIZE) {
-        /* Every thread comes to the same answer. */
+        /* A race is harmless, because every thread computes the same result. */
         int known = __atomic_load_n(&has, __ATOMIC_RELAXED);
         if (known == -1) __atomic_store_n(&has, known = has_instructions(), __ATOMIC_RELAXED);
         if (known) {

@@ -50,7 +50,7 @@ int csqlite_has_moved(sqlite3 *connection) {
     return moved;
 }
 
-/* Reads a whole header of the log's index: 12 numbers. */
+/* Reads a whole header of the WAL index: 12 numbers. */
 static int csqlite_log_header(sqlite3 *connection, uint32_t header[12]) {
     sqlite3_file *pointer = csqlite_file(connection, CSQLiteFileMain);
     if (pointer == 0 || pointer->pMethods->iVersion < 2) return SQLITE_NOTFOUND;
@@ -58,7 +58,7 @@ static int csqlite_log_header(sqlite3 *connection, uint32_t header[12]) {
     int result = pointer->pMethods->xShmMap(pointer, 0, 32768, 0, &region);
     if (result != SQLITE_OK) return result;
     if (region == 0) return SQLITE_NOTFOUND;
-    /* Two copies of the header are written one after the other; equal copies are a whole header. */
+    /* The header has two copies, written one after the other; equal copies are a whole header. */
     uint32_t second[12];
     memcpy(header, (const void *)region, sizeof second);
     pointer->pMethods->xShmBarrier(pointer);
@@ -71,7 +71,7 @@ int csqlite_log_extent(sqlite3 *connection, uint32_t *frames, uint32_t salts[2])
     int result = csqlite_log_header(connection, header);
     if (result != SQLITE_OK) return result;
     *frames = header[4];
-    /* The salts stand as they stand in the log: big-endian. */
+    /* Big-endian, as in the log. */
     salts[0] = __builtin_bswap32(header[8]);
     salts[1] = __builtin_bswap32(header[9]);
     return SQLITE_OK;
@@ -90,7 +90,7 @@ int csqlite_configure(sqlite3 *connection, int option, int value) {
     return sqlite3_db_config(connection, option, value, &current) == SQLITE_OK ? current : -1;
 }
 
-/* Opens a file on which another process holds a lease: waits for it, as the kernel does for a file, but for no FIFO. */
+/* Opens a file on which another process holds a lease: waits for its release, but never for a FIFO. */
 static int csqlite_open_leased(const char *path, int flags) {
     int place = open(path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW));
     if (place < 0) return -1;
@@ -111,7 +111,7 @@ static int csqlite_open_leased(const char *path, int flags) {
     return file;
 }
 
-/* As `open`, but for reading it does not wait for the writer of a FIFO. */
+/* Like `open`, but opening for reading does not wait for the writer of a FIFO. */
 static int csqlite_open(const char *path, int flags, int mode) {
     if ((flags & O_ACCMODE) != O_RDONLY) return open(path, flags, mode);
     int file = open(path, flags | O_NONBLOCK, mode);

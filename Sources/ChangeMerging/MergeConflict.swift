@@ -1,6 +1,6 @@
 /// An object that was changed here and in the store, with the three states of its properties.
 ///
-/// It never holds to-many relationships, as Core Data's own does not.
+/// To-many relationships are never included, as in Core Data's own conflicts.
 public struct MergeConflict<Object: Hashable & Sendable, Value: Hashable & Sendable>: Error, Hashable, Sendable {
     public let object: Object
     /// The version at which the object was read here.
@@ -30,7 +30,7 @@ public struct MergeConflict<Object: Hashable & Sendable, Value: Hashable & Senda
         self.store = store
     }
 
-    /// The merge that resolves it, as far as single values go.
+    /// The merge that resolves the conflict in properties with single values.
     public var merge: ThreeWayMerge<Value> {
         ThreeWayMerge(
             base: base,

@@ -1,9 +1,9 @@
 /// Merges the orders that two sides gave to the members of an ordered relationship.
 package enum OrderedMerge {
-    /// Returns the members of `merged` in an order that keeps what either side did to the base's.
+    /// Returns the members of `merged` in an order that preserves each side's changes to the base's order.
     ///
-    /// Where only one side moved members that both have, its order holds; where both did, the one preferred. What the
-    /// other side added comes after the member that it follows there. Members that neither side lists are left out.
+    /// If only one side moved members that both have, its order applies; if both did, the preferred side's. A member
+    /// that the other side added comes after its predecessor there. Members that neither side lists are omitted.
     package static func order<Member: Hashable>(
         _ merged: Set<Member>,
         base: [Member],

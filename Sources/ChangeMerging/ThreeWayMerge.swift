@@ -1,7 +1,7 @@
 /// Merges what was done to one object here and in the store since the state that both know: the base.
 ///
 /// Attributes and to-one relationships are properties with one value each; a property that a side does not mention is as
-/// it was in the base. To-many relationships are merged as changes of their members, never by replacing them. It is only
+/// it was in the base. To-many relationships are merged as changes of their members, never by replacing them. Use it only
 /// for objects whose version in the store is not the one they were read at; others are simply saved.
 ///
 /// | policy | changed here only | in the store only | in both | deleted there, changed here | deleted here, changed there |
@@ -12,13 +12,12 @@
 /// | overwrite | here | base | here | comes back ¹ | goes |
 /// | rollback | store | store | store | goes | stays |
 ///
-/// ¹ Our choice, where the documentation says nothing: the side that the policy prefers decides, and where that is the one
-/// with the edit, the edit survives. Also ours: a value that both sides came to is no conflict; members of to-many
+/// ¹ Our choice, where the documentation says nothing: the side that the policy prefers decides, and if that is the side
+/// with the edit, the edit survives. Also ours: the same value set on both sides is no conflict; members of to-many
 /// relationships are merged in both directions under every policy but error and rollback; an object that only lost members
-/// here is not worth coming back for; what leads to an object that the store no longer has is left out, so that no key
-/// leads nowhere.
+/// here is not restored; a reference to an object that the store no longer has is omitted, so that no key dangles.
 public struct ThreeWayMerge<Value: Hashable & Sendable>: Sendable {
-    /// What one side made of the object.
+    /// One side's changes to the object.
     public enum Side: Hashable, Sendable {
         case changed([String: Value], toMany: [String: ToManyChange<Value>] = [:])
         case deleted
@@ -27,7 +26,8 @@ public struct ThreeWayMerge<Value: Hashable & Sendable>: Sendable {
     public let base: [String: Value]
     public let local: Side
     public let store: Side
-    /// Values that cannot be written: where an object leads that is not in the store any more, or bytes whose file is gone.
+    /// Values that cannot be written: references to objects that the store no longer has, or bytes whose file is
+    /// missing.
     public let absent: Set<Value>
 
     public init(base: [String: Value], local: Side, store: Side, absent: Set<Value> = []) {
@@ -37,7 +37,7 @@ public struct ThreeWayMerge<Value: Hashable & Sendable>: Sendable {
         self.absent = absent
     }
 
-    /// What is to be done to the store so that it holds the merged object.
+    /// What to do to the store so that it contains the merged object.
     public func outcome(by policy: MergePolicy) -> MergeOutcome<Value> {
         switch (local, store) {
         case (.deleted, .deleted): .keep
@@ -109,7 +109,7 @@ public struct ThreeWayMerge<Value: Hashable & Sendable>: Sendable {
         switch policy {
         case .rollback: return .keep
         case .error:
-            // What both sides came to needs no decision; anything else does.
+            // Equal results on both sides need no decision; all others do.
             let isSettled = values.allSatisfy { name, value in
                 value == base[name] || value == stored[name] ?? base[name]
             }
@@ -120,7 +120,7 @@ public struct ThreeWayMerge<Value: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// The changes of members, without additions of objects that are gone.
+    /// The changes of members, without additions of missing objects.
     private func remaining(_ toMany: [String: ToManyChange<Value>]) -> [String: ToManyChange<Value>] {
         toMany.mapValues { ToManyChange(added: $0.added.subtracting(absent), removed: $0.removed) }
             .filter { !$0.value.isEmpty }

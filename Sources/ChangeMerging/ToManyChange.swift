@@ -1,6 +1,7 @@
 /// What one side did to the members of a to-many relationship since both sides agreed on them.
 ///
-/// Changes of two sides never contradict each other: a member that one side added was not there for the other to remove.
+/// Changes of two sides never contradict each other: a member that one side added was not there for the other to
+/// remove.
 public struct ToManyChange<Member: Hashable & Sendable>: Hashable, Sendable {
     public var added: Set<Member>
     public var removed: Set<Member>
@@ -10,7 +11,7 @@ public struct ToManyChange<Member: Hashable & Sendable>: Hashable, Sendable {
         self.removed = removed
     }
 
-    /// The change that leads from one set of members to another.
+    /// The change from one set of members to another.
     public init(from base: Set<Member>, to members: Set<Member>) {
         self.init(added: members.subtracting(base), removed: base.subtracting(members))
     }

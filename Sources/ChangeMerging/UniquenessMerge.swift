@@ -1,18 +1,18 @@
-/// Decides between an object that is to be saved and the one that already has its unique values.
+/// Decides between an object to be saved and the object that already has its unique values.
 ///
-/// ``MergePolicy`` holds the table.
+/// ``MergePolicy`` contains the table.
 package struct UniquenessMerge<Value: Hashable & Sendable>: Sendable {
-    /// What is to be done.
+    /// How to resolve the collision.
     package enum Outcome: Hashable, Sendable {
-        /// Nothing at all is saved, and the conflict is reported.
+        /// Nothing is saved, and the conflict is reported.
         case fail
-        /// The new object is not inserted; the other stands for it from now on.
+        /// The new object is not inserted; the other one replaces it from now on.
         case discard
-        /// The new object is not inserted; the other takes these values and stands for it from now on.
+        /// The new object is not inserted; the other one takes these values and replaces it from now on.
         case give([String: Value])
-        /// The changed object takes these values, which it had before, instead of those it was given.
+        /// The changed object reverts to these values, which it had before.
         case revert([String: Value])
-        /// The other object is deleted, with all that follows from it, and then the changed one is saved.
+        /// The other object is deleted, with its cascades, and then the changed one is saved.
         case deleteOther
     }
 
@@ -20,7 +20,7 @@ package struct UniquenessMerge<Value: Hashable & Sendable>: Sendable {
     package let constraint: [String]
     /// The object's values before the change; nil for a new object.
     package let base: [String: Value]?
-    /// The values that the object was given: for a new one without the defaults that nobody touched.
+    /// The values that were set; for a new object without untouched defaults.
     package let given: [String: Value]
     /// All values of the object.
     package let values: [String: Value]

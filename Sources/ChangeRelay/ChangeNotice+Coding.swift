@@ -2,21 +2,23 @@ import FoundationEssentials
 import StoreFormat
 
 extension ChangeNotice.Content {
-    /// A notice with more objects than this says that everything is to be refreshed, so that none outgrows a page cache.
+    /// A notice with more objects asks for a full refresh instead, so that no notice outgrows SQLite's page cache.
     static let mostObjects = 10_000
-    /// No notice of ours is longer; what is longer was not written by us.
+    /// The longest content that this version writes.
+    ///
+    /// Longer content was not written by this library.
     static let mostBytes = 16 << 20
 
-    /// The content as it lies in the queue.
+    /// The content as stored in the queue.
     ///
-    /// A later version may add members and kinds; what it does not know, a reader takes for `everything`, which is always
-    /// right.
+    /// Later versions may add members and kinds. A reader decodes unknown kinds as `everything`, which is always
+    /// correct.
     private struct Stored: Codable {
         var objects: [String: [String]]?
         var history: Int64?
     }
 
-    /// The same content, as small as a notice has to be.
+    /// This content, or `everything` when it has too many objects.
     var bounded: Self {
         guard case .objects(let sets) = self, sets.values.reduce(0, { $0 + $1.count }) > Self.mostObjects else {
             return self
@@ -37,7 +39,9 @@ extension ChangeNotice.Content {
         return [UInt8](try encoder.encode(stored))
     }
 
-    /// Sets of unknown names and addresses that are none are left out; what is no content at all reads as `everything`.
+    /// Drops unknown sets and malformed addresses.
+    ///
+    /// Undecodable content becomes `everything`.
     init(decoding bytes: [UInt8]) {
         guard bytes.count <= Self.mostBytes,
             let stored = try? JSONDecoder().decode(Stored.self, from: Data(bytes))

@@ -1,6 +1,6 @@
 public import StoreFormat
 
-/// What one save changed, as it is told to other processes.
+/// A notice to other processes of what one save changed.
 public struct ChangeNotice: Sendable, Hashable {
     /// What happened to the objects of a set.
     public enum Change: String, Sendable, Hashable, CaseIterable {
@@ -11,22 +11,25 @@ public struct ChangeNotice: Sendable, Hashable {
         case invalidated
     }
 
-    /// What the receiver is to do.
+    /// What the receiver must do.
     public enum Content: Sendable, Hashable {
         /// Merge these objects.
         case objects([Change: [ObjectURI]])
         /// Read the store's persistent history up to this transaction.
         case history(through: Int64)
-        /// Refresh everything: there is more than a notice holds.
+        /// Refresh all objects: the change is too large for a notice.
         case everything
     }
 
-    /// A name that no other notice has: whoever posts a notice again, not knowing whether the first post was done, uses it
-    /// again, and whoever receives notices can tell by it which came before.
+    /// A unique name of a notice.
+    ///
+    /// A writer that retries a post of unknown outcome uses the same key, and a receiver detects duplicates by it.
     public struct Key: Sendable, Hashable {
-        /// One context, process or other source of notices; never used by two at once.
+        /// The context, process or other source of notices.
+        ///
+        /// Two sources never use it at the same time.
         public let writer: String
-        /// The writer's own count, which only grows.
+        /// The writer's own counter, which only grows.
         public let number: Int64
 
         public init(writer: String, number: Int64) {
@@ -36,10 +39,12 @@ public struct ChangeNotice: Sendable, Hashable {
     }
 
     public let key: Key
-    /// Who saved, as in `transactionAuthor`.
+    /// The author of the save, as in `transactionAuthor`.
     public let author: String?
     public let content: Content
-    /// The store's count of commits after the save that the notice is about: it tells whether all commits have notices.
+    /// The store's commit count after the save that this notice reports.
+    ///
+    /// It shows whether every commit has a notice.
     package let commit: CommitCount?
 
     public init(key: Key, author: String? = nil, content: Content) {

@@ -1,12 +1,12 @@
-/// How far the payloads of one source were taken over.
+/// How many payloads of one source are imported.
 struct ImportMark {
     let entries: Int
-    /// Of these entries.
+    /// The digest of these entries.
     let digest: String
-    /// What tells the file, as it was, from what lies there later with the same entries.
+    /// The file's state, which distinguishes it from a rewritten file with the same entries.
     let state: String
-    /// The place of the first notice; nil for the one that is being posted.
+    /// The sequence number of the first notice; nil for the notice that is being posted.
     var first: Int64?
-    /// The place of the last notice; nil for the one that is being posted.
+    /// The sequence number of the last notice; nil for the notice that is being posted.
     var sequence: Int64?
 }

@@ -4,22 +4,22 @@ public import StoreFormat
 import StoreWriting
 import SystemPackage
 
-/// Takes over what apps left for each other before there was a relay: an archived array of changes in a preferences file.
+/// Imports pending changes that apps without a relay archived in a preferences file.
 ///
-/// Under a key of a group's user defaults lies what `NSKeyedArchiver` made of an array of dictionaries, from the name of a
-/// set to the addresses of its objects. Each dictionary becomes a notice, in order, and is taken out of the file when every
-/// consumer of the queue has merged it, and not before. It is posted once while the file stays as it is; when the file was
-/// written anew, what is in it may be a later save's, and is posted again.
+/// A key of the group's user defaults contains an array of dictionaries, written by `NSKeyedArchiver`. Each dictionary
+/// maps the name of a set to the addresses of its objects, and becomes one notice, in order. A payload is removed from
+/// the file once every consumer of the queue has merged it. It is posted once while the file is unchanged. After a
+/// rewrite the payloads may be a later save's, so they are posted again.
 public struct LegacyDefaultsImport: Sendable {
-    /// What became of the payloads.
+    /// The outcome for the payloads.
     public struct Result: Sendable, Hashable {
-        /// The notices that were posted now.
+        /// The notices that this run posted.
         public var posted = 0
-        /// The payloads that were taken out of the file, for everybody has merged them.
+        /// The payloads that were removed from the file because every consumer has merged them.
         public var removed = 0
-        /// The payloads that are left in the file, until everybody has.
+        /// The payloads that stay in the file until every consumer has merged them.
         public var waiting = 0
-        /// What could not be taken over.
+        /// The content that could not be imported.
         public var findings: [Finding] = []
 
         public init() {}
@@ -36,9 +36,9 @@ public struct LegacyDefaultsImport: Sendable {
         self.key = key
     }
 
-    /// Posts what was not posted yet, and removes what has been merged since the last time.
+    /// Posts payloads that were not posted yet, and removes payloads that every consumer has merged.
     ///
-    /// Nothing is removed while the queue has no consumer. A file that is not there holds nothing.
+    /// Removes nothing while the queue has no consumer. A missing file counts as empty.
     public func run(into queue: RelayQueue) throws(RelayError) -> Result {
         do {
             return try take(into: queue)
@@ -47,7 +47,7 @@ public struct LegacyDefaultsImport: Sendable {
                 code: .notALegacyPayload,
                 path: file.path,
                 message: "the pending changes under the key '\(key)' cannot be read: \(error)",
-                advice: "See that file and key are those of the app; nothing was changed."
+                advice: "Check that the file and the key are the app's. Nothing was changed."
             )
         } catch {
             throw RelayError(error, path: file.path)
@@ -64,17 +64,17 @@ public struct LegacyDefaultsImport: Sendable {
         }
         let bytes = try folder.contents(of: file.name, limit: Self.mostBytes)
         guard case .dictionary(var preferences) = try PropertyListReader.value(from: bytes) else {
-            throw UndecodableData("the file is no preferences file")
+            throw UndecodableData("the file is not a preferences file")
         }
         guard let value = preferences[key] else {
-            // Whoever took it out: the same changes are new ones when they come again.
+            // Another program removed the key: the same changes count as new when they return.
             try queue.forgetImport(from: source)
             return result
         }
         let payloads = try LegacyPayload.all(in: value)
         let digests = Self.digests(payloads, from: source)
         let state = Self.state(status)
-        // Whoever wrote the array anew in between, as a later save may, has made all of it new.
+        // A rewritten array, for example by a later save, counts as new as a whole.
         let known = try queue.imported(from: source)
             .flatMap { mark in try Self.holds(mark, digests, state, queue) ? mark : nil }
         let done = known?.entries ?? 0
@@ -108,13 +108,14 @@ public struct LegacyDefaultsImport: Sendable {
             return result
         }
         preferences[key] = nil
-        // What takes its time comes before the look: an app may write its preferences while others come to the disk.
+        // Stage first, because it writes and fsyncs: the comparison below must be as late as possible to see an app's
+        // write.
         let replacement = try folder.stageReplacement(
             of: file.name,
             with: PropertyListWriter.bytes(of: .dictionary(preferences)),
             mode: status.mode & 0o777
         )
-        // What was added since the file was read stays: the next run takes it.
+        // Changes that were added after the read stay in the file; the next run imports them.
         guard try folder.contents(of: file.name, limit: Self.mostBytes) == bytes,
             try folder.status(of: file.name).map(Self.state) == state
         else {
@@ -128,10 +129,10 @@ public struct LegacyDefaultsImport: Sendable {
         return result
     }
 
-    /// True while what the mark tells of is what lies in the file, and nobody can have written it anew unseen.
+    /// True while the file starts with the entries that the mark describes and an unseen rewrite is impossible.
     ///
-    /// To a file that has grown since something was added; only when somebody has merged the beginning already it may be the
-    /// beginning of another array.
+    /// A file that has grown counts as appended to. If a consumer has merged the first entries already, the file may be
+    /// a new array that starts alike.
     private static func holds(
         _ mark: ImportMark,
         _ digests: [String],
@@ -144,16 +145,16 @@ public struct LegacyDefaultsImport: Sendable {
         return try queue.isMergedByNobody(from: first)
     }
 
-    /// What changes whenever somebody writes the file.
+    /// Changes with every write to the file.
     private static func state(_ status: FileStatus) -> String {
         "\(status.identity.inode)-\(status.size)-\(status.modified.seconds).\(status.modified.nanoseconds)"
     }
 
     private func finding(_ code: String, _ message: String) -> Finding {
-        Finding(.init(rawValue: code), .warning, level: .coredata, "\(message), and was passed over", path: file.path)
+        Finding(.init(rawValue: code), .warning, level: .coredata, "\(message); skipped", path: file.path)
     }
 
-    /// What tells the first payloads of a source from others, for each number of them.
+    /// A digest of the first payloads of a source, for each number of payloads.
     private static func digests(_ payloads: [LegacyPayload], from source: String) -> [String] {
         var result = [digest([source])]
         for payload in payloads { result.append(digest(result.suffix(1) + payload.texts)) }

@@ -1,8 +1,8 @@
 import StoreFormat
 
-/// One dictionary of the published form: what one save changed.
+/// One dictionary of the archived array: the changes of one save.
 struct LegacyPayload {
-    /// The names under which Core Data's notifications have their sets, and those of the ids of objects.
+    /// The names of the sets in Core Data's notifications, with objects and with object IDs.
     private static let changes: [String: ChangeNotice.Change] = {
         var result: [String: ChangeNotice.Change] = [:]
         for change in ChangeNotice.Change.allCases {
@@ -11,19 +11,19 @@ struct LegacyPayload {
         }
         return result
     }()
-    /// The set that says that nothing is left of what was known.
+    /// The sets that invalidate all objects.
     private static let allInvalidated: Set<String> = ["invalidatedAll", "invalidatedAll_objectIDs"]
     private static let mostPayloads = 100_000
 
     let content: ChangeNotice.Content
-    /// The names of sets that nobody knows.
+    /// The names of unknown sets.
     let unknownKeys: [String]
-    /// How many addresses are none.
+    /// The number of malformed addresses.
     let rubbish: Int
-    /// All that it holds, in order, to tell it from others.
+    /// All its content in order, as input of the digest.
     let texts: [String]
 
-    /// Reads the archived array, or the array itself where it lies in the file unarchived.
+    /// Reads the array, archived or stored directly in the file.
     static func all(in value: PropertyListValue) throws -> [LegacyPayload] {
         let reader: KeyedArchiveReader?
         let elements: [PropertyListValue]?
@@ -39,7 +39,7 @@ struct LegacyPayload {
             reader = nil
         }
         guard let elements, elements.count <= mostPayloads else {
-            throw UndecodableData("there is no array of changes")
+            throw UndecodableData("the value is not an array of changes")
         }
         return try elements.map { try LegacyPayload($0, reader) }
     }
@@ -53,7 +53,7 @@ struct LegacyPayload {
         } else {
             sets = nil
         }
-        guard let sets else { throw UndecodableData("what is in the array is no dictionary") }
+        guard let sets else { throw UndecodableData("an element of the array is not a dictionary") }
         var objects: [ChangeNotice.Change: [ObjectURI]] = [:]
         var (unknown, texts, rubbish, refreshesAll) = ([String](), [String](), 0, false)
         for (name, members) in sets.sorted(by: { $0.key < $1.key }) {

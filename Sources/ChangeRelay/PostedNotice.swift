@@ -2,7 +2,9 @@ public import FoundationEssentials
 
 /// A notice in the queue.
 public struct PostedNotice: Sendable, Hashable {
-    /// Its place in the queue; it only grows, and gaps mean nothing.
+    /// The sequence number in the queue.
+    ///
+    /// It only grows, and may have gaps.
     public let sequence: Int64
     public let posted: Date
     public let notice: ChangeNotice

@@ -1,11 +1,11 @@
-/// What a consumer has to deal with next, in the order in which it was posted.
+/// The next notices for a consumer, in the order of their posts.
 public struct RelayBatch: Sendable {
-    /// True when notices were dropped before this consumer had them: it is to refresh everything it holds.
+    /// True when notices were dropped before this consumer read them: it must refresh all objects.
     public let needsFullRefresh: Bool
     public let notices: [PostedNotice]
-    /// Where the consumer stands once it has dealt with this.
+    /// The consumer's position after it acknowledges this batch.
     let position: Int64
 
-    /// True when there is nothing to do.
+    /// True when the batch requires no work.
     public var isEmpty: Bool { notices.isEmpty && !needsFullRefresh }
 }

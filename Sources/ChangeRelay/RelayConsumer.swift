@@ -1,19 +1,19 @@
 import SafeFiles
 import StoreFormat
 
-/// One consumer's end of a queue: what it has not dealt with yet, and its word that it has.
+/// One consumer of a queue: reads the notices that are pending for it, and acknowledges them.
 ///
-/// A name is held by one process at a time. A consumer that is registered for the first time begins at the end of the
-/// queue: what was posted before, it has read from the store.
+/// One process at a time may use a name. A newly registered consumer starts at the end of the queue, because it has
+/// just read the store.
 public final class RelayConsumer: Sendable {
     public let name: String
     package let queue: RelayQueue
     private let lock: FileLock
     private let lockName: String
 
-    /// Registers the consumer, or takes up where it left off.
+    /// Registers the consumer, or resumes at its last position.
     ///
-    /// Throws ``RelayError`` with the code `consumerBusy` while another process has the name.
+    /// Throws ``RelayError`` with the code `consumerBusy` while another process uses the name.
     public init(_ name: String, of queue: RelayQueue) throws(RelayError) {
         guard Self.isName(name) else { throw .badName(name, path: queue.location.path) }
         lockName = queue.location.name + ".\(name).lock"
@@ -39,12 +39,14 @@ public final class RelayConsumer: Sendable {
     }
 
     deinit {
-        // Under the lock the name is still ours; without the file nobody waits for it.
+        // Remove the file before releasing the lock: afterwards it may belong to the next holder.
         try? queue.folder.removeFile(lockName)
         lock.release()
     }
 
-    /// The next notices that were not acknowledged, at most `limit`; the same again until they are.
+    /// Returns the next unacknowledged notices, at most `limit`.
+    ///
+    /// Returns the same notices until they are acknowledged.
     public func next(limit: Int = 1_000) throws(RelayError) -> RelayBatch {
         let batch = try read(limit: limit)
         if SeededBug.noticeAcknowledgedEarly.isMade { try acknowledge(batch) }
@@ -72,10 +74,12 @@ public final class RelayConsumer: Sendable {
         }
     }
 
-    /// Says that everything in the batch was merged: it will not come again, and may be removed.
+    /// Records that the batch was merged.
+    ///
+    /// Its notices are not returned again and may be removed.
     public func acknowledge(_ batch: RelayBatch) throws(RelayError) { try acknowledge(batch, history: nil) }
 
-    /// The same, and that the history of a store was merged up to a transaction.
+    /// Acknowledges the batch, and records that the history of a store was merged up to a transaction.
     package func acknowledge(
         _ batch: RelayBatch,
         history: (store: String, transaction: Int64)?
@@ -98,12 +102,12 @@ public final class RelayConsumer: Sendable {
         }
     }
 
-    /// Notes that the history of a store was merged up to a transaction.
+    /// Records that the history of a store was merged up to a transaction.
     package func acknowledge(history: (store: String, transaction: Int64)) throws(RelayError) {
         try queue.write { try note(history, $0) }
     }
 
-    /// The last transaction of a store's history that was merged; nil when none was, or those of another store.
+    /// The last merged transaction of a store's history; nil when none was merged, or only those of another store.
     package func history(of store: String) throws(RelayError) -> Int64? {
         try queue.read { connection in
             try connection.value(
@@ -122,14 +126,17 @@ public final class RelayConsumer: Sendable {
         try insistOnChange(connection)
     }
 
-    /// Throws when the last statement found no consumer: what it says is kept nowhere, and the same would come for ever.
+    /// Throws when the last statement found no consumer row: the position was not saved, and the same batch would
+    /// repeat.
     private func insistOnChange(_ connection: StoreConnection) throws {
         guard try connection.value("SELECT changes()") != .integer(0) else {
             throw RelayError.notRegistered(name, path: queue.location.path)
         }
     }
 
-    /// Takes the consumer off the queue's list: nothing is kept for it any more, and there is nothing more to ask of this.
+    /// Removes the consumer from the queue, which then keeps no notices for it.
+    ///
+    /// Every later call fails.
     public func unregister() throws(RelayError) {
         try queue.write { connection in
             try connection.run("DELETE FROM consumer WHERE name = ?", [.text(name)])

@@ -13,7 +13,7 @@ extension RelayError {
                 code: error.errno.isRefusal ? .notPermitted : .failed,
                 path: error.path,
                 message: "\(error.operation) failed: \(error.errno)",
-                advice: "See that the folder exists and that this user may write to it."
+                advice: "Check that the folder exists and that this user may write to it."
             )
         default:
             self.init(code: .failed, path: path, message: "\(error)", advice: "Try again.")
@@ -26,8 +26,8 @@ extension RelayError {
             self.init(
                 code: .busy,
                 path: path,
-                message: "another process held the relay for too long",
-                advice: "Try again, or give it more time."
+                message: "another process kept the relay locked until the deadline",
+                advice: "Try again, or pass a longer lock timeout."
             )
         case .damaged, .notADatabase, .emptyFile: self = .notARelay(path)
         case .noSpace: self = .noSpace(error.path)
@@ -38,12 +38,12 @@ extension RelayError {
                 code: error.code == .notWritable ? .notPermitted : .failed,
                 path: path,
                 message: error.message,
-                advice: "See that this user may read and write it."
+                advice: "Check that this user may read and write the file."
             )
         }
     }
 
-    /// Asks by trying: where a file beside a database cannot be made or grow, SQLite does not say why.
+    /// Probes with a temporary file: SQLite does not report why it cannot create or grow a file.
     private static func isDiskFull(beside path: String) -> Bool {
         guard let end = path.lastIndex(of: "/") else { return false }
         do throws(FileError) {
@@ -61,15 +61,15 @@ extension RelayError {
     }
 
     private static func noSpace(_ path: String) -> Self {
-        Self(code: .noSpace, path: path, message: "the disk is full", advice: "Make room, then try again.")
+        Self(code: .noSpace, path: path, message: "the disk is full", advice: "Free disk space, then try again.")
     }
 
     static func notARelay(_ path: String) -> Self {
         Self(
             code: .notARelay,
             path: path,
-            message: "the file is no relay, or is damaged",
-            advice: "Move it away; a new one is made, and consumers refresh everything they hold."
+            message: "the file is not a relay, or is damaged",
+            advice: "Move it away: the next process creates a new relay, and consumers refresh all objects."
         )
     }
 
@@ -77,7 +77,7 @@ extension RelayError {
         Self(
             code: .tooNew,
             path: path,
-            message: "the relay was made by a later version",
+            message: "the relay was created by a later version",
             advice: "Use that version in every process of the group."
         )
     }
@@ -86,7 +86,7 @@ extension RelayError {
         Self(
             code: .badName,
             path: path,
-            message: "a consumer's name has 1 to 64 letters, digits, '.', '_' or '-', and begins with none of the last",
+            message: "a consumer name is 1 to 64 letters, digits, '.', '_' or '-', and starts with neither '.' nor '-'",
             advice: "Choose another name."
         )
     }
@@ -95,8 +95,8 @@ extension RelayError {
         Self(
             code: .notRegistered,
             path: path,
-            message: "consumer \(name) was taken off the relay's list",
-            advice: "Register it again, and refresh everything it holds."
+            message: "consumer \(name) is not registered in the relay",
+            advice: "Register it again, and refresh all its objects."
         )
     }
 
@@ -104,8 +104,8 @@ extension RelayError {
         Self(
             code: .consumerBusy,
             path: path,
-            message: "another process drains for consumer \(name)",
-            advice: "Give each process a consumer's name of its own."
+            message: "another process is using consumer \(name)",
+            advice: "Give each process its own consumer name."
         )
     }
 }

@@ -1,22 +1,22 @@
-/// Why a relay could not do what it was asked.
+/// An error of the relay.
 public struct RelayError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kind of trouble it is.
+    /// The kind of error.
     public enum Code: String, Sendable {
-        /// The file is no relay of ours, or is damaged.
+        /// The file is not a relay, or is damaged.
         case notARelay
-        /// The relay was made by a later version.
+        /// The relay was created by a later version.
         case tooNew
-        /// The name of a consumer is not one.
+        /// The consumer name is invalid.
         case badName
-        /// What apps left for each other before there was a relay cannot be read.
+        /// The pending changes in a preferences file cannot be read.
         case notALegacyPayload
-        /// Another process drains for this consumer.
+        /// Another process is using this consumer.
         case consumerBusy
-        /// The consumer was taken off the queue's list.
+        /// The consumer is not registered.
         case notRegistered
-        /// Somebody held the queue until the deadline.
+        /// Another process kept the queue locked until the deadline.
         case busy
-        /// This user may not read or write what is needed.
+        /// This user lacks a required read or write permission.
         case notPermitted
         /// The disk is full.
         case noSpace
@@ -25,7 +25,7 @@ public struct RelayError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     public let code: Code
-    /// The file it is about.
+    /// The file that the error concerns.
     public let path: String
     public let message: String
     /// What to do next.

@@ -2,21 +2,21 @@ import SafeFiles
 package import StoreFormat
 
 extension RelayQueue {
-    /// What of another queue was taken over.
+    /// How much was copied from another queue.
     package struct Carried: Sendable, Hashable {
         package var notices = 0
         package var consumers = 0
     }
 
-    /// Takes over what pends in the queue beside another store, of which this queue's store is a copy: the notices in their
-    /// order, and how far each consumer has come.
+    /// Copies the pending notices, in order, and the consumers' positions from the queue of the store that this queue's
+    /// store is a copy of.
     ///
-    /// Where this queue was not used yet, places and positions stay as they were. Where it was, notices are added to its end,
-    /// and a consumer that it does not know begins at its beginning: it may hear of something twice. Done again it adds only
-    /// what was posted since.
+    /// In an unused queue, sequence numbers and positions stay the same. In a used queue, notices are appended and an
+    /// unknown consumer starts at the first notice, so it may receive duplicates. A repeated call copies only what was
+    /// posted since.
     ///
-    /// With `readdressing`, this queue's store took the other's changes by a merge: notices are turned into what they mean
-    /// here, and consumers that come along refresh all they show, for their place in the other's history means nothing here.
+    /// `readdressing` is for a store that received the other store's changes by a merge. It translates each notice, and
+    /// the copied consumers refresh all objects because their history position in the other store is meaningless here.
     package func carry(
         from old: StoreLocation,
         readdressing: (@Sendable (ChangeNotice.Content) -> ChangeNotice.Content)? = nil
@@ -24,7 +24,7 @@ extension RelayQueue {
         let source = StoreLocation(folder: old.folder, name: Self.name(for: old.name))
         do {
             let folder = try Directory.open(path: source.folder)
-            // A file of the same name that is another one counts anew.
+            // The inode distinguishes a new file of the same name, whose sequence numbers start again.
             let inode = try folder.status(of: source.name).map { "\($0.identity.inode)" } ?? ""
             let name = "relay\n" + folder.path + "/" + source.name + "\n" + inode
             return try StoreReader(lockTimeout: lockTimeout)
@@ -65,7 +65,7 @@ extension RelayQueue {
                 let notice = row.withBytes(5) { ChangeNotice.Content(decoding: [UInt8]($0)) }
                 content = .blob(try readdressing(notice).encoded())
             }
-            // How many commits the other store had seen by then means nothing here.
+            // Drop the commit count: it counts commits of the other store.
             try target.run(
                 """
                 INSERT OR IGNORE INTO notice (sequence, writer, number, author, posted, content)
@@ -75,7 +75,7 @@ extension RelayQueue {
             )
             carried.notices += try target.value("SELECT changes()") == .integer(1) ? 1 : 0
         }
-        // In the same transaction: what is merged and removed here does not come again.
+        // In the same transaction, so that notices that are merged and removed here are not copied again.
         try target.run(
             "INSERT OR REPLACE INTO import (source, entries, digest, sequence) VALUES (?, 0, '', ?)",
             [.text(name), end]

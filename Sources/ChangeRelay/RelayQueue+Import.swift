@@ -1,7 +1,7 @@
 import StoreFormat
 
 extension RelayQueue {
-    /// How far a source was taken over; nil when nothing of it was.
+    /// How far a source was imported; nil when it was not.
     func imported(from source: String) throws(RelayError) -> ImportMark? {
         try read { connection in
             var mark: ImportMark?
@@ -10,7 +10,7 @@ extension RelayQueue {
                 [.text(source)]
             ) { row in
                 let words = (row.text(1) ?? "").split(separator: " ").map(String.init)
-                // An earlier version put down the digest alone: the file may be another one since.
+                // An earlier version stored the digest alone, which cannot exclude a rewritten file.
                 guard words.count == 3, let first = Int64(words[2]) else { return }
                 mark = ImportMark(
                     entries: Int(clamping: row.integer(0)),
@@ -24,7 +24,8 @@ extension RelayQueue {
         }
     }
 
-    /// Posts a notice and notes in the same transaction that it was taken over: once, whenever one is killed.
+    /// Posts a notice and records its import in the same transaction, so that a killed process neither loses nor
+    /// repeats it.
     func post(_ notice: ChangeNotice, imported: (source: String, mark: ImportMark)) throws(RelayError) -> Int64 {
         try write { connection in
             let sequence = try insert(notice, connection)
@@ -40,19 +41,19 @@ extension RelayQueue {
         }
     }
 
-    /// Forgets a source that is empty again; changes nothing when nothing of it is known.
+    /// Forgets an empty source; does not write when the source is unknown.
     func forgetImport(from source: String) throws(RelayError) {
         let isKnown = try read { try $0.value("SELECT 1 FROM import WHERE source = ?", [.text(source)]) != nil }
         guard isKnown else { return }
         try write { try $0.run("DELETE FROM import WHERE source = ?", [.text(source)]) }
     }
 
-    /// True while no consumer has dealt with what is at that place: whoever does so will see all that is there now.
+    /// True while no consumer has acknowledged the notice at that sequence number.
     func isMergedByNobody(from sequence: Int64) throws(RelayError) -> Bool {
         try read { try $0.value("SELECT 1 FROM consumer WHERE position >= ?", [.integer(sequence)]) == nil }
     }
 
-    /// True when there are consumers, and each has acknowledged everything up to that place.
+    /// True when there are consumers and each has acknowledged every notice up to that sequence number.
     func isMergedByAll(through sequence: Int64) throws(RelayError) -> Bool {
         try read { connection in
             guard let least = try connection.value("SELECT min(position) FROM consumer")?.integer else { return false }

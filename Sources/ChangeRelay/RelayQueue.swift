@@ -3,19 +3,19 @@ package import SafeFiles
 public import StoreFormat
 import Synchronization
 
-/// A durable queue of change notices beside a shared store: many writers, many consumers, in order, at least once.
+/// A durable queue of change notices beside a shared store: many writers, many consumers, ordered, at-least-once.
 ///
-/// A consumer acknowledges what it has merged, not what it has read; what was not acknowledged comes again. The queue is
-/// bounded: what the slowest consumer has dealt with is removed, and a consumer that stays away for longer than the limits
-/// allow is told to refresh everything when it comes back. It is a SQLite file of its own, so that every post is one
-/// transaction: whoever is killed while posting has posted or has not.
+/// A consumer acknowledges notices after merging them; unacknowledged notices are returned again. The queue is bounded:
+/// notices that the slowest consumer has acknowledged are removed, and a consumer that exceeds the limits must refresh
+/// all objects when it returns. The queue is a SQLite file of its own, so each post is one transaction: a process
+/// killed while posting has posted fully or not at all.
 public final class RelayQueue: Sendable {
-    /// Bounds how often a growing queue is looked through.
+    /// Limits how often a growing queue is compacted.
     private static let postsBetweenCompactions: Int64 = 64
-    /// SQLite's own limit.
+    /// SQLite's default for automatic checkpoints.
     private static let framesBeforeCheckpoint = 1000
 
-    /// Where the queue lies.
+    /// The queue's file.
     public let location: StoreLocation
     let limits: RelayLimits
     let lockTimeout: Duration
@@ -30,7 +30,9 @@ public final class RelayQueue: Sendable {
     /// The name of the queue of the store `name`: `.<name>.relay.sqlite`.
     public static func name(for name: String) -> String { StoreLocation(folder: "", name: name).relayName }
 
-    /// Opens the queue beside a store; the first to come makes it, with the store's mode and group.
+    /// Opens the queue beside a store.
+    ///
+    /// Creates it if absent, with the store's mode and group.
     public convenience init(
         beside store: StoreLocation,
         limits: RelayLimits = RelayLimits(),
@@ -39,7 +41,7 @@ public final class RelayQueue: Sendable {
         try self.init(beside: store, limits: limits, lockTimeout: lockTimeout, now: { Date() })
     }
 
-    /// The queue beside a store, if somebody has made it; nothing is made.
+    /// Opens the queue beside a store if it exists; creates nothing.
     public static func existing(
         beside store: StoreLocation,
         limits: RelayLimits = RelayLimits(),
@@ -65,7 +67,7 @@ public final class RelayQueue: Sendable {
             try NewRelayFile.createIfAbsent(location.name, likeStore: store.name, in: folder)
             let connection = try StoreConnection(location, access: .liveWriting, lockTimeout: lockTimeout)
             if try RelaySchema.prepare(connection, deadline: Deadline(after: lockTimeout)) {
-                // Whoever made the file, and no tables in it, may have left more.
+                // A process killed between creating the file and its tables may have left a temporary folder.
                 folder.removeUnintroduced()
             }
             state = Mutex(State(connection: connection))
@@ -79,18 +81,18 @@ public final class RelayQueue: Sendable {
         self.now = now
     }
 
-    /// Adds a notice to the end of the queue; durable once this returns.
+    /// Appends a notice to the queue; durable on return.
     ///
-    /// A notice whose key is in the queue already is not added again. Returns its place.
+    /// Returns its sequence number. A notice whose key is already in the queue is not added again.
     @discardableResult
     public func post(_ notice: ChangeNotice) throws(RelayError) -> Int64 {
         try write { try insert(notice, $0) }
     }
 
-    /// Adds a notice that nobody sees before ``finishPost()``, and lets nobody else add one until then.
+    /// Appends a notice that stays invisible until ``finishPost()``, and blocks other writers until then.
     ///
-    /// So notices of commits are in the order of the commits, when this is called while the store's write lock is held. The
-    /// queue must serve nothing else meanwhile.
+    /// Call it while holding the store's write lock: notices then have the order of the commits. Use the queue for
+    /// nothing else in between.
     package func beginPost(_ notice: ChangeNotice, deadline: Deadline) throws(RelayError) {
         try read { connection in
             try connection.beginWriting(deadline: deadline)
@@ -103,7 +105,7 @@ public final class RelayQueue: Sendable {
         }
     }
 
-    /// Shows everybody the notice that was begun.
+    /// Commits the notice that was begun.
     package func finishPost() throws(RelayError) {
         try read { connection in
             do {
@@ -116,7 +118,7 @@ public final class RelayQueue: Sendable {
         }
     }
 
-    /// Takes back the notice that was begun.
+    /// Rolls back the notice that was begun.
     package func abandonPost() {
         try? read { $0.rollback() }
     }
@@ -141,12 +143,12 @@ public final class RelayQueue: Sendable {
         return sequence
     }
 
-    /// The place of the last notice that was ever posted; 0 before the first.
+    /// The sequence number of the last notice ever posted; 0 before the first.
     public func end() throws(RelayError) -> Int64 {
         try read { try $0.value("SELECT seq FROM sqlite_sequence WHERE name = 'notice'")?.integer ?? 0 }
     }
 
-    /// The consumers that are registered, by name, with their positions.
+    /// The registered consumers, by name, with their positions.
     public func consumers() throws(RelayError) -> [String: Int64] {
         try read { connection in
             var found: [String: Int64] = [:]
@@ -157,7 +159,7 @@ public final class RelayQueue: Sendable {
         }
     }
 
-    /// The notices behind a place in the queue, in order, at most `limit`; nothing is acknowledged.
+    /// The notices after a sequence number, in order, at most `limit`; acknowledges nothing.
     public func notices(after sequence: Int64, limit: Int = 1_000) throws(RelayError) -> [PostedNotice] {
         try read { try Self.notices(after: sequence, limit: limit, $0) }
     }
@@ -191,7 +193,7 @@ public final class RelayQueue: Sendable {
         return notices
     }
 
-    /// Removes what every consumer has dealt with, and what is more than the limits allow.
+    /// Removes notices that every consumer has acknowledged, and notices beyond the limits.
     func compact(_ connection: StoreConnection) throws {
         let last = try connection.value("SELECT seq FROM sqlite_sequence WHERE name = 'notice'")?.integer ?? 0
         let tooOld = now().timeIntervalSince1970 - limits.longestDelay / .seconds(1)
@@ -231,7 +233,7 @@ public final class RelayQueue: Sendable {
         }
     }
 
-    /// Runs `body` in one transaction of its own.
+    /// Runs `body` in its own transaction.
     func write<R: Sendable>(_ body: (StoreConnection) throws -> R) throws(RelayError) -> R {
         let deadline = Deadline(after: lockTimeout)
         return try read { connection in
@@ -241,9 +243,10 @@ public final class RelayQueue: Sendable {
         }
     }
 
-    /// Folds the log into the file when it has grown long, while nobody writes.
+    /// Checkpoints a long WAL passively.
     ///
-    /// Not left to SQLite: before 3.51.3 a writer that begins the log anew during a checkpoint can make commits vanish.
+    /// SQLite's automatic checkpoint is off: before 3.51.3 a writer that restarts the WAL during a checkpoint can
+    /// lose commits.
     private func keepLogShort(_ connection: StoreConnection) {
         guard let frames = try? connection.framesInLog(), frames > Self.framesBeforeCheckpoint else { return }
         try? connection.checkpointPassively()

@@ -3,26 +3,26 @@ import StoreFormat
 
 /// The tables of a queue.
 enum RelaySchema {
-    /// `SMrl`, in the header's place for the program that a file belongs to.
+    /// `SMrl`, the application ID in the database header.
     private static let applicationID: Int64 = 0x534D_726C
     private static let version: Int64 = 1
 
-    /// Makes the tables in an empty file; false when they are there, and throws for a file that is not ours.
+    /// Creates the tables in an empty file; returns false when they exist, and throws for a foreign file.
     static func prepare(_ connection: StoreConnection, deadline: Deadline) throws -> Bool {
         try connection.execute("PRAGMA synchronous=FULL")
         if try connection.inReadTransaction({ try isPrepared(connection) }) { return false }
         try connection.execute("PRAGMA journal_mode=WAL", until: deadline)
         try connection.inTransaction(until: deadline) {
-            // Somebody else may have been first.
+            // Another process may have created the tables first.
             if try !isPrepared(connection) { try connection.execute(tables) }
         }
         return true
     }
 
-    /// False for an empty file; throws for one that is not ours.
+    /// False for an empty file; throws for a foreign file.
     ///
-    /// Where others may write, it is to be called in a transaction: half of what it asks would be from before a file was made
-    /// ours, and half from after.
+    /// Call it in a transaction when other processes may write: otherwise the values it reads may come from before and
+    /// after a concurrent creation.
     static func isPrepared(_ connection: StoreConnection) throws -> Bool {
         let id = try connection.value("PRAGMA application_id")?.integer ?? 0
         let found = try connection.value("PRAGMA user_version")?.integer ?? 0

@@ -1,28 +1,29 @@
 import SafeFiles
 public import StoreFormat
 
-/// Tells processes that share a store that another one saved: no more than that, but that for sure.
+/// Notifies the processes that share a store that another process saved.
 ///
-/// There is no payload and no count: whoever hears it looks at the store, its history or the ``RelayQueue``. Many posts may
-/// be heard as one. Every other process hears a post, extensions each other too, and never the one that posted; the name
-/// under which they meet follows from the store. A process that was stopped hears of what it missed when it goes on; one
-/// that was not running hears nothing, and catches up by reading. Commits by programs that post nothing are heard too.
+/// A notification carries no payload and no count: the receiver reads the store, its history or the ``RelayQueue``.
+/// Several posts may arrive as one notification. Every process except the poster is notified, including extensions by
+/// extensions. They find each other by a file name derived from the store's. A suspended process is notified when it
+/// resumes. A process that was not running must catch up by reading. Commits of programs that do not post are noticed
+/// too.
 public final class RemoteChangeNotification: Sendable {
-    /// A commit that nobody posts within this time is told of without a post.
+    /// A commit without a post within this time causes a notification by itself.
     package static let timeToPost = Duration.milliseconds(50)
 
-    /// The store that it is about.
+    /// The store that is observed.
     public let store: StoreLocation
     private let file: WakeFile
     private let version: @Sendable () throws -> StoreVersion?
     private let usesWatches: Bool
 
-    /// The name of the file by which processes meet: `.<name>.wake`.
+    /// The name of the wake file: `.<name>.wake`.
     public static func name(for name: String) -> String { StoreLocation(folder: "", name: name).wakeName }
 
-    /// For a process that does not write to the store by itself, or that looks for nothing new when it hears itself do so.
+    /// For a process that does not write to the store directly, or that tolerates notifications of its own commits.
     ///
-    /// One that saves through a coordinator gets its notification from there, and never hears itself.
+    /// A process that saves through a coordinator gets its notification object there, which skips its own saves.
     public convenience init(beside store: StoreLocation) throws(RelayError) {
         let folder: Directory
         do { folder = try Directory.open(path: store.folder) } catch { throw RelayError(error, path: store.path) }
@@ -30,7 +31,9 @@ public final class RemoteChangeNotification: Sendable {
         try self.init(beside: store, in: folder) { try probe.version() }
     }
 
-    /// With `version`, which changes when somebody else commits to the store, and is nil when that cannot be told now.
+    /// `version` changes when another process commits to the store.
+    ///
+    /// It returns nil while the version is unknown.
     package convenience init(
         beside store: StoreLocation,
         usesWatches: Bool = true,
@@ -53,20 +56,22 @@ public final class RemoteChangeNotification: Sendable {
         self.usesWatches = usesWatches
     }
 
-    /// What changes when somebody else commits, to tell a commit from a mere post; nil when it cannot be told now.
+    /// A value that changes with another process's commit, to distinguish a commit from a mere post; nil while unknown.
     public func storeVersion() -> StoreVersion? { try? version() }
 
-    /// Wakes every other process that listens; to be called after a save was committed.
+    /// Notifies every other listening process.
+    ///
+    /// Call it after a save was committed.
     public func post() throws(RelayError) {
         do { try file.post() } catch { throw RelayError(error, path: store.path) }
     }
 
-    /// Calls `body` after others saved, until the result is cancelled or gone; never twice at once.
+    /// Calls `body` after other processes saved, never concurrently, until the result is cancelled or released.
     public func observe(_ body: @escaping @Sendable () -> Void) -> RemoteChangeObservation {
         RemoteChangeObservation(RemoteChangeWatch(file, usesWatches: usesWatches, version: version, body))
     }
 
-    /// An element whenever others have saved since the last one was taken; ends with the task that waits for it.
+    /// Yields after other processes have saved since the last element; ends with the task that iterates it.
     public var changes: AsyncStream<Void> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let observation = observe { continuation.yield() }

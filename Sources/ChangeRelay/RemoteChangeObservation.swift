@@ -1,4 +1,4 @@
-/// Somebody who is told that others saved, until this is cancelled or goes away.
+/// An observation of other processes' saves; ends when cancelled or released.
 public final class RemoteChangeObservation: Sendable {
     private let watch: RemoteChangeWatch
 
@@ -9,9 +9,11 @@ public final class RemoteChangeObservation: Sendable {
 
     deinit { cancel() }
 
-    /// Ends the observation: nothing is told after this has returned, but for what is being told at this moment.
+    /// Ends the observation.
+    ///
+    /// After the return no new call of the observer starts; one may still be running.
     public func cancel() { watch.cancel() }
 
-    /// Tells once more after a while, whether or not anything happens until then.
+    /// Calls the observer once more after `time`, even if nothing happens until then.
     package func remind(after time: Duration) { watch.remind(after: time) }
 }

@@ -3,29 +3,30 @@ import SafeFiles
 import StoreFormat
 import Synchronization
 
-/// Looks whether others saved whenever something happens in the store's folder, and tells one observer.
+/// Checks for other processes' saves after each event in the store's folder, and notifies one observer.
 final class RemoteChangeWatch: Sendable {
     fileprivate struct State {
         var isCancelled = false
         var events: FileWatchEvents?
-        /// What was seen when the observer was last told.
+        /// What was seen at the observer's last notification.
         var sight = WakeFile.Sight.nothing
         var version: StoreVersion?
-        /// When a commit was first seen that nobody has posted yet.
+        /// The time when a commit without a post was first seen.
         var unannouncedSince: ContinuousClock.Instant?
         var lastLook: ContinuousClock.Instant?
         var nextLook: ContinuousClock.Instant?
-        /// When to look again after something happened, though nothing else does.
+        /// The delay of the next check after an event, even if no further event occurs.
         var echo: Duration?
     }
 
-    /// How often it is looked where nothing tells that there is something to see.
+    /// The polling interval without a file watch.
     private static let pauseWithoutWatch = Duration.seconds(1)
-    /// A commit shows only once its log is on the disk, and that is no event: each event is followed by looks further and
-    /// further apart.
+    /// A commit becomes visible only after the fsync of its WAL, and that causes no event.
+    ///
+    /// Each event is therefore followed by checks at growing intervals.
     private static let firstEcho = Duration.milliseconds(4)
     fileprivate static let lastEcho = Duration.seconds(20)
-    /// A save makes many events.
+    /// A save causes many events.
     private static let pauseBetweenLooks = Duration.milliseconds(2)
 
     private let queue = DispatchQueue(label: "RemoteChangeNotification")
@@ -35,7 +36,7 @@ final class RemoteChangeWatch: Sendable {
     private let body: @Sendable () -> Void
     private let state = Mutex(State())
 
-    /// Remembers what there is to see now: only what happens from here on is told.
+    /// Records the current state, so that only later changes are reported.
     init(
         _ file: WakeFile,
         usesWatches: Bool,
@@ -55,7 +56,7 @@ final class RemoteChangeWatch: Sendable {
 
     func begin() {
         startWatching()
-        // Something may have happened before the watch began.
+        // A change may have occurred before the watch began.
         queue.async { [weak self] in self?.look() }
     }
 
@@ -92,7 +93,7 @@ final class RemoteChangeWatch: Sendable {
     }
 
     private func look() {
-        // Whoever posts has committed before: in this order a post is never seen without its commit.
+        // Read the post count first: a poster commits before it posts, so a post is never seen without its commit.
         let sight = try? file.look()
         let version = try? readVersion()
         let (isNew, pause) = state.withLock { state -> (Bool, Duration?) in
@@ -138,7 +139,7 @@ final class RemoteChangeWatch: Sendable {
 }
 
 extension RemoteChangeWatch.State {
-    /// The time until the next look that an event calls for; nil when it was long ago.
+    /// The delay until the next check after an event; nil once the last interval has passed.
     fileprivate mutating func takeEcho() -> Duration? {
         guard let pause = echo, pause <= RemoteChangeWatch.lastEcho else {
             echo = nil
@@ -148,7 +149,7 @@ extension RemoteChangeWatch.State {
         return pause
     }
 
-    /// Compares what is seen with what was; true when the observer is to be told.
+    /// Compares the new state with the recorded one; true when the observer must be notified.
     fileprivate mutating func takesNote(
         of sight: WakeFile.Sight?,
         _ version: StoreVersion?,
@@ -160,7 +161,7 @@ extension RemoteChangeWatch.State {
             isNew = true
         }
         if !isNew, let version, version != self.version {
-            // Most who commit post right afterwards: to tell once is enough.
+            // Most writers post right after the commit: wait for the post, so that both cause one notification.
             let since = unannouncedSince ?? now
             unannouncedSince = since
             isNew = since.duration(to: now) >= RemoteChangeNotification.timeToPost

@@ -2,11 +2,11 @@ import SafeFiles
 import StoreFormat
 import Synchronization
 
-/// Tells that somebody committed to a store, for a process that writes nothing to it itself.
+/// Detects commits to a store, for a process that does not write to it.
 final class StoreProbe: Sendable {
     private struct State {
         var connection: StoreConnection?
-        /// Counts the connections: what two of them say cannot be compared.
+        /// The number of the connection: `data_version` values of different connections are not comparable.
         var generation: Int64 = 0
         var token: FileToken?
     }
@@ -20,7 +20,7 @@ final class StoreProbe: Sendable {
         self.folder = folder
     }
 
-    /// The store's version; nil when it cannot be told now.
+    /// The store's version; nil while unknown.
     func version() throws -> StoreVersion? {
         try state.withLock { state in
             if let open = state.connection, open.hasMoved {
@@ -33,7 +33,7 @@ final class StoreProbe: Sendable {
             if let open = state.connection {
                 connection = open
             } else {
-                // While it cannot be opened, it is not tried again before something has happened to it.
+                // After a failed open, wait until the file changes before the next attempt.
                 let token = try folder.token(of: location.name)
                 guard token != state.token else { return nil }
                 state.token = token

@@ -1,4 +1,4 @@
-/// Something that changes whenever somebody else commits to a store, and never by what this process does.
+/// A value that changes with every commit of another process to a store, and never by this process's work.
 public struct StoreVersion: Hashable, Sendable {
     private let values: [Int64]
 

@@ -1,15 +1,15 @@
-/// What a wake file holds: who it is, how many posts there were, and a checksum that tells a torn one.
+/// The content of a wake file: its identity, the number of posts, and a checksum that detects torn writes.
 struct WakeContent {
     static let size = 32
     private static let signature = Array("SMwake1\n".utf8)
 
-    /// A number that no other file has.
+    /// A random number that identifies the file.
     let epoch: UInt64
     var count: UInt64 = 0
 
     init() { epoch = .random(in: 1...(.max)) }
 
-    /// Reads a file; nil when it is none, or a torn one.
+    /// Reads a file; nil when it is torn or not a wake file.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.size, bytes.starts(with: Self.signature),
             Self.number(bytes[24..<32]) == Self.checksum(bytes[..<24])
@@ -29,7 +29,7 @@ struct WakeContent {
         stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt64($0)) }
     }
 
-    /// FNV-1a: enough to tell what was half written.
+    /// FNV-1a, sufficient to detect a torn write.
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
         bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }

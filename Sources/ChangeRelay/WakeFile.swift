@@ -3,27 +3,27 @@ import StoreFormat
 import Synchronization
 import SystemPackage
 
-/// The file beside a store in which every process that saved counts one up: `.<name>.wake`.
+/// The wake file beside a store, `.<name>.wake`: a counter that every process increments after a save.
 ///
-/// A process knows how often it counted itself, and so how often others did: no clock takes part, and no process takes its
-/// own posts for somebody else's. Whoever is killed has counted or has not, and leaves nothing behind that is in the way.
+/// A process subtracts its own posts from the counter and gets the number of other processes' posts, without a clock. A
+/// killed process has counted or has not, and blocks no other process.
 final class WakeFile: Sendable {
-    /// What there is to see of others.
+    /// What a process can see of other processes' posts.
     enum Sight: Hashable {
-        /// Nobody else has posted.
+        /// No other process has posted.
         case nothing
-        /// The file's identity, which changes when it has to be made anew, and how often others have posted.
+        /// The file's identity, which changes when it is recreated, and the number of other processes' posts.
         case posts(epoch: UInt64, count: UInt64)
-        /// Something is there that nobody can make sense of; the next post makes it anew.
+        /// The content is invalid; the next post rewrites it.
         case unreadable
     }
 
-    /// What this process did to one file.
+    /// What this process wrote to one file.
     private final class Record: Sendable {
         struct Own {
-            /// How often it posted, by the file's identity.
+            /// The number of its posts, by the file's identity.
             var counts: [UInt64: UInt64] = [:]
-            /// The files that it made where there was nothing.
+            /// The files that it created.
             var made: Set<UInt64> = []
         }
 
@@ -36,7 +36,7 @@ final class WakeFile: Sendable {
     }
 
     private static let records = Mutex<[Place: Record]>([:])
-    /// A post is not worth waiting longer for: the store itself tells of the save too.
+    /// A longer wait is not worthwhile, because the commit to the store is detected too.
     private static let patience = Duration.seconds(1)
 
     private let store: String
@@ -56,7 +56,7 @@ final class WakeFile: Sendable {
         }
     }
 
-    /// Counts one up, for all others to see.
+    /// Increments the counter.
     func post() throws {
         try NewRelayFile.createIfAbsent(name, likeStore: store, in: folder)
         guard let lock = try FileLock.acquire(name, in: folder, deadline: Deadline(after: Self.patience)) else {
@@ -72,7 +72,7 @@ final class WakeFile: Sendable {
                 content = WakeContent()
                 if bytes.isEmpty {
                     own.made.insert(content.epoch)
-                    // Whoever made the file, and counted nothing, may have left more.
+                    // A process killed between creating the file and its first count may have left a temporary folder.
                     folder.removeUnintroduced()
                 }
             }
@@ -84,7 +84,7 @@ final class WakeFile: Sendable {
         }
     }
 
-    /// Looks, and leaves no trace that would wake anybody.
+    /// Reads the counter without causing an event for other processes.
     func look() throws -> Sight {
         for _ in 0..<3 {
             if let sight = try record.own.withLock({ try look($0) }) { return sight }
@@ -94,7 +94,7 @@ final class WakeFile: Sendable {
 
     private func look(_ own: Record.Own) throws -> Sight? {
         guard try folder.status(of: name) != nil else { return .nothing }
-        // Whatever somebody put behind it is none of ours, and no reason to hear nothing.
+        // Reads only the record: bytes that another program appended must not hide posts.
         let bytes = try Self.content(of: folder.openFile(name, for: .reading))
         if bytes.isEmpty { return .nothing }
         guard let content = WakeContent(bytes) else { return nil }

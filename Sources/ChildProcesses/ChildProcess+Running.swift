@@ -1,20 +1,20 @@
 internal import Glibc
 
 extension ChildProcess {
-    /// What a program left that ran to its end.
+    /// The result of a program that ran to its end.
     package struct Output: Sendable {
         package let ending: Ending
         package let output: [UInt8]
         package let errors: [UInt8]
     }
 
-    /// How often a caller that may want to stop is asked.
+    /// The interval at which a cancellable caller is asked whether to stop.
     private static let askingInterval = Duration.milliseconds(50)
 
-    /// Runs a program to its end and collects what it prints; nothing of its group is left when this throws.
+    /// Runs a program to its end and collects its output; if this throws, no process of its group remains.
     ///
-    /// Its output ends when nobody holds it open any more, which may be a program that it left behind. What is longer than
-    /// a limit ends the program; of `errors` only so many bytes are kept.
+    /// The output ends when every process has closed it, including one that the program left behind. Output longer than
+    /// a limit ends the program; only the first bytes of `errors` are kept.
     package static func run(
         _ program: Program,
         input: Stream = .null,
@@ -31,7 +31,7 @@ extension ChildProcess {
             errors: .descriptor(errors.writing)
         )
         defer { child.end() }
-        // The program has its own; their ends are to be seen here.
+        // The program has its own descriptors; closing these makes the end of its output visible.
         output.closeWriting()
         errors.closeWriting()
         var printed: [UInt8] = []
@@ -52,7 +52,7 @@ extension ChildProcess {
         return Output(ending: ending, output: printed, errors: complaints)
     }
 
-    /// The same on a thread of its own, for a caller that must not block its thread; a cancelled task ends the program.
+    /// The same on a separate thread, for a caller that must not block its own; a cancelled task ends the program.
     package static func run(
         _ program: Program,
         input: Stream = .null,
@@ -62,7 +62,7 @@ extension ChildProcess {
     ) async throws -> Output {
         let wish = CancellationWish()
         var program = program
-        // Its thread waits for it, and ends with this process.
+        // The thread waits for the program, so only the end of this process ends it early.
         program.endsWithThread = true
         let started = program
         return try await withTaskCancellationHandler {

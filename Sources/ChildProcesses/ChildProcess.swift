@@ -2,20 +2,22 @@ internal import CConfinement
 internal import Glibc
 internal import Synchronization
 
-/// A program in a process of its own, which leads a group, is waited for by its descriptor, and is gone with this value.
+/// A program in a process and process group of its own, which is killed when this value is released.
+///
+/// It is awaited through a pidfd.
 package final class ChildProcess: Sendable {
-    /// Where a stream of the program comes from or goes to.
+    /// The source or destination of one of the program's streams.
     package enum Stream: Sendable {
         case null
-        /// A descriptor of this process, which stays the caller's.
+        /// A descriptor of this process, which the caller still owns.
         case descriptor(Int32)
-        /// A file, made empty.
+        /// A file, truncated first.
         case file(String)
-        /// These bytes, then the end: the program can read them when it wants to, and nobody has to write them.
+        /// These bytes, then the end: the program reads them at any time, and no thread has to write them.
         case bytes([UInt8])
     }
 
-    /// What a wait ended with.
+    /// Why a wait ended.
     package enum Event: Sendable {
         case ended
         case readable
@@ -27,7 +29,7 @@ package final class ChildProcess: Sendable {
         case status(Int32)
         case signal(Int32)
 
-        /// Takes apart what wait(2) says, as WIFEXITED and WEXITSTATUS do.
+        /// Decodes a status of wait(2), as WIFEXITED and WEXITSTATUS do.
         init(waitStatus status: Int32) {
             self = status & 0x7F == 0 ? .status(status >> 8 & 0xFF) : .signal(status & 0x7F)
         }
@@ -40,21 +42,23 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// How long the end of a killed group is waited for, in milliseconds: a disk may keep a process from ending.
+    /// How long to wait for the end of a killed group, in milliseconds: disk I/O may keep a process from ending.
     private static let longestEnd: Int32 = 10_000
-    /// Until a child is another program it has every file open that this process has: a program that asks who else has a
-    /// file open must find no child of another thread.
+    /// Serializes starts.
+    ///
+    /// Until exec, a child has every open file of this process, so a program that checks for other openers must not
+    /// meet a child of another thread.
     private static let turn = Mutex(())
 
-    /// The process, and the group that it leads.
+    /// The process ID, which is also that of its group.
     package let id: Int32
-    /// Readable once the process ended.
+    /// A pidfd, readable once the process ended.
     private let descriptor: Int32
     private let ending = Mutex<Ending?>(nil)
 
     /// Starts a program with these streams and no other descriptor; returns when it runs.
     ///
-    /// Without `errors` they go where the output goes.
+    /// Without `errors`, standard error goes to the output.
     package init(
         _ program: Program,
         input: Stream = .null,
@@ -75,13 +79,14 @@ package final class ChildProcess: Sendable {
         close(descriptor)
     }
 
-    /// How it ended; nil while it runs.
+    /// How the program ended; nil while it runs.
     package var result: Ending? { ending.withLock { reap(&$0) } }
 
-    /// Waits until the program ends, another descriptor can be read, or the deadline passes; the kernel keeps how it ended
-    /// until ``result`` is asked for.
+    /// Waits until the program ends, another descriptor is readable, or the deadline passes.
+    ///
+    /// The kernel keeps the exit status until ``result`` reads it.
     package func wait(for other: Int32? = nil, until deadline: ContinuousClock.Instant) -> Event {
-        // What was said before the end is heard first.
+        // Pending output is reported before the end.
         switch Self.ready(of: [other ?? -1, descriptor], until: deadline) {
         case 0?: return .readable
         case 1?: return .ended
@@ -89,7 +94,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Waits for its end; nil when the deadline passes before.
+    /// Waits for the program's end; nil if the deadline passes first.
     package func ending(until deadline: ContinuousClock.Instant) -> Ending? {
         _ = wait(until: deadline)
         return result
@@ -100,14 +105,15 @@ package final class ChildProcess: Sendable {
         ending.withLock { if reap(&$0) == nil { kill(id, number) } }
     }
 
-    /// Sends a signal to the program and to all of its group.
+    /// Sends a signal to the program and its whole group.
     package func signalGroup(_ number: Int32) {
         ending.withLock { if reap(&$0) == nil { kill(-id, number) } }
     }
 
-    /// Kills the program and all that is in its group, and waits until it is gone, and each of them that is a child of ours.
+    /// Kills the program and its group, and waits until the program and each of this process's children in the group
+    /// are gone.
     ///
-    /// A group whose leader was waited for before is left alone: its number may be another group's by now.
+    /// Does nothing if the leader was awaited before, because the kernel may have reused the group's number.
     package func end() {
         ending.withLock { ending in
             guard ending == nil else { return }
@@ -117,7 +123,9 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Waits for it if it ended; the number is nobody else's until then, so that this happens under the lock alone.
+    /// Reaps the program if it ended.
+    ///
+    /// Its number stays reserved until then, so this happens only under the lock.
     @discardableResult
     private func reap(_ ending: inout Ending?) -> Ending? {
         guard ending == nil else { return ending }
@@ -129,9 +137,9 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// The first of these descriptors that can be read or has come to its end; nil at the deadline.
+    /// The first of these descriptors that is readable or at its end; nil at the deadline.
     ///
-    /// A negative one is not looked at.
+    /// A negative one is ignored.
     package static func ready(of descriptors: [Int32], until deadline: ContinuousClock.Instant) -> Int? {
         var looked = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         while true {
@@ -214,7 +222,7 @@ extension cconfinement_terms {
     }
 }
 
-/// Lends a list of C strings as programs are given them, ended by a null pointer.
+/// Passes strings as a null-terminated array of C strings.
 private func withCStrings<R>(
     _ texts: [String],
     _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> R
@@ -222,7 +230,7 @@ private func withCStrings<R>(
     let pointers = texts.map { strdup($0) } + [nil]
     defer { for pointer in pointers { free(pointer) } }
     return pointers.withUnsafeBufferPointer { buffer in
-        guard let start = buffer.baseAddress else { preconditionFailure("the list has its end at least") }
+        guard let start = buffer.baseAddress else { preconditionFailure("the list has at least its terminator") }
         return body(start)
     }
 }

@@ -2,7 +2,7 @@ internal import CConfinement
 internal import Glibc
 internal import Synchronization
 
-/// A pipe whose ends no other program inherits, and which are closed with it at the latest.
+/// A pipe whose ends no other program inherits, and which are closed when this value is released, at the latest.
 package final class Pipe: Sendable {
     private let ends: Mutex<(reading: Int32?, writing: Int32?)>
 
@@ -17,10 +17,10 @@ package final class Pipe: Sendable {
         closeWriting()
     }
 
-    /// The end to read; -1 once it is closed.
+    /// The descriptor for reading; -1 once it is closed.
     package var reading: Int32 { ends.withLock { $0.reading ?? -1 } }
 
-    /// The end to write; -1 once it is closed.
+    /// The descriptor for writing; -1 once it is closed.
     package var writing: Int32 { ends.withLock { $0.writing ?? -1 } }
 
     package func closeReading() {
@@ -37,7 +37,7 @@ package final class Pipe: Sendable {
         }
     }
 
-    /// Reads what is there, waiting for something; empty at the end, nil when the kernel refuses.
+    /// Reads available bytes, waiting for the first; empty at the end, nil if the kernel reports an error.
     package func read(atMost count: Int = 65_536) -> [UInt8]? {
         var isRefused = false
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -56,9 +56,9 @@ package final class Pipe: Sendable {
         return isRefused ? nil : bytes
     }
 
-    /// Writes all of it; false when nobody reads any more.
+    /// Writes all of it; false if the pipe has no reader.
     ///
-    /// A thread whose pipe nobody reads is sent SIGPIPE, which the caller has to ignore or to expect.
+    /// In that case the thread gets SIGPIPE, which the caller must ignore or expect.
     package func write(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {

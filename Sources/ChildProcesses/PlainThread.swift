@@ -1,7 +1,9 @@
 internal import Glibc
 internal import Synchronization
 
-/// A thread that lives as long as its work: what it starts ends with it, which no thread of a pool can promise.
+/// A thread that lives as long as its work.
+///
+/// A program that ends with its starting thread cannot be started on a pool's thread, which may end at any time.
 package enum PlainThread {
     private final class Work: Sendable {
         let body: @Sendable () -> Void
@@ -14,7 +16,7 @@ package enum PlainThread {
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        // As large as a main thread's: YAML and predicates are read by recursion.
+        // As large as a main thread's, because YAML and predicates are parsed recursively.
         pthread_attr_setstacksize(&attributes, 8 << 20)
         var thread = pthread_t()
         let code = pthread_create(
@@ -34,7 +36,7 @@ package enum PlainThread {
     }
 }
 
-/// A wish to stop that one thread makes and another asks for.
+/// A cancellation that one thread requests and another checks.
 final class CancellationWish: Sendable {
     private let wish = Atomic(false)
     var isMade: Bool { wish.load(ordering: .relaxed) }

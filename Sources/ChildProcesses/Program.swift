@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// What is to be started: a program with its words, its environment and the folder it runs in.
+/// A program to start, with its arguments, environment and working folder.
 package struct Program: Sendable {
     /// The name or path, then the arguments; a name is searched in the program's `PATH`, else in this process's.
     package var words: [String]
     /// The whole environment.
     package var environment: [String: String]
-    /// Where it runs; nil for where this process is.
+    /// The working folder; nil for that of this process.
     package var folder: String?
-    /// True to have the kernel kill it when the thread that starts it ends, however early that is.
+    /// True to have the kernel kill it when the thread that started it ends, however early that is.
     package var endsWithThread = false
-    /// What keeps it from everything else; nil for a program that is trusted.
+    /// The confinement of an untrusted program; nil for a trusted one.
     package var confinement: ProcessConfinement?
 
     package init(_ words: [String], environment: [String: String], folder: String? = nil) {
@@ -31,7 +31,7 @@ package struct Program: Sendable {
         return result
     }
 
-    /// Where the program is.
+    /// The path of the program.
     var path: String {
         let name = words.first ?? ""
         guard !name.utf8.contains(UInt8(ascii: "/")),
@@ -41,14 +41,14 @@ package struct Program: Sendable {
     }
 }
 
-/// What a program may not do that nobody trusts: a Landlock rule set, a filter of calls, a user of its own, and limits.
+/// The confinement of an untrusted program: a Landlock rule set, a system call filter, a separate user, and limits.
 package struct ProcessConfinement: Sendable {
-    /// How much the program may use; where this process has less, the program gets that.
+    /// The program's resource limits; a lower limit of this process applies instead.
     package struct Limits: Sendable {
         package var cpuSeconds: UInt64
-        /// Of address space, for each process.
+        /// Address space of each process.
         package var memoryBytes: UInt64
-        /// Of all processes and threads of its user.
+        /// All processes and threads of its user.
         package var processes: UInt64
         package var descriptors: UInt64
 
@@ -63,7 +63,7 @@ package struct ProcessConfinement: Sendable {
     /// A Landlock rule set, which the caller closes; -1 for none.
     package var ruleset: Int32
     package var filtersCalls: Bool
-    /// The user, and the group of the same number, to become; nil to stay.
+    /// The user, and the group of the same number, to switch to; nil for no change.
     package var user: UInt32?
     package var limits: Limits
 
@@ -75,19 +75,19 @@ package struct ProcessConfinement: Sendable {
     }
 }
 
-/// Why a program could not be started, or was not run to its end.
+/// Why a program could not be started, or did not run to its end.
 package enum ChildProcessError: Error, Hashable, CustomStringConvertible {
     case cannotStart(String, errno: Int32)
     case late(String)
     case cancelled(String)
     case tooMuchOutput(String, bytes: Int)
 
-    /// True when the user has as many processes as it may have.
+    /// True if the user has reached the limit of processes.
     package var isWantOfProcesses: Bool {
         if case .cannotStart(_, EAGAIN) = self { true } else { false }
     }
 
-    /// Why it could not be started, in the kernel's words; what happened, for a program that was.
+    /// The kernel's reason why it could not be started; otherwise the description.
     package var reason: String {
         if case .cannotStart(_, let number) = self { String(cString: strerror(number)) } else { description }
     }

@@ -2,10 +2,10 @@ public import Testing
 public import UpgradeRehearsal
 
 extension Scenario {
-    /// Carries the scenario out in a test, and records an issue for each thing that did not hold, at the test's line.
+    /// Runs the scenario in a test, and records an issue for each failed claim, at the test's line.
     ///
-    /// The report is attached to a test that failed, as text and under the scenario's name. Where the scenario could not be
-    /// carried out, that is an issue, too. Throws `RehearsalFailure` when the tool is not found.
+    /// The report is attached to a failed test, as text and under the scenario's name. A scenario that cannot be run is an
+    /// issue, too. Throws `RehearsalFailure` when the tool is not found.
     ///
     /// ```swift
     /// @Test(arguments: try Scenario.all(in: "Scenarios"))

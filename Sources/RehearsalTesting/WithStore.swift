@@ -6,8 +6,8 @@ import StoreFormat
 /// Builds a store from a recipe in a scratch folder, hands its main file over, and removes all of it afterwards, also
 /// when `body` throws.
 ///
-/// `recipe` is the path of a recipe, relative to the folder of the source file that asks; or the recipe itself, which is
-/// known by its line breaks. Throws `RecipeError`, with line and column, for a wrong one.
+/// `recipe` is the path of a recipe, relative to the folder of the calling source file; or the recipe itself, which is
+/// recognised by its line breaks. Throws `RecipeError`, with line and column, for an invalid recipe.
 public func withStore<R>(
     _ recipe: String,
     named name: String = "Store.sqlite",
@@ -19,7 +19,7 @@ public func withStore<R>(
     return try body(store.url)
 }
 
-/// The same for work that waits.
+/// Does the same for an asynchronous `body`.
 public func withStore<R>(
     _ recipe: String,
     named name: String = "Store.sqlite",

@@ -1,9 +1,9 @@
-/// The instant at which a wait gives up; every wait in this package has one.
+/// The instant at which a wait fails; every wait in this package has one.
 package struct Deadline: Sendable {
     /// The instant itself.
     package let instant: ContinuousClock.Instant
 
-    /// Creates a deadline that lies `duration` ahead.
+    /// Creates a deadline `duration` from now.
     package init(after duration: Duration) {
         instant = ContinuousClock.now.advanced(by: duration)
     }

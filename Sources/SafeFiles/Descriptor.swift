@@ -1,7 +1,7 @@
 import Synchronization
 import SystemPackage
 
-/// An open descriptor together with the operations it is used through; closes it at the end of its life at the latest.
+/// An open descriptor and the operations to use it with; closed when this value is released, at the latest.
 final class Descriptor: Sendable {
     let number: Int32
     let operations: any FileSystemOperations
@@ -13,19 +13,20 @@ final class Descriptor: Sendable {
     }
 
     deinit {
-        // There is nobody left to tell.
+        // No caller remains that could handle the error.
         try? close()
     }
 
-    /// Closes the descriptor, once: whatever the kernel answers, the number is free afterwards.
+    /// Closes the descriptor, once: the kernel frees the number even if it returns an error.
     func close() throws(Errno) {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }
         try operations.close(number)
     }
 
-    /// Runs a call again as long as a signal interrupts it, or a rename elsewhere an `openat2`.
+    /// Retries a call that a signal interrupts, or an `openat2` that a rename elsewhere interrupts.
     ///
-    /// Bounded, so that a kernel that never gives in ends in its error. Not for `close` and `fsync`: they must not be repeated.
+    /// The number of retries is bounded, then the error is thrown. Not for `close` and `fsync`, which must not be
+    /// repeated.
     static func repeating<Result>(
         _ passing: Set<Errno> = [.interrupted],
         _ call: () throws(Errno) -> Result

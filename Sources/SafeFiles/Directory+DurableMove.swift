@@ -1,16 +1,16 @@
 import SystemPackage
 
 extension Directory {
-    /// What says that a file here cannot have a second name there: a folder, or a file system or a policy without links.
+    /// Errors that mean a hard link is impossible here: a folder, or a file system or a policy without links.
     private static let withoutLinks: Set<Errno> = [
         .notPermitted, .permissionDenied, .notSupportedOnSocket, .noFunction, .tooManyLinks,
     ]
 
-    /// Renames a file or folder to where nothing is in another folder, and brings the new name to the disk.
+    /// Renames a file or folder to a free name in another folder, and makes the new name durable.
     ///
-    /// A power cut in the middle of a rename from folder to folder may leave a file under neither name. Here it has the new
-    /// one, durably, before it loses the old one. A move that was interrupted may leave it under both; asked for again, it
-    /// goes on from there. Where no file can have two names it is renamed, as folders are.
+    /// A power cut during a rename between folders may leave a file under neither name. Here the new name is durable
+    /// before the old one is removed. An interrupted move may leave both names; a repeated call continues from there. A
+    /// folder, or a file that cannot have two names, is simply renamed.
     package func moveDurably(
         _ name: String,
         to newName: String,
@@ -27,7 +27,7 @@ extension Directory {
         try removeFile(name)
     }
 
-    /// True when a name here and one in another folder lead to one file, as a move that was interrupted may leave it.
+    /// True if a name here and one in another folder refer to the same file, as after an interrupted move.
     package func isSameFile(_ name: String, as other: String, in folder: Directory) throws(FileError) -> Bool {
         guard let status = try status(of: name), status.kind == .regular else { return false }
         return try folder.status(of: other)?.identity == status.identity

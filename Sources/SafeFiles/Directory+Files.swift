@@ -3,17 +3,17 @@ import SystemPackage
 extension Directory {
     /// Opens an existing regular file that has one name only.
     ///
-    /// Never waits, whatever is there: symbolic links, folders, FIFOs, sockets and devices are refused, and so is a file
-    /// with a second hard link. Do not use it on a database that this process has open in SQLite: closing any descriptor
-    /// of a file cancels SQLite's locks on it.
+    /// Never blocks: symbolic links, folders, FIFOs, sockets and devices are refused, and so is a file with a second
+    /// hard link. Do not use it on a database that this process has open in SQLite: closing any descriptor of a file
+    /// releases SQLite's locks on it.
     package func openFile(_ name: String, for access: DurableFile.Access) throws(FileError) -> DurableFile {
         try openFile(name, for: access, names: 1)
     }
 
-    /// The same for a file that may have up to so many names.
+    /// The same for a file that may have up to `names` names.
     private func openFile(_ name: String, for access: DurableFile.Access, names: Int) throws(FileError) -> DurableFile {
         let operation = access == .reading ? "open to read" : "open to write"
-        // Looking first keeps devices from being opened at all; looking again afterwards is what decides.
+        // The first check avoids opening devices at all; the check after opening decides.
         if let status = try status(of: name) { try vet(status, name, operation, names: names) }
         let number = try perform(operation, name) { number throws(Errno) in
             try operations.open(name, in: number, access == .reading ? .reading : .writing)
@@ -23,7 +23,7 @@ extension Directory {
         return file
     }
 
-    /// Creates a file that was not there, with exactly this mode whatever the process's mask says.
+    /// Creates a new file with exactly this mode, regardless of the umask.
     package func createFile(_ name: String, mode: UInt32) throws(FileError) -> DurableFile {
         let number = try perform("create", name) { number throws(Errno) in
             try operations.open(name, in: number, .creating)
@@ -38,7 +38,7 @@ extension Directory {
         return file
     }
 
-    /// The content of a small file; refuses one that is larger than the limit.
+    /// The content of a small file; fails if it is larger than the limit.
     ///
     /// It may have the second name that an interrupted replacement leaves: see ``isHalfReplaced(_:)``.
     package func contents(of name: String, limit: Int) throws(FileError) -> [UInt8] {
@@ -46,7 +46,7 @@ extension Directory {
         guard let size = Int(exactly: try file.status().size), size <= limit else {
             throw FileError(operation: "read", path: pathForMessage(name), refusal: .tooLarge)
         }
-        // A file that grows meanwhile is cut off at the size it had, one that shrinks ends where it ends.
+        // A file that grows meanwhile is read up to its former size, one that shrinks to its end.
         var bytes = [UInt8](repeating: 0, count: size)
         let count = try bytes.withUnsafeMutableBufferPointer { buffer throws(FileError) in
             try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
@@ -55,24 +55,25 @@ extension Directory {
         return bytes
     }
 
-    /// Puts a small file of ours in place of what has that name, so that a reader sees the old content or the new, whole.
+    /// Atomically replaces a small file, so that a reader sees either the whole old content or the whole new content.
     ///
-    /// The new content is written to `<name>.new`, brought to the disk and renamed. What an interrupted run left there is
-    /// taken over by the next; two runs at once wait for each other.
+    /// The new content is written to `<name>.new`, flushed with fsync, and renamed. The next run reuses the leftovers
+    /// of an interrupted run; concurrent runs wait for each other.
     package func replace(_ name: String, with bytes: [UInt8], mode: UInt32) throws(FileError) {
         if SeededBug.replacedInPlace.isMade { return try overwrite(name, with: bytes, mode: mode) }
         try stageReplacement(of: name, with: bytes, mode: mode).commit()
     }
 
-    /// True when a power cut in the middle of the rename left a file both its name and the replacement's; the next
-    /// replacement removes that one.
+    /// True if a power cut during the rename left a file under both its name and the replacement's.
+    ///
+    /// The next replacement removes the latter name.
     private func isHalfReplaced(_ name: String) throws(FileError) -> Bool {
         try isSameFile(name, as: name + Self.replacementSuffix, in: self)
     }
 
     private static let replacementSuffix = ".new"
 
-    /// What ``replace(_:with:mode:)`` must not be.
+    /// An unsafe variant of ``replace(_:with:mode:)``, for tests that must detect it.
     private func overwrite(_ name: String, with bytes: [UInt8], mode: UInt32) throws(FileError) {
         let isThere = try status(of: name) != nil
         let file = try isThere ? openFile(name, for: .writing) : createFile(name, mode: mode)
@@ -83,7 +84,7 @@ extension Directory {
         try file.synchronize()
     }
 
-    /// Does all of ``replace(_:with:mode:)`` but the rename, which is left to the caller.
+    /// Does everything that ``replace(_:with:mode:)`` does except the rename, which the caller does.
     package func stageReplacement(
         of name: String,
         with bytes: [UInt8],
@@ -91,7 +92,8 @@ extension Directory {
     ) throws(FileError) -> StagedReplacement {
         let temporaryName = name + Self.replacementSuffix
         if try isHalfReplaced(name) { try removeFile(temporaryName) }
-        // A stranger's file would take the content, and refuse the mode; whoever may write here can put one in the way.
+        // Another user with write permission here may have created the file, and would then read the content or refuse
+        // the mode.
         if let left = try status(of: temporaryName), left.owner != ProcessIdentity.effectiveUser {
             try removeFile(temporaryName)
         }
@@ -109,22 +111,24 @@ extension Directory {
         return replacement
     }
 
-    /// True where an access control list of the folder says more than its mode, or is handed down to what is made here.
+    /// True if the folder has an access control list beyond its mode, or a default one for new files.
     package func hasAccessList() throws(FileError) -> Bool {
-        try perform("look at") { number throws(Errno) in try operations.hasAccessList(number) }
+        try perform("read the access list of") { number throws(Errno) in try operations.hasAccessList(number) }
     }
 
-    /// True when this user may create and remove names here.
+    /// True if this user can create and remove names here.
     package func allowsWriting() throws(FileError) -> Bool {
-        try perform("look at") { number throws(Errno) in try operations.allowsWriting(".", in: number) }
+        try perform("check write access to") { number throws(Errno) in try operations.allowsWriting(".", in: number) }
     }
 
-    /// True when this user may write the file of that name.
+    /// True if this user can write the file.
     package func allowsWriting(_ name: String) throws(FileError) -> Bool {
-        try perform("look at", name) { number throws(Errno) in try operations.allowsWriting(name, in: number) }
+        try perform("check write access to", name) { number throws(Errno) in
+            try operations.allowsWriting(name, in: number)
+        }
     }
 
-    /// What tells whether the store whose main file has this name was written since; opens nothing.
+    /// The token that changes when the store with this main file is written; opens nothing.
     package func token(of name: String) throws(FileError) -> FileToken {
         FileToken(
             main: try status(of: name).map(FileToken.Entry.init),
@@ -133,14 +137,14 @@ extension Directory {
         )
     }
 
-    /// The bytes that a process without privileges may still write to the file system.
+    /// The number of bytes that an unprivileged process can still write to the file system.
     package func freeBytes() throws(FileError) -> Int64 {
-        try perform("ask for the free space of") { number throws(Errno) in try operations.freeBytes(on: number) }
+        try perform("read the free space of") { number throws(Errno) in try operations.freeBytes(on: number) }
     }
 
-    /// Tells whether the folder is on a file system whose locks and renames another machine, or a program, answers for.
+    /// True if the folder is on a network file system, or on one that a user-space program serves.
     package func isOnNetworkFileSystem() throws(FileError) -> Bool {
-        let type = try perform("ask for the file system of") { number throws(Errno) in
+        let type = try perform("read the file system type of") { number throws(Errno) in
             try operations.fileSystemType(of: number)
         }
         return Self.networkFileSystemTypes.contains(type)

@@ -3,11 +3,11 @@ import SystemPackage
 extension Directory {
     private static let nursery = ".store-migrate-new"
 
-    /// Has a file made out of sight, and gives it its name here, durably; false when something has that name first.
+    /// Creates a file in a hidden folder, then durably gives it its name here; false if the name exists already.
     ///
-    /// `make` is given a folder in which it makes the file, under the same name, and closes it. So nobody ever finds half
-    /// of it, whoever is killed, and no descriptor of it is closed once it can be found: that would drop the locks that
-    /// another thread, through SQLite, has taken on it meanwhile. It gets the group that it would have got here.
+    /// `make` creates the file under the same name in a given folder, and closes it. So no process finds a half-written
+    /// file, even after a crash. No descriptor of the file is closed once it is visible: that would release the SQLite
+    /// locks that another thread holds on it. The file gets the group that it would have got here.
     package func introduce(_ name: String, _ make: (Directory) throws -> Void) throws -> Bool {
         removeUnintroduced()
         let temporary = try TemporaryDirectory(prefix: Self.nursery, in: path, operations: operations)
@@ -26,13 +26,15 @@ extension Directory {
         return true
     }
 
-    /// True when something has a name; a file that a power cut left with the name under which it was made, too, loses that.
+    /// True if a name exists.
+    ///
+    /// Also removes the second, hidden name that a power cut may leave.
     package func isIntroduced(_ name: String) throws(FileError) -> Bool {
         guard let status = try status(of: name) else { return false }
         if status.linkCount > 1 { removeUnintroduced() }
         return true
     }
 
-    /// Removes what processes left here that were killed while they introduced a file.
+    /// Removes the leftovers of processes that were killed while they introduced a file.
     package func removeUnintroduced() { TemporaryDirectory.removeAbandoned(prefix: Self.nursery, in: self) }
 }

@@ -1,9 +1,9 @@
 import SystemPackage
 
-/// A folder that was opened once; everything below it is reached through its descriptor.
+/// A folder that was opened once; everything below it is accessed through its descriptor.
 ///
-/// The path's ancestors may be symbolic links and are resolved once, at opening. After that no renamed or swapped
-/// ancestor leads anywhere else, and no name below is ever followed through a symbolic link.
+/// The path's ancestors may be symbolic links and are resolved once, at opening. A later rename or swap of an ancestor
+/// has no effect, and symbolic links below are never followed.
 package final class Directory: Sendable {
     let descriptor: Descriptor
     private let openedPath: String
@@ -17,7 +17,7 @@ package final class Directory: Sendable {
 
     /// Opens the folder at a path.
     ///
-    /// Refuses a path whose real form is not valid UTF-8, for nobody could pass it on.
+    /// Fails if the resolved path is not valid UTF-8, because such a path cannot be passed to SQLite.
     package static func open(
         path: String,
         operations: any FileSystemOperations = LinuxFileSystem()
@@ -37,7 +37,7 @@ package final class Directory: Sendable {
         }
     }
 
-    /// Opens the folder at a path; nil where nothing is, and for nothing else that goes wrong.
+    /// Opens the folder at a path; nil if it does not exist, and an error for every other failure.
     package static func openIfPresent(path: String) throws(FileError) -> Directory? {
         do {
             return try open(path: path)
@@ -47,19 +47,19 @@ package final class Directory: Sendable {
         }
     }
 
-    /// The real absolute path at this moment.
+    /// The current resolved absolute path.
     package var path: String {
         guard let bytes = try? operations.path(of: descriptor.number) else { return openedPath }
         return String(validating: bytes, as: UTF8.self) ?? openedPath
     }
 
     package func status() throws(FileError) -> FileStatus {
-        try perform("look at") { number throws(Errno) in try operations.status(of: number) }
+        try perform("stat") { number throws(Errno) in try operations.status(of: number) }
     }
 
-    /// The status of a name, of a symbolic link itself where there is one; nil if nothing has that name.
+    /// The status of a name, without following a symbolic link; nil if the name does not exist.
     package func status(of name: String) throws(FileError) -> FileStatus? {
-        try perform("look at", name) { number throws(Errno) in
+        try perform("stat", name) { number throws(Errno) in
             do throws(Errno) {
                 return try operations.status(of: name, in: number)
             } catch .noSuchFileOrDirectory {
@@ -71,7 +71,8 @@ package final class Directory: Sendable {
     /// The names in the folder, sorted by their bytes, without `.` and `..` and without those that are not valid UTF-8.
     package func entries() throws(FileError) -> [String] { try entries { _ in true } }
 
-    /// The same of those names that are wanted: only these are put in order, which is what costs in a large folder.
+    /// The same for names that `isWanted` accepts: only these are sorted, which takes most of the time in a large
+    /// folder.
     package func entries(where isWanted: (String) -> Bool) throws(FileError) -> [String] {
         let names = try perform("list") { number throws(Errno) in
             var names: [String] = []
@@ -81,7 +82,7 @@ package final class Directory: Sendable {
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// The same names, for a folder that may hold very many.
+    /// The same names in compact form, for a very large folder.
     package func names() throws(FileError) -> NameList {
         try perform("list") { number throws(Errno) in
             var names = NameList()
@@ -98,7 +99,7 @@ package final class Directory: Sendable {
         return Directory(Descriptor(number, operations), path: pathForMessage(name))
     }
 
-    /// Creates a folder that was not there, with exactly this mode whatever the process's mask says.
+    /// Creates a new folder with exactly this mode, regardless of the umask.
     package func createDirectory(_ name: String, mode: UInt32) throws(FileError) -> Directory {
         try perform("create the folder", name) { number throws(Errno) in
             try operations.createDirectory(name, in: number)
@@ -113,7 +114,7 @@ package final class Directory: Sendable {
         }
     }
 
-    /// Renames a file or folder to where nothing is; fails with `fileExists` if something is there.
+    /// Renames a file or folder to a free name; fails with `fileExists` if the name exists.
     package func move(_ name: String, to newName: String, in destination: Directory) throws(FileError) {
         try destination.validate(newName, for: "move to")
         try perform("move", name) { number throws(Errno) in
@@ -138,16 +139,16 @@ package final class Directory: Sendable {
         }
     }
 
-    /// Brings the names in the folder to the disk.
+    /// Makes the names in the folder durable with fsync.
     ///
-    /// After a failure the names may be lost although the kernel shows them; a second call would report success and prove
-    /// nothing, so callers must not repeat it.
+    /// After a failure the names may be lost although the kernel still shows them. A second call would report success
+    /// without proof, so callers must not repeat it.
     package func synchronize() throws(FileError) {
         if SeededBug.folderNotSynchronized.isMade { return }
         do throws(Errno) {
             try operations.synchronize(descriptor.number, dataOnly: false)
         } catch {
-            throw FileError(operation: "bring to the disk", path: path, errno: error)
+            throw FileError(operation: "fsync", path: path, errno: error)
         }
     }
 
@@ -163,7 +164,7 @@ package final class Directory: Sendable {
 }
 
 extension Directory {
-    /// Runs an operation on this folder, or on a name of it, and turns what the kernel says into an error that names it.
+    /// Runs an operation on this folder, or on a name in it, and converts an `Errno` to an error with the path.
     func perform<Result>(
         _ operation: String,
         _ name: String? = nil,
@@ -177,10 +178,10 @@ extension Directory {
         }
     }
 
-    /// What a second try overcomes: `openat2` gives EAGAIN when a rename elsewhere crosses its path.
+    /// Errors that a retry overcomes: `openat2` returns EAGAIN when a rename elsewhere crosses its path.
     private static let passing: Set<Errno> = [.interrupted, .resourceTemporarilyUnavailable]
 
-    /// Throws unless a name is one component, so that it can lead nowhere but into this folder.
+    /// Throws unless a name is a single path component, so that it cannot refer outside this folder.
     func validate(_ name: String, for operation: String) throws(FileError) {
         let isComponent = !name.isEmpty && name != "." && name != ".."
         guard isComponent, !name.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") }) else {
@@ -188,7 +189,7 @@ extension Directory {
         }
     }
 
-    /// The path of a name, or of the folder itself, to be shown.
+    /// The path of a name, or of the folder itself, for messages.
     func pathForMessage(_ name: String?) -> String {
         let path = path
         guard let name else { return path }

@@ -1,10 +1,10 @@
 import Synchronization
 import SystemPackage
 
-/// An open regular file whose content is promised to the disk by `synchronize()`.
+/// An open regular file that `synchronize()` makes durable.
 ///
-/// After a failed synchronisation the file is abandoned: the kernel may have thrown the unwritten pages away and would
-/// report success the next time, so every later write or synchronisation throws. Write a new file instead.
+/// After a failed fsync the file is abandoned: the kernel may have dropped the unwritten pages and would report success
+/// the next time. So every later write or fsync throws. Write a new file instead.
 package final class DurableFile: Sendable {
     package enum Access: Sendable {
         case reading
@@ -14,12 +14,12 @@ package final class DurableFile: Sendable {
     private struct State {
         var descriptor: Descriptor?
         var isAbandoned = false
-        /// More than the content must reach the disk: the file is new, or its mode or owner changed.
+        /// True if fdatasync is not enough: the file is new, or its mode or owner changed.
         var needsFullSynchronization: Bool
     }
 
     private let state: Mutex<State>
-    /// The path it was opened at, for messages.
+    /// The path at opening, for messages.
     package let path: String
 
     init(_ descriptor: Descriptor, path: String, isNew: Bool) {
@@ -27,7 +27,7 @@ package final class DurableFile: Sendable {
         self.path = path
     }
 
-    /// Fills a buffer from an offset; returns fewer bytes than it holds only at the end of the file.
+    /// Fills a buffer from an offset; returns fewer bytes only at the end of the file.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
         try withDescriptor("read") { descriptor throws(Errno) in
             var done = 0
@@ -54,7 +54,7 @@ package final class DurableFile: Sendable {
                 let count = try Descriptor.repeating { () throws(Errno) in
                     try descriptor.operations.write(descriptor.number, rest, at: position)
                 }
-                // The kernel never answers zero for a regular file; taking it for progress would loop for ever.
+                // The kernel never returns zero for a regular file; treating zero as progress would loop forever.
                 guard count > 0 else { throw .ioError }
                 done += SeededBug.shortWriteTakenForWhole.isMade ? rest.count : count
             }
@@ -69,10 +69,10 @@ package final class DurableFile: Sendable {
         }
     }
 
-    /// Brings what was written to the disk; a failure abandons the file for good.
+    /// Flushes writes with fsync or fdatasync; after a failure the file is abandoned for good.
     package func synchronize() throws(FileError) {
         if SeededBug.fileNotSynchronized.isMade { return }
-        try withState("bring to the disk", changes: true) { state, descriptor throws(Errno) in
+        try withState("fsync", changes: true) { state, descriptor throws(Errno) in
             do throws(Errno) {
                 try descriptor.operations.synchronize(descriptor.number, dataOnly: !state.needsFullSynchronization)
             } catch {
@@ -84,7 +84,7 @@ package final class DurableFile: Sendable {
         }
     }
 
-    /// Asks the kernel to forget its copies of what is on the disk, so that reading it back proves something.
+    /// Drops the kernel's clean pages of the file, so that the next read comes from the disk.
     package func discardCachedPages() throws(FileError) {
         try withDescriptor("read back") { descriptor throws(Errno) in
             try descriptor.operations.discardCachedPages(descriptor.number)
@@ -92,7 +92,7 @@ package final class DurableFile: Sendable {
     }
 
     package func status() throws(FileError) -> FileStatus {
-        try withDescriptor("look at") { descriptor throws(Errno) in
+        try withDescriptor("stat") { descriptor throws(Errno) in
             try descriptor.operations.status(of: descriptor.number)
         }
     }
@@ -109,7 +109,7 @@ package final class DurableFile: Sendable {
         }
     }
 
-    /// Makes this file's content share the blocks of another's; false if the file system cannot, and nothing changed.
+    /// Shares the blocks of another file's content (reflink); false, without a change, if the file system cannot.
     package func clone(from source: DurableFile) throws(FileError) -> Bool {
         guard source !== self else { return true }
         return try withDescriptor("clone to", changes: true, touchesInode: true) { descriptor throws(Errno) in
@@ -128,7 +128,7 @@ package final class DurableFile: Sendable {
         .permissionDenied, .notPermitted,
     ]
 
-    /// Closes the file and reports, once, what the kernel could not write; a second call does nothing.
+    /// Closes the file and reports, once, a write error of the kernel; a second call does nothing.
     package func close() throws(FileError) {
         let descriptor = state.withLock { state in
             defer { state.descriptor = nil }
@@ -144,7 +144,7 @@ package final class DurableFile: Sendable {
 }
 
 extension DurableFile {
-    /// Runs an operation on the open descriptor, one at a time, so that nobody closes it meanwhile.
+    /// Runs an operation on the open descriptor; operations and `close` exclude each other.
     func withDescriptor<Value: Sendable>(
         _ operation: String,
         changes: Bool = false,
@@ -177,7 +177,7 @@ extension DurableFile {
         }
     }
 
-    /// The descriptor's number, for a call that takes two; the caller sees to it that nobody closes this file meanwhile.
+    /// The descriptor's number, for a call with two descriptors; the caller must prevent a concurrent close.
     private var number: Int32 {
         get throws(Errno) {
             guard let descriptor = state.withLock({ $0.descriptor }) else { throw .badFileDescriptor }

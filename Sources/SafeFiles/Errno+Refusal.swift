@@ -1,6 +1,6 @@
 package import SystemPackage
 
 extension Errno {
-    /// True when the kernel let this user not do it: for want of a permission, or because nobody may write there.
+    /// True if permissions or a read-only file system prevented the operation.
     package var isRefusal: Bool { self == .permissionDenied || self == .notPermitted || self == .readOnlyFileSystem }
 }

@@ -1,9 +1,9 @@
 package import SystemPackage
 
 extension Errno {
-    /// True when the kernel had no room left, on the disk or in somebody's quota.
+    /// True if the disk or a quota is full.
     package var isOutOfSpace: Bool { self == .noSpace || self == .diskQuotaExceeded }
 
-    /// True when this process, or all together, have as many files open as the kernel allows.
+    /// True if this process, or the whole system, has reached the limit of open files.
     package var isOutOfDescriptors: Bool { self == .tooManyOpenFiles || self == .tooManyOpenFilesInSystem }
 }

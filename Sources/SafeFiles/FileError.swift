@@ -1,31 +1,31 @@
 package import SystemPackage
 
-/// A file operation that the kernel, or this module before it, refused.
+/// A file operation that the kernel refused, or this module before it.
 package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Why this module refuses what the kernel would have done.
+    /// Why this module refused an operation that the kernel would permit.
     package enum Refusal: Hashable, Sendable {
-        /// The name is empty, `.`, `..`, or holds a slash or a NUL.
+        /// The name is empty, `.`, `..`, or contains a slash or a NUL.
         case invalidName
-        /// Something other than the kind of file that was asked for is there.
+        /// The file is of another kind than the requested one.
         case wrongKind(FileStatus.Kind)
-        /// The file has several names; what is written to one shows under the others.
+        /// The file has several names; a write through one shows under the others.
         case hardLinked(Int)
-        /// The path is not valid UTF-8 and could not be named to SQLite again.
+        /// The path is not valid UTF-8 and could not be passed to SQLite.
         case notUnicode
-        /// An earlier synchronisation failed, so nobody knows what of the file is on the disk.
+        /// An earlier fsync failed, so the content on the disk is unknown.
         case abandoned
-        /// The file is larger than the caller can take.
+        /// The file is larger than the caller's limit.
         case tooLarge
         /// The file was closed before.
         case closed
     }
 
-    /// What was tried, as a verb phrase that fits after "cannot".
+    /// The operation, as a verb phrase that fits after "cannot".
     package let operation: String
-    /// The absolute path it was tried on.
+    /// The absolute path of the operation.
     package let path: String
     package let errno: Errno
-    /// Set if the refusal is ours; `errno` is then the closest word of the kernel.
+    /// Set if this module refused; `errno` is then the closest code of the kernel.
     package let refusal: Refusal?
 
     package init(operation: String, path: String, errno: Errno) {
@@ -50,11 +50,11 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
 extension FileError.Refusal: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .invalidName: "that is no name of one file"
+        case .invalidName: "it is not a valid file name"
         case .wrongKind(let kind): "it is \(kind.noun)"
         case .hardLinked(let count): "it has \(count) names (hard links)"
         case .notUnicode: "its path is not valid UTF-8"
-        case .abandoned: "it was given up after a failed synchronisation"
+        case .abandoned: "an earlier fsync failed"
         case .tooLarge: "it is larger than expected"
         case .closed: "it is closed"
         }
@@ -85,7 +85,7 @@ extension FileStatus.Kind {
         case .fifo: "a FIFO"
         case .socket: "a socket"
         case .device: "a device"
-        case .other: "no regular file"
+        case .other: "not a regular file"
         }
     }
 }

@@ -1,8 +1,8 @@
-/// The device and inode numbers by which a file is recognised, whatever name leads to it.
+/// The device and inode numbers, which identify a file under all of its names.
 public struct FileIdentity: Hashable, Sendable, Codable {
-    /// The number of the device that holds the file.
+    /// The number of the device that contains the file.
     public let device: UInt64
-    /// The number of the file on its device.
+    /// The inode number of the file on its device.
     public let inode: UInt64
 
     package init(device: UInt64, inode: UInt64) {
@@ -10,9 +10,9 @@ public struct FileIdentity: Hashable, Sendable, Codable {
         self.inode = inode
     }
 
-    /// True if this may be the file that a record names, one perhaps from before the file system was mounted.
+    /// True if this may be the file that a record names, possibly from before the file system was mounted.
     ///
-    /// A file keeps its number for good. That of its device is given out anew with every mount, and often to another
-    /// device, so that it says nothing of what was written down earlier: who asks knows the place, and has further signs.
+    /// An inode number is permanent. A device number is assigned at each mount, often to another device, so a recorded
+    /// one proves nothing. The caller knows the path and compares further attributes.
     package func mayBe(recorded: FileIdentity) -> Bool { inode == recorded.inode }
 }

@@ -1,9 +1,9 @@
 import SystemPackage
 
-/// The kernel's word that nobody else has a file open, and its promise that an opener waits as long as the lease is held.
+/// A lease that guarantees that no other process has a file open, and that makes later openers wait.
 ///
-/// The wait of an opener ends after `/proc/sys/fs/lease-break-time` (45 s) at the latest: do little under a lease, and ask
-/// `isIntact()` before what must not be seen.
+/// An opener waits at most `/proc/sys/fs/lease-break-time` (45 s): do little under a lease, and check `isIntact()`
+/// before effects that must not be observed.
 package final class FileLease: Sendable {
     private let file: DurableFile
 
@@ -11,10 +11,10 @@ package final class FileLease: Sendable {
         self.file = file
     }
 
-    /// Takes a write lease; nil if somebody, this process included, has the file open.
+    /// Acquires a write lease; nil if any process, including this one, has the file open.
     ///
-    /// Throws `permissionDenied` if the file is not this user's, and another error if the file system knows no leases. Does
-    /// not open a file that this process has open, for closing it again would cancel SQLite's locks.
+    /// Throws `permissionDenied` if the file belongs to another user, and another error if the file system has no
+    /// leases. Does not open a file that this process has open, because closing it again would release SQLite's locks.
     package static func acquire(on name: String, in directory: Directory) throws(FileError) -> FileLease? {
         guard let status = try directory.status(of: name) else {
             throw FileError(operation: "lease", path: directory.pathForMessage(name), errno: .noSuchFileOrDirectory)
@@ -37,7 +37,7 @@ package final class FileLease: Sendable {
 
     /// Opens the file; nil if another process holds a lease on it, which counts as having it open.
     ///
-    /// The kernel asks that process to give its lease back, as it does for every opener.
+    /// The kernel asks that process to release its lease, as it does for every opener.
     private static func open(_ name: String, in directory: Directory) throws(FileError) -> DurableFile? {
         do throws(FileError) {
             return try directory.openFile(name, for: .reading)
@@ -47,10 +47,10 @@ package final class FileLease: Sendable {
         }
     }
 
-    /// Takes a write lease as soon as nobody else has the file open; nil if the deadline passed first.
+    /// Acquires a write lease as soon as no process has the file open; nil if the deadline passed first.
     ///
-    /// Others may have it open for a moment only: whoever looks through files, or a process that is being started and has
-    /// every file of its parent's until it becomes another program.
+    /// A process may have it open only briefly: an indexer, or a child between fork and exec, which inherits all open
+    /// files.
     package static func acquire(
         on name: String,
         in directory: Directory,
@@ -66,20 +66,20 @@ package final class FileLease: Sendable {
         }
     }
 
-    /// False once somebody tries to open the file, or the lease was given back.
+    /// False once a process tried to open the file, or the lease was released.
     package func isIntact() -> Bool {
-        let holds = try? file.withDescriptor("ask for the lease of") { descriptor throws(Errno) in
+        let holds = try? file.withDescriptor("query the lease of") { descriptor throws(Errno) in
             try descriptor.operations.holdsLease(descriptor.number)
         }
         return holds ?? false
     }
 
-    /// Gives the lease back, and lets a waiting opener go on.
+    /// Releases the lease, and lets a waiting opener continue.
     ///
-    /// Happens at the end of the lease's life at the latest.
+    /// Called when this value is released, at the latest.
     package func release() {
-        // Closing returns the lease as well; neither failure leaves anything held.
-        try? file.withDescriptor("return the lease of") { descriptor throws(Errno) in
+        // Closing releases the lease as well, so both failures are harmless.
+        try? file.withDescriptor("release the lease of") { descriptor throws(Errno) in
             try descriptor.operations.returnLease(descriptor.number)
         }
         try? file.close()

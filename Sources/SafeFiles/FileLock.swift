@@ -1,8 +1,9 @@
 import SystemPackage
 
-/// An exclusive lock between processes, and between the threads of one, held through a file that serves nothing else.
+/// An exclusive lock between processes, and between the threads of one, on a dedicated file.
 ///
-/// It is an `flock`: closing other descriptors of the file does not drop it, and the kernel frees it when its holder dies.
+/// It is an `flock`: closing other descriptors of the file does not release it, and the kernel releases it when its
+/// holder dies.
 package final class FileLock: Sendable {
     /// The locked file, open to read and write.
     package let file: DurableFile
@@ -11,9 +12,9 @@ package final class FileLock: Sendable {
         self.file = file
     }
 
-    /// Takes the lock, creating the file for its owner alone if it is absent; nil if the deadline passed first.
+    /// Acquires the lock, creating the file for its owner alone if it is missing; nil if the deadline passed first.
     ///
-    /// Tries once even if the deadline has passed. Whoever waits is woken by the holder's closing of the file.
+    /// Tries once even if the deadline has passed. The holder's close of the file wakes waiting processes.
     package static func acquire(
         _ name: String,
         in directory: Directory,
@@ -22,17 +23,17 @@ package final class FileLock: Sendable {
         while true {
             let file = try open(name, in: directory)
             guard try wait(for: file, until: deadline) else { return nil }
-            // The last holder may have removed the file: then this is a lock on a file that nobody else will find.
+            // If the last holder removed the file, this lock is on an unlinked file that no other process can open.
             if try directory.status(of: name)?.identity == file.status().identity { return FileLock(file) }
             guard !deadline.hasPassed else { return nil }
         }
     }
 
-    /// Gives the lock back; the file stays.
+    /// Releases the lock; the file stays.
     ///
-    /// Happens at the end of the lock's life at the latest.
+    /// Called when this value is released, at the latest.
     package func release() {
-        // Closing gives it back as well, unless a program that is being started still has the file from this one.
+        // Closing also unlocks, except while a child between fork and exec still has the descriptor.
         try? file.withDescriptor("unlock") { descriptor throws(Errno) in
             try descriptor.operations.unlock(descriptor.number)
         }
@@ -53,14 +54,14 @@ package final class FileLock: Sendable {
             isNew: true
         )
         let status = try file.status()
-        // Removed while it was opened: the caller looks again under the name.
+        // Removed while it was opened: the caller retries with the name.
         if status.linkCount > 0 { try directory.vet(status, name, operation) }
         return file
     }
 
     private static func wait(for file: DurableFile, until deadline: Deadline) throws(FileError) -> Bool {
         if try tryLock(file) { return true }
-        // Without a watch, for want of inotify instances, the growing pauses alone are left.
+        // If the inotify limit prevents a watch, only the growing pauses remain.
         let watch = try file.withDescriptor("lock") { descriptor throws(Errno) -> FileWatch? in
             try? FileWatch(descriptor, for: .closing)
         }
@@ -68,7 +69,8 @@ package final class FileLock: Sendable {
         while true {
             if try tryLock(file) { return true }
             guard !deadline.hasPassed else { return false }
-            // The kernel reports the closing of a file a moment before it drops the lock, hence the short pauses after it.
+            // The kernel reports the close of a file shortly before it releases the lock, hence the short pauses after
+            // it.
             let limit = Deadline(after: min(pause, deadline.remaining))
             let wasClosed = if let watch { watch.wait(until: limit) } else { try rest(file, until: limit) }
             pause = wasClosed ? .milliseconds(1) : min(pause * 2, .milliseconds(250))

@@ -1,6 +1,6 @@
-/// What the kernel says of one file, taken without following a symbolic link.
+/// The kernel's metadata of one file, read without following a symbolic link.
 package struct FileStatus: Hashable, Sendable {
-    /// What sort of file a name leads to.
+    /// The type of a file.
     package enum Kind: String, Sendable {
         case regular
         case directory
@@ -11,7 +11,7 @@ package struct FileStatus: Hashable, Sendable {
         case other
     }
 
-    /// A point in time with the kernel's full resolution.
+    /// A timestamp with the kernel's full resolution.
     package struct Time: Hashable, Comparable, Sendable, Codable {
         package let seconds: Int64
         package let nanoseconds: Int64

@@ -1,9 +1,9 @@
-/// The cheap answer to "was this store written since?": what the kernel says of its main file, log and journal.
+/// A cheap test whether a store was written since: the kernel's metadata of its main file, log and journal.
 ///
-/// Equal tokens mean that nothing was committed in between; a different token means only that somebody has to look.
-/// The `-shm` file takes no part: readers change it.
+/// Equal tokens mean that nothing was committed in between; different tokens mean only that a full check is needed. The
+/// `-shm` file is excluded, because readers change it.
 package struct FileToken: Hashable, Sendable, Codable {
-    /// What of one file takes part in the token.
+    /// The metadata of one file that the token contains.
     package struct Entry: Hashable, Sendable, Codable {
         package let identity: FileIdentity
         package let size: Int64
@@ -17,7 +17,8 @@ package struct FileToken: Hashable, Sendable, Codable {
             changed = status.changed
         }
 
-        /// Also after the file system was mounted anew, for tokens are kept; the numbers and the two times suffice.
+        /// Device numbers are ignored, because a kept token must survive a remount; inode number and the two times
+        /// suffice.
         package static func == (one: Entry, other: Entry) -> Bool {
             one.identity.mayBe(recorded: other.identity) && one.size == other.size && one.modified == other.modified
                 && one.changed == other.changed
@@ -41,7 +42,7 @@ package struct FileToken: Hashable, Sendable, Codable {
         self.journal = journal
     }
 
-    /// True when the main file is as it was and neither a log nor a journal holds anything; opening alone changes nothing.
+    /// True if the main file is unchanged, and the log and the journal are empty; opening alone changes nothing.
     package func holdsSameContent(as other: FileToken) -> Bool {
         main == other.main
             && [self, other]

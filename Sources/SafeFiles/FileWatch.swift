@@ -1,19 +1,19 @@
 import Synchronization
 import SystemPackage
 
-/// A wait for something to change in a folder.
+/// Waits for a change in a folder.
 package final class FileWatch: Sendable {
-    /// What a watch reports.
+    /// The events that a watch reports.
     package enum Events: Sendable {
-        /// Anybody closes the watched file.
+        /// A process closes the watched file.
         case closing
-        /// Anything in the watched folder, or its own attributes, changes.
+        /// An entry of the watched folder, or the folder's own attributes, changed.
         case anyChange
     }
 
     let descriptor: Descriptor
 
-    /// Starts watching; what happens from now on is not missed, however late the wait begins.
+    /// Starts watching; every later change is reported, even if the wait begins after it.
     package convenience init(on directory: Directory) throws(FileError) {
         let watched = directory.descriptor
         do throws(Errno) {
@@ -27,7 +27,7 @@ package final class FileWatch: Sendable {
         descriptor = Descriptor(try watched.operations.watch(watched.number, for: events), watched.operations)
     }
 
-    /// Waits until something changed since the last call; false if the deadline passed first.
+    /// Waits until a change since the last call; false if the deadline passed first.
     package func wait(until deadline: Deadline) -> Bool {
         let operations = descriptor.operations
         repeat {

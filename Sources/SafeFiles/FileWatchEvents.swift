@@ -1,18 +1,18 @@
 package import Dispatch
 import Synchronization
 
-/// Tells on a queue that something changed in a folder, until it is cancelled or gone; no thread waits meanwhile.
+/// Reports changes in a folder on a queue, until it is cancelled or released; it blocks no thread.
 package final class FileWatchEvents: Sendable {
     private let source: Mutex<any DispatchSourceRead>
 
-    /// Begins to tell; what happened since the watch began is told too.
+    /// Starts reporting, including changes since the watch began.
     package init(of watch: FileWatch, on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void) {
         let source = DispatchSource.makeReadSource(fileDescriptor: watch.descriptor.number, queue: queue)
         source.setEventHandler {
             watch.drain()
             body()
         }
-        // The descriptor must outlive the source that looks at it.
+        // The descriptor must outlive the source that reads it.
         source.setCancelHandler { withExtendedLifetime(watch) {} }
         source.resume()
         self.source = Mutex(source)
@@ -20,12 +20,12 @@ package final class FileWatchEvents: Sendable {
 
     deinit { cancel() }
 
-    /// Ends the telling.
+    /// Stops reporting.
     package func cancel() { source.withLock { $0.cancel() } }
 }
 
 extension FileWatch {
-    /// Forgets all that was reported so far.
+    /// Discards all pending events.
     fileprivate func drain() {
         while (try? descriptor.operations.drainEvents(descriptor.number)) == true {}
     }

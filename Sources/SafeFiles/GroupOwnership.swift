@@ -1,13 +1,14 @@
 import SystemPackage
 
-/// What the kernel refuses where a user may not give a file to a group, or where the group has no number in this
-/// container; the file then keeps the group that it has.
+/// Errors for a user who cannot assign a file to a group, or for a group that is not mapped in this container.
+///
+/// The file then keeps its group.
 private func isTolerated(_ error: FileError) -> Bool { error.errno == .notPermitted || error.errno == .invalidArgument }
 
 extension Directory {
-    /// Sets the group; a user who is not a member of it may not, and the folder then keeps the group that it has.
+    /// Sets the group; if the user is not a member of it, the folder keeps its group.
     package func setGroupIfAllowed(_ group: UInt32) throws(FileError) {
-        // A group that has no number in this container can be had from a folder, and not be set.
+        // A group that is not mapped in this container can be inherited from a folder, but not set.
         guard try status().group != group else { return }
         do {
             try setOwner(user: nil, group: group)
@@ -18,13 +19,14 @@ extension Directory {
 }
 
 extension Directory {
-    /// The mode with the bit that makes a folder hand its group down, where this one does: the kernel gives it to what is
-    /// made here, and a mode that is set afterwards takes it away.
+    /// The mode with the set-group-ID bit of this folder.
+    ///
+    /// The kernel sets the bit on new subfolders, and a later change of mode would clear it.
     package func inheriting(_ mode: UInt32) throws(FileError) -> UInt32 { mode | (try status().mode & 0o2000) }
 }
 
 extension DurableFile {
-    /// Sets the group; a user who is not a member of it may not, and the file then keeps the group that it has.
+    /// Sets the group; if the user is not a member of it, the file keeps its group.
     package func setGroupIfAllowed(_ group: UInt32) throws(FileError) {
         guard try status().group != group else { return }
         do {

@@ -4,15 +4,15 @@ import Glibc
 
 /// The version of the running kernel.
 package struct KernelRelease: Hashable, Sendable {
-    /// As the kernel tells it, such as `6.12.3-amd64`.
+    /// The release string of the kernel, such as `6.12.3-amd64`.
     package let text: String
     package let major: Int
     package let minor: Int
 
-    /// True from 6.13 on, where a file that somebody looked at gets a new timestamp at every change.
+    /// True from 6.13 on, where every change after a stat gives the file a new timestamp.
     package var hasFineTimestamps: Bool { (major, minor) >= (6, 13) }
 
-    /// Reads a release such as `6.18.2-amd64`.
+    /// Parses a release such as `6.18.2-amd64`.
     package init?(_ release: String) {
         let numbers = release.split(whereSeparator: { !$0.isNumber })
         guard numbers.count >= 2, let major = Int(numbers[0]), let minor = Int(numbers[1]) else { return nil }
@@ -21,7 +21,7 @@ package struct KernelRelease: Hashable, Sendable {
         self.minor = minor
     }
 
-    /// The running kernel's, if it says so.
+    /// The running kernel's release, if it can be parsed.
     package static let current: KernelRelease? = {
         var names = utsname()
         guard uname(&names) == 0 else { return nil }
@@ -30,7 +30,7 @@ package struct KernelRelease: Hashable, Sendable {
         }
     }()
 
-    /// The seconds between two timestamps of the coarse clock, with which most kernels stamp files.
+    /// The resolution in seconds of the coarse clock, with which most kernels set file times.
     package static let timestampTick: Double? = {
         var resolution = timespec()
         guard clock_getres(CLOCK_REALTIME_COARSE, &resolution) == 0 else { return nil }

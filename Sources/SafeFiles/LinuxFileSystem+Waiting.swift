@@ -45,7 +45,7 @@ extension LinuxFileSystem {
     }
 
     package func poll(_ descriptor: Int32?, milliseconds: Int32) throws(Errno) -> Bool {
-        // poll(2) passes over a negative descriptor, which leaves the time alone to wait for.
+        // poll(2) ignores a negative descriptor, so only the timeout ends the wait.
         var entry = pollfd(fd: descriptor ?? -1, events: Int16(POLLIN), revents: 0)
         return try Self.value { Glibc.poll(&entry, 1, milliseconds) } > 0
     }

@@ -50,7 +50,7 @@ package struct LinuxFileSystem: FileSystemOperations {
         let wanted = name == "." ? W_OK | X_OK : W_OK
         do throws(Errno) {
             try Self.check { faccessat(directory, name, wanted, AT_EACCESS) }
-            // The kernel allows this for what can only be appended to.
+            // faccessat(2) also succeeds for append-only files and folders, which must not count as writable.
             return try Self.value { clinux_is_restricted(directory, name) } == 0
         } catch {
             guard error.isRefusal else { throw error }
@@ -63,7 +63,7 @@ package struct LinuxFileSystem: FileSystemOperations {
     }
 
     package func entries(of directory: Int32, _ body: (String) -> Void) throws(Errno) {
-        // A stream owns its descriptor and moves its position, so it gets one of its own.
+        // A stream owns its descriptor and moves its position, so it gets a separate one.
         let descriptor = try Self.value {
             clinux_openat2(directory, ".", UInt64(O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0, 0)
         }
@@ -134,7 +134,7 @@ package struct LinuxFileSystem: FileSystemOperations {
 }
 
 extension LinuxFileSystem {
-    /// Runs a call and throws what it left in `errno` if it returned -1.
+    /// Runs a call, and throws its `errno` if it returned -1.
     static func value<Value: SignedInteger>(_ call: () -> Value) throws(Errno) -> Value {
         let value = call()
         guard value != -1 else { throw Errno(rawValue: errno) }

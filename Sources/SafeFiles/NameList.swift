@@ -1,20 +1,20 @@
 import Glibc
 
-/// Names packed into one block, in the order of their bytes: a hundred thousand strings take three times as much.
+/// Sorted names packed into one block: a hundred thousand strings take three times as much memory.
 package struct NameList: RandomAccessCollection, Hashable, Sendable {
     private var bytes: [UInt8] = []
-    /// Where each name ends in `bytes`.
+    /// The end of each name in `bytes`.
     private var ends: [UInt32] = []
 
     package init() {}
 
-    /// Puts names in order.
+    /// Sorts the names.
     package init(_ names: some Sequence<String>) {
         for name in names { append(name) }
         putInOrder()
     }
 
-    /// Puts the names in order, and says where each of them was; nil where they were in order.
+    /// Sorts the names and returns the former index of each; nil if they were sorted already.
     @discardableResult
     package mutating func putInOrder() -> [Int]? {
         if indices.dropFirst().allSatisfy({ !precedes($0, $0 - 1) }) { return nil }
@@ -35,13 +35,13 @@ package struct NameList: RandomAccessCollection, Hashable, Sendable {
 
     package subscript(position: Int) -> String { String(decoding: bytes[range(position)], as: UTF8.self) }
 
-    /// Adds a name at the end: one that comes after all others, or until ``putInOrder()`` any.
+    /// Appends a name: one after all others, or any name before a call of ``putInOrder()``.
     package mutating func append(_ name: String) {
         bytes.append(contentsOf: name.utf8)
         ends.append(UInt32(bytes.count))
     }
 
-    /// The place of a name; nil where it is not in the list.
+    /// The index of a name; nil if it is not in the list.
     package func place(of name: String) -> Int? {
         var name = name
         return name.withUTF8 { wanted in
@@ -67,7 +67,7 @@ package struct NameList: RandomAccessCollection, Hashable, Sendable {
         bytes.withUnsafeBytes { compare(one, UnsafeRawBufferPointer(rebasing: $0[range(other)])) < 0 }
     }
 
-    /// Less than, equal to or more than 0 as the name at `position` comes before another, is it, or comes after it.
+    /// Negative, zero or positive as the name at `position` sorts before, equal to or after another.
     private func compare(_ position: Int, _ other: UnsafeRawBufferPointer) -> Int {
         bytes.withUnsafeBytes { bytes in
             let name = UnsafeRawBufferPointer(rebasing: bytes[range(position)])
@@ -80,14 +80,14 @@ package struct NameList: RandomAccessCollection, Hashable, Sendable {
     }
 }
 
-/// A value for each of many names, in the order of the names' bytes.
+/// A value for each of many names, sorted by the names' bytes.
 package struct NameTable<Value: Sendable>: RandomAccessCollection, Sendable {
     package private(set) var names: NameList
     private var values: [Value] = []
 
     package init() { names = NameList() }
 
-    /// Puts names, each of which is there once, in order.
+    /// Sorts the names, which must be unique.
     package init(_ pairs: some Sequence<(String, Value)>) {
         self.init()
         for (name, value) in pairs { append(name, value) }
@@ -100,7 +100,7 @@ package struct NameTable<Value: Sendable>: RandomAccessCollection, Sendable {
     package subscript(position: Int) -> (name: String, value: Value) { (names[position], values[position]) }
     package subscript(name: String) -> Value? { names.place(of: name).map { values[$0] } }
 
-    /// Adds a name that comes after all others.
+    /// Appends a name that sorts after all others.
     package mutating func append(_ name: String, _ value: Value) {
         names.append(name)
         values.append(value)
@@ -114,7 +114,7 @@ extension NameTable: ExpressibleByDictionaryLiteral {
     package init(dictionaryLiteral pairs: (String, Value)...) { self.init(pairs) }
 }
 
-/// Written as a mapping.
+/// Encoded as a mapping.
 extension NameTable: Encodable where Value: Encodable {
     package func encode(to encoder: any Encoder) throws {
         try Dictionary(uniqueKeysWithValues: map { ($0.name, $0.value) }).encode(to: encoder)

@@ -1,8 +1,8 @@
 import SystemPackage
 
-/// Who has a file open, as `/proc` tells it.
+/// The processes that have a file open, according to `/proc`.
 package enum OpenFiles {
-    /// Tells whether this process has a file open; it opens and closes nothing but `/proc` to find out.
+    /// True if this process has a file open; the check opens and closes nothing but `/proc`.
     package static func isOpenInThisProcess(
         _ identity: FileIdentity,
         operations: any FileSystemOperations = LinuxFileSystem()
@@ -12,18 +12,18 @@ package enum OpenFiles {
             do throws(Errno) {
                 if try operations.status(of: number).identity == identity { return true }
             } catch .badFileDescriptor, .noSuchFileOrDirectory, .noSuchProcess {
-                // Another thread closed it meanwhile; or it leads to what the kernel told of a process that is gone.
+                // Another thread closed it meanwhile, or it is a `/proc` entry of a process that has ended.
                 continue
             } catch {
-                throw FileError(operation: "look at", path: "/proc/self/fd/\(number)", errno: error)
+                throw FileError(operation: "stat", path: "/proc/self/fd/\(number)", errno: error)
             }
         }
         return false
     }
 
-    /// The processes that have a file open, as far as this user may see them.
+    /// The processes that have a file open, as far as this user can see them.
     ///
-    /// Good for naming somebody in a message. Not seeing anybody proves nothing: another user's processes are hidden.
+    /// Use it only to name processes in a message. An empty result proves nothing: another user's processes are hidden.
     package static func holders(
         of identity: FileIdentity,
         operations: any FileSystemOperations = LinuxFileSystem()
@@ -43,10 +43,10 @@ package enum OpenFiles {
             .sorted()
     }
 
-    /// The processes that hold a lock on a file, as `/proc/locks` shows it; no lock is touched to find out.
+    /// The processes that hold a lock on a file, according to `/proc/locks`; the check acquires no lock.
     ///
-    /// The kernel shows only locks of processes that this one can name. It shows the device of the file system, which on some
-    /// of them is not the device of the file: there the process must be seen to have the file open.
+    /// The kernel lists only processes that are visible here. It lists the device of the file system, which may differ
+    /// from the device of the file. In that case the process must also have the file open.
     package static func lockHolders(
         of identity: FileIdentity,
         operations: any FileSystemOperations = LinuxFileSystem()
@@ -62,7 +62,7 @@ package enum OpenFiles {
         return Set(found.map(\.process)).sorted()
     }
 
-    /// The text of a file of `/proc`, which has no size.
+    /// The text of a file in `/proc`, whose reported size is zero.
     private static func text(of file: DurableFile) throws(FileError) -> String {
         var text: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 1 << 16)
@@ -80,7 +80,7 @@ package enum OpenFiles {
         let process: Int32
         let identity: FileIdentity
 
-        /// Nil for a line of another form, and for a lock that is waited for (`1: -> FLOCK …`).
+        /// Nil for an unknown form, and for a lock that is only requested (`1: -> FLOCK …`).
         init?(_ line: Substring) {
             let words = line.split(separator: " ")
             guard words.count > 5, words[1] != "->", let process = Int32(words[4]) else { return nil }
@@ -90,7 +90,7 @@ package enum OpenFiles {
                 let inode = UInt64(numbers[2])
             else { return nil }
             self.process = process
-            // As `makedev` puts them together.
+            // Combined as in `makedev`.
             let device = (major & ~0xFFF) << 32 | (major & 0xFFF) << 8 | (minor & ~0xFF) << 12 | minor & 0xFF
             identity = FileIdentity(device: device, inode: inode)
         }

@@ -1,13 +1,13 @@
 import Glibc
 import SystemPackage
 
-/// The user this process works as.
+/// The effective user of this process.
 package enum ProcessIdentity {
     package static var effectiveUser: UInt32 { geteuid() }
 
-    /// Gives up root for good and becomes the owner of a file, with that user's groups; does nothing unless root.
+    /// Drops root for good and becomes the owner of a file, with that user's groups; does nothing unless root.
     ///
-    /// A file of root's leaves the process as it is.
+    /// If root owns the file, the process stays root.
     package static func becomeOwner(of status: FileStatus) throws(FileError) {
         guard geteuid() == 0, status.owner != 0 else { return }
         do throws(Errno) {
@@ -28,7 +28,7 @@ package enum ProcessIdentity {
         }
     }
 
-    /// What the user database knows of a user.
+    /// A user's entry in the user database.
     private struct Account {
         let name: String
         let group: UInt32

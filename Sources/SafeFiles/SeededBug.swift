@@ -2,12 +2,12 @@
 import Glibc
 #endif
 
-/// A known mistake that the product makes where those who try its tests ask for it; no release build can be asked.
+/// A deliberate bug that an environment variable enables in debug builds; release builds ignore the variable.
 ///
-/// Each stands for one of the ways in which a rule of the commit protocol, or of a merge, may be broken by a later change.
-/// Tests that do not notice such a mistake prove nothing.
+/// Each breaks a rule of the commit protocol, or of a merge, as a later change might. A test that does not detect its
+/// bug proves nothing.
 package enum SeededBug: CaseIterable, Sendable {
-    // Of files.
+    // Bugs in file handling.
     case folderNotSynchronized
     case fileNotSynchronized
     case failedSynchronizationRepeated
@@ -20,7 +20,7 @@ package enum SeededBug: CaseIterable, Sendable {
     case fullDiskNotNoticed
     case modeNotSet
     case replacedInPlace
-    // Of a share.
+    // Bugs in a share.
     case fencedBeforePublishing
     case fenceLeftOut
     case metadataFenced
@@ -34,15 +34,15 @@ package enum SeededBug: CaseIterable, Sendable {
     case nestNotJournalled
     case publicationNotJournalled
     case checksumNotCompared
-    // Of a merge.
+    // Bugs in a merge.
     case rowNotParked
     case epochNotWritten
     case keyNotChanged
     case historyNotWritten
-    // Of the rest.
+    // Other bugs.
     case noticeAcknowledgedEarly
 
-    /// True where this mistake is to be made.
+    /// True if this bug is enabled.
     package var isMade: Bool {
         #if DEBUG
         Self.chosen == self
@@ -51,7 +51,7 @@ package enum SeededBug: CaseIterable, Sendable {
         #endif
     }
 
-    /// True for the name of the environment's variable that asks for a mistake.
+    /// True if the environment variable enables a bug.
     package static func isAsked(by variable: String) -> Bool {
         #if DEBUG
         variable == Self.variable

@@ -1,8 +1,8 @@
 import SystemPackage
 
-/// New content of a small file of ours that is on the disk beside it, and takes its place with one rename.
+/// New content of a small file that is durable beside it, and replaces it with one rename.
 ///
-/// Unless it is committed, its file is removed at the end of its life.
+/// Unless committed, its file is removed when this value is released.
 package final class StagedReplacement {
     private let name: String
     private let temporaryName: String
@@ -19,10 +19,10 @@ package final class StagedReplacement {
 
     deinit { cancel() }
 
-    /// Puts the new content in place, durably.
+    /// Renames the new content over the old one, durably.
     package func commit() throws(FileError) {
         do throws(FileError) {
-            // Another user may have removed it: what has its name now is not what is to be read.
+            // Another user may have replaced the temporary file, which must then not be published.
             guard try folder.status(of: temporaryName)?.identity == lock.file.status().identity else {
                 throw FileError(operation: "replace", path: folder.pathForMessage(name), errno: .staleNFSFileHandle)
             }
@@ -38,7 +38,7 @@ package final class StagedReplacement {
         try folder.synchronize()
     }
 
-    /// Removes the new content; nothing after ``commit()``.
+    /// Removes the new content; does nothing after ``commit()``.
     package func cancel() {
         guard !isSettled else { return }
         isSettled = true

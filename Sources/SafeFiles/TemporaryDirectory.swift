@@ -2,13 +2,13 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// A folder of our own, closed to other users, that goes away with everything in it at the end of its life.
+/// A private folder that is removed with its content when this value is released.
 ///
-/// A process that is killed leaves its folder behind; the next process that makes a folder with the same prefix removes it,
-/// once: to look for such folders takes reading all names around them. A folder counts as in use as long as its maker
+/// A killed process leaves its folder behind. The next process that creates a folder with the same prefix removes it,
+/// once: finding such folders requires reading all names around them. A folder counts as in use as long as its creator
 /// holds the `flock` on it.
 package final class TemporaryDirectory: Sendable {
-    /// Where this process has looked for what others left: a folder, and the prefix.
+    /// A completed search for abandoned folders: a parent folder, and the prefix.
     private struct Search: Hashable {
         let parent: FileIdentity
         let prefix: String
@@ -36,12 +36,12 @@ package final class TemporaryDirectory: Sendable {
 
     deinit { remove() }
 
-    /// Removes the folder and what is in it, as far as that is possible; a second call does nothing.
+    /// Removes the folder and its content, as far as possible; a second call does nothing.
     ///
-    /// Tries twice, for a removal that failed once may succeed, and what stays is in nobody's way but wastes space.
+    /// Tries twice, because a failed removal may succeed the second time. Leftovers only waste space.
     package func remove() {
         for _ in 0..<2 {
-            // The name may lead to somebody else's folder by now; what is removed is what was opened.
+            // The name may refer to another user's folder by now, so the opened folder is emptied.
             directory.removeContents()
             if let named = try? parent.status(of: name), named.identity != identity { return }
             do throws(FileError) {
@@ -64,8 +64,8 @@ package final class TemporaryDirectory: Sendable {
             do throws(FileError) {
                 let directory = try parent.createDirectory(name, mode: 0o700)
                 do throws(FileError) {
-                    // Another process may take it for abandoned in this moment: it does so under the lock. Where folders
-                    // cannot be locked, nobody does.
+                    // Another process may treat the folder as abandoned before it is locked; it does so under the lock,
+                    // or never if folders cannot be locked.
                     if lock(directory) != .isTaken, let named = try parent.status(of: name) {
                         let identity = try directory.status().identity
                         if named.identity == identity { return (directory, name, identity) }
@@ -75,7 +75,7 @@ package final class TemporaryDirectory: Sendable {
                     throw error
                 }
             } catch {
-                // The same, before it could be opened.
+                // The same, before the folder could be opened.
                 guard error.errno == .noSuchFileOrDirectory else { throw error }
                 failure = error
             }
@@ -84,7 +84,7 @@ package final class TemporaryDirectory: Sendable {
             ?? FileError(operation: "create a folder in", path: parent.path, errno: .resourceTemporarilyUnavailable)
     }
 
-    /// Removes the folders with this prefix whose makers are gone.
+    /// Removes the folders with this prefix whose creators have ended.
     package static func removeAbandoned(prefix: String, in parent: Directory) {
         let user = ProcessIdentity.effectiveUser
         for name in (try? parent.entries { isOurs($0, prefix: prefix) }) ?? [] {
@@ -97,10 +97,10 @@ package final class TemporaryDirectory: Sendable {
         }
     }
 
-    /// A name of the greatest length that a folder with this prefix can have.
+    /// A name of the maximum length that a folder with this prefix can have.
     package static func longestName(prefix: String) -> String { prefix + "-" + String(repeating: "z", count: 26) }
 
-    /// Tells whether a name is one of those that `create` makes: two random numbers in base 36.
+    /// True if a name has the form that `create` uses: two random numbers in base 36.
     private static func isOurs(_ name: String, prefix: String) -> Bool {
         guard name.hasPrefix(prefix + "-") else { return false }
         let digits = name.utf8.dropFirst(prefix.utf8.count + 1)
@@ -133,7 +133,7 @@ package final class TemporaryDirectory: Sendable {
 }
 
 extension Directory {
-    /// Removes everything below this folder, following no symbolic link; passes over what cannot be removed.
+    /// Removes everything below this folder, without following symbolic links; skips what cannot be removed.
     package func removeContents() {
         for name in (try? entries()) ?? [] {
             if (try? status(of: name))?.kind == .directory {

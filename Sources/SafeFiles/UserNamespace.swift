@@ -1,23 +1,23 @@
-/// How the kernel shows users to this process.
+/// How user and group IDs map into this process's user namespace.
 ///
-/// In a rootless container the real root has no number, and its folders seem to belong to the overflow user.
+/// In a rootless container the real root is not mapped, and its folders appear to belong to the overflow user.
 package struct UserNamespace: Sendable {
-    /// How many numbers of users there are; outside of any container each stands for itself.
+    /// The number of user IDs; outside of any container each maps to itself.
     private static let allUsers: UInt64 = 4_294_967_295
 
-    /// The namespace that this process is in; where `/proc` does not tell, one that shows all users.
+    /// The namespace of this process; if `/proc` does not describe it, one that maps all users.
     package static let current = UserNamespace(
         map: text(of: "uid_map", in: "/proc/self"),
         groupMap: text(of: "gid_map", in: "/proc/self"),
         overflowUser: text(of: "overflowuid", in: "/proc/sys/kernel")
     )
 
-    /// The user that everybody without a number of their own looks like here; nil where all have one.
+    /// The user ID that stands for all unmapped users; nil if all are mapped.
     private let overflowUser: UInt32?
-    /// The first number and the count of each range of groups that have one here; empty where that is not known.
+    /// The first number and the count of each mapped range of groups; empty if unknown.
     private let groups: [(first: UInt64, count: UInt64)]
 
-    /// Takes what the kernel has in `uid_map`, `gid_map` and `overflowuid`.
+    /// Parses the kernel's `uid_map`, `gid_map` and `overflowuid`.
     package init(map: String, groupMap: String = "", overflowUser: String) {
         groups = groupMap.split(separator: "\n")
             .compactMap { line in
@@ -29,16 +29,16 @@ package struct UserNamespace: Sendable {
         self.overflowUser = areAllShown ? nil : UInt32(overflowUser.prefix { $0.isNumber })
     }
 
-    /// True where files of this owner may be those of a user who has no number here, as root outside of the container.
+    /// True if files of this owner may belong to an unmapped user, such as root outside of the container.
     package func hides(_ owner: UInt32) -> Bool { owner == overflowUser }
 
-    /// True for a group that has a number here, so that files can be given to it.
+    /// True for a group that is mapped here, so that files can be assigned to it.
     package func shows(group: UInt32) -> Bool {
         groups.isEmpty || groups.contains { UInt64(group) >= $0.first && UInt64(group) - $0.first < $0.count }
     }
 
     private static func text(of name: String, in folder: String) -> String {
-        // The kernel gives the size of these files as 0.
+        // The kernel reports size 0 for these files.
         var bytes = [UInt8](repeating: 0, count: 4_096)
         guard let file = try? Directory.open(path: folder).openFile(name, for: .reading),
             let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) })

@@ -1,25 +1,25 @@
-/// Why an archive could not be made, or was not taken for a backup of ours.
+/// Why an archive could not be made or read.
 ///
-/// When it is thrown no archive appeared, or nothing of one was unpacked to where it was asked for. The message names
-/// members of the archive, never the values of a user's row.
+/// No archive was created then, and no file was unpacked to the requested location. The message names members of the
+/// archive, never the values of a row.
 public struct BackupError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of thing went wrong, as far as a caller can act on it.
+    /// The kind of failure, as far as a caller can act on it.
     public enum Code: String, Sendable, Codable {
         /// There is no file of that name.
         case absent
-        /// This is no archive, or none of ours.
+        /// The file is not an archive, or not a backup of this package.
         case notABackup
         /// A newer version of this package wrote it.
         case newerFormat
-        /// It holds what no backup holds: a link, a foreign name, a size that is not as told.
+        /// The archive contains what no backup contains: a link, a foreign name, a size that differs from the manifest.
         case refused
-        /// Bytes are missing or are not those that were written.
+        /// Bytes are missing or were changed.
         case damaged
-        /// It would need more room than its limits allow, or than is free.
+        /// The archive needs more space than its limits allow, or than is free.
         case tooLarge
-        /// Something has the archive's name already.
+        /// The archive's path exists already.
         case exists
-        /// The store has a name, or more files, than an archive may hold.
+        /// The store's name or its number of files does not fit into an archive.
         case unsuitable
         /// Reading or writing failed.
         case failed

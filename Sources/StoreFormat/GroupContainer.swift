@@ -5,14 +5,14 @@ internal import SystemPackage
 
 /// A folder that an app and its extensions share, named by a group identifier.
 ///
-/// It lies in the first of: the given root, `$STORE_MIGRATE_GROUPS`, `$XDG_DATA_HOME/group-containers`,
-/// `~/.local/share/group-containers`. It is never created here: a container that is absent is an error.
+/// Its parent is the first of: the given root, `$STORE_MIGRATE_GROUPS`, `$XDG_DATA_HOME/group-containers`,
+/// `~/.local/share/group-containers`. It is never created here: a missing container is an error.
 public struct GroupContainer: Hashable, Sendable {
     public let identifier: String
     /// The container's folder.
     public let url: URL
 
-    /// Finds the container; throws `notFound`, with the command that makes the folder, where there is none.
+    /// Finds the container; if it is missing, throws `notFound` with the command that creates the folder.
     public init(_ identifier: String, root: URL? = nil) throws {
         try self.init(identifier, root: root?.absoluteURL.path) { name in
             getenv(name).flatMap { String(validatingCString: $0) }
@@ -24,7 +24,7 @@ public struct GroupContainer: Hashable, Sendable {
             throw StoreError(
                 .failed,
                 path: "",
-                "'\(identifier)' is no group identifier: letters, digits, '.' and '-', and no '.' at the start"
+                "'\(identifier)' is no group identifier: use letters, digits, '.' and '-', and no '.' at the start"
             )
         }
         let root = try root ?? Self.defaultRoot(environment)
@@ -37,7 +37,7 @@ public struct GroupContainer: Hashable, Sendable {
                 throw StoreError(
                     .notFound,
                     path: path,
-                    "there is no group container; make it with: mkdir -p \(Self.quotedForShell(path))"
+                    "there is no group container; create it with: mkdir -p \(Self.quotedForShell(path))"
                 )
             case .notDirectory:
                 throw StoreError(.unreadable, path: path, "the group container is not a folder")
@@ -48,7 +48,7 @@ public struct GroupContainer: Hashable, Sendable {
         url = URL(filePath: path, directoryHint: .isDirectory)
     }
 
-    /// The place of the store with that database name: `<name>.sqlite` in the container.
+    /// The URL of the store with that database name: `<name>.sqlite` in the container.
     public func storeURL(databaseName: String) -> URL {
         url.appending(path: databaseName + ".sqlite", directoryHint: .notDirectory)
     }
@@ -64,7 +64,9 @@ public struct GroupContainer: Hashable, Sendable {
         }
     }
 
-    /// The folder of all containers; an empty variable counts as none, a relative `$XDG_DATA_HOME` too, as its rules say.
+    /// The folder of all containers.
+    ///
+    /// An empty variable counts as unset; so does a relative `$XDG_DATA_HOME`, as its specification requires.
     private static func defaultRoot(_ environment: (String) -> String?) throws -> String {
         if let groups = environment("STORE_MIGRATE_GROUPS"), !groups.isEmpty {
             guard groups.hasPrefix("/") else {
@@ -77,7 +79,7 @@ public struct GroupContainer: Hashable, Sendable {
             throw StoreError(
                 .notFound,
                 path: "",
-                "neither $STORE_MIGRATE_GROUPS nor $HOME says where group containers are"
+                "cannot locate group containers: set $STORE_MIGRATE_GROUPS or $HOME"
             )
         }
         return home + "/.local/share/group-containers"
@@ -89,7 +91,7 @@ public struct GroupContainer: Hashable, Sendable {
                 || [45, 46, 47, 95].contains($0)
         }
         guard !plain else { return text }
-        // Not by character: a quote and the mark that combines with it are one, and a shell sees the quote.
+        // By Unicode scalar: a quote and a combining mark form one character, but a shell still sees the quote.
         return "'" + text.unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
     }
 }

@@ -1,34 +1,34 @@
 internal import Synchronization
 
-/// A moment of a run that writes, at which a rehearsal may stop it, end it, or let others act.
+/// A trigger point of a run that writes: a rehearsal may stop or kill the run there, or let other processes act.
 ///
-/// Passing one does nothing in a process that rehearses nothing: nobody observes it there.
+/// Outside a rehearsal there are no observers, and passing a trigger point does nothing.
 package enum RunMoment: String, Sendable, CaseIterable {
-    /// The copy is about to be made.
+    /// Before the copy is created.
     case copying
-    /// The copy is made, and about to be proved.
+    /// The copy is complete, and its proof is next.
     case proving
     /// The copy is proved; no lock is held.
     case publishing
-    /// The store is in its place; the old one is not fenced yet, and locked against writers.
+    /// The new store is published; the old one is locked against writers, and not fenced yet.
     case placed
-    /// All that others can see is done; no lock is held.
+    /// All effects visible to other processes are complete; no lock is held.
     case published
-    /// The merge is planned and journalled; its transaction is about to begin.
+    /// The merge is planned and journalled, and its transaction is next.
     case merging
-    /// That transaction is committed; the journal does not say so yet.
+    /// The merge's transaction is committed; the journal does not record that yet.
     case merged
-    /// The old store is sealed and nobody has it open; it is about to leave its place.
+    /// The old store is marked read-only and no process has it open; its removal is next.
     case retiring
 
     private static let observers = Mutex<[@Sendable (RunMoment) -> Void]>([])
 
-    /// Adds somebody who is told of every moment that this process passes from now on, on the thread that passes it.
+    /// Adds an observer that is called at every later trigger point, on the thread that passes it.
     package static func observe(_ body: @escaping @Sendable (RunMoment) -> Void) {
         observers.withLock { $0.append(body) }
     }
 
-    /// Tells the observers, where there are any, and goes on when they return.
+    /// Calls the observers, and returns when they do.
     package func pass() {
         for observer in Self.observers.withLock({ $0 }) { observer(self) }
     }

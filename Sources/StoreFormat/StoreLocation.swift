@@ -1,6 +1,6 @@
-/// Where a store is: a folder and the name of its main file, and the names that follow from it.
+/// The path of a store, as a folder and the name of its main file, and the names derived from it.
 ///
-/// Two places are the same when their bytes are: the kernel tells names apart that look alike.
+/// Two locations are equal if their bytes are: the kernel distinguishes names that look alike.
 public struct StoreLocation: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The folder's absolute path, without a trailing slash unless it is the root.
     public let folder: String
@@ -25,11 +25,11 @@ public struct StoreLocation: Hashable, Sendable, Codable, CustomStringConvertibl
     public var sharedMemoryName: String { name + "-shm" }
     /// The name of the rollback journal.
     public var journalName: String { name + "-journal" }
-    /// The name of the relay, which holds the change notices of the processes that share the store.
+    /// The name of the relay, which contains the change notices of the processes that share the store.
     public var relayName: String { ".\(name).relay.sqlite" }
-    /// The name of the file by which these processes wake each other.
+    /// The name of the file with which these processes wake each other.
     public var wakeName: String { ".\(name).wake" }
-    /// The name of the folder that holds the folder of external files; it follows from the name without extension.
+    /// The name of the parent of the external-files folder, derived from the store's name without extension.
     public var supportFolderName: String { "." + nameWithoutExtension + "_SUPPORT" }
     /// The name of the folder of external files inside the support folder.
     public static let externalDataFolderName = "_EXTERNAL_DATA"

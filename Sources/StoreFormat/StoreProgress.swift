@@ -1,6 +1,6 @@
-/// How far a long piece of work has come.
+/// The progress of long work.
 public struct StoreProgress: Hashable, Sendable {
-    /// What is being done.
+    /// The current phase.
     public enum Phase: String, Sendable, Codable, CaseIterable {
         case inspecting
         case copying

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What long work reports to and asks: progress out, cancellation in.
+/// Reports the progress of long work, and passes on cancellation.
 package struct WorkMonitor: Sendable {
     private let onProgress: (@Sendable (StoreProgress) -> Void)?
     private let isCancelled: (@Sendable () -> Bool)?
@@ -16,19 +16,19 @@ package struct WorkMonitor: Sendable {
         self.isCancelled = isCancelled
     }
 
-    /// Reports how far the work has come.
+    /// Reports progress.
     package func report(_ phase: StoreProgress.Phase, _ done: Int64, of total: Int64) {
         onProgress?(StoreProgress(phase: phase, done: done, total: total))
     }
 
-    /// Throws ``StoreError`` with the code `cancelled` when the caller asked to stop; called only where stopping is safe.
+    /// Throws ``StoreError`` with the code `cancelled` if the caller asked to stop; called only where stopping is safe.
     package func checkCancellation() throws(StoreError) {
         if isCancelled?() == true { throw StoreError(.cancelled, path: "", "stopped on request") }
     }
 
-    /// The same monitor for work that is spread over threads: a wish to stop that one of them sees is seen by all.
+    /// The same monitor for work on several threads: a cancellation that one thread sees applies to all.
     ///
-    /// The wish may be that of a task, which only the caller's thread can see.
+    /// It may be a task's cancellation, which only the caller's thread can see.
     package func sharedByThreads() -> WorkMonitor {
         guard let isCancelled else { return self }
         let wish = Wish()

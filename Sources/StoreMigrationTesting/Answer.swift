@@ -1,12 +1,12 @@
 internal import StoreStrategies
 
-/// What a strategy said to one request.
+/// The answer of a strategy to one request.
 struct Answer: Equatable, Sendable {
     let applicability: Applicability?
     /// Nil when it does not apply.
     let changes: DescriptionChanges?
 
-    /// Asks as a pipeline asks.
+    /// Calls the strategy as a pipeline does.
     init(_ strategy: any StoreStrategy, _ request: StrategyRequest) throws {
         let applicability = try strategy.evaluate(request)
         self.applicability = applicability

@@ -49,7 +49,7 @@ extension PersistentStoreDescription {
         return [plain, other, logged]
     }
 
-    /// How a store is described before any strategy is asked: as it is.
+    /// The default description, before any strategy: the store's own settings.
     static func mirrored(_ facts: StoreFacts) -> PersistentStoreDescription {
         var description = PersistentStoreDescription(url: URL(filePath: "/group/Habits.sqlite"))
         description.sqlitePragmas["journal_mode"] = facts.journalMode == .wal ? "WAL" : "DELETE"

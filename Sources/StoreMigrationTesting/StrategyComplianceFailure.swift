@@ -1,4 +1,4 @@
-/// Everything about a strategy that does not hold, each once.
+/// All violations of the contract by a strategy, each once.
 public struct StrategyComplianceFailure: Error, Sendable, CustomStringConvertible {
     public let strategy: String
     public private(set) var violations: [String] = []
@@ -10,6 +10,6 @@ public struct StrategyComplianceFailure: Error, Sendable, CustomStringConvertibl
     }
 
     public var description: String {
-        "\(strategy) does not keep the contract:" + violations.map { "\n- \($0)" }.joined()
+        "\(strategy) violates the contract:" + violations.map { "\n- \($0)" }.joined()
     }
 }

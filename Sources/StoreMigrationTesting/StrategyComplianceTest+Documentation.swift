@@ -7,21 +7,21 @@ internal import Foundation
 #endif
 
 extension StrategyComplianceTest {
-    /// Holds what a strategy says about itself to what people and the pipeline need.
+    /// Checks that a strategy's documentation is complete and valid.
     func checkDocumentation(_ failure: inout StrategyComplianceFailure) {
         let text = strategy.documentation
         if !StrategyName.isValid(strategy.name) {
-            failure.add("its name is not made of letters, digits and hyphens, or too long")
+            failure.add("its name is too long, or has characters other than letters, digits and hyphens")
         }
         if let objection = text.objection { failure.add(objection) }
         for (what, words) in [("summary", text.summary), ("notApplicable", text.notApplicable)]
         where words.count < 10 || !words.hasSuffix(".") {
-            failure.add("its \(what) is no sentence")
+            failure.add("its \(what) is not a sentence")
         }
-        if text.sets.isEmpty { failure.add("it says of nothing that it sets it") }
+        if text.sets.isEmpty { failure.add("its documentation lists no option that it sets") }
         for option in text.options {
             if let value = option.defaultValue, !option.values.isEmpty, !option.values.contains(value) {
-                failure.add("the default of the option \(option.name) is none of its values")
+                failure.add("the default of the option \(option.name) is not one of its values")
             }
         }
         if let data = try? JSONEncoder().encode(text),
@@ -29,6 +29,6 @@ extension StrategyComplianceTest {
         {
             return
         }
-        failure.add("its documentation does not survive being written as JSON")
+        failure.add("its documentation changes when encoded as JSON and decoded")
     }
 }

@@ -7,14 +7,14 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Holds a strategy to what strategies owe, in one line of any test framework.
+/// Tests that a strategy keeps its contract, in one line of any test framework.
 ///
 /// ```swift
 /// try StrategyComplianceTest(MyStrategy()).run()
 /// ```
 ///
-/// It asks about many stores and every role: with no option, with each value of every option that can be listed, and with
-/// the options of the example; and it finds whatever a `StrategyPipeline` would refuse. What is wrong is thrown as one
+/// It tests many stores and every role: without options, with each listed value of every option, and with the options
+/// of the example. It also reports everything that a `StrategyPipeline` would refuse. All violations are thrown as one
 /// ``StrategyComplianceFailure``.
 public struct StrategyComplianceTest {
     private static let askers = 2
@@ -23,15 +23,15 @@ public struct StrategyComplianceTest {
     let strategy: any StoreStrategy
     private let options: [StrategyOptions]
 
-    /// Prepares the test; `options` are further options to ask with, such as values that cannot be listed.
+    /// Prepares the test; `options` are further options to test, such as values that cannot be listed.
     public init(_ strategy: any StoreStrategy, options: [StrategyOptions] = []) {
         self.strategy = strategy
         self.options = options
     }
 
-    /// Asks, and throws everything that does not hold.
+    /// Runs the test, and throws all violations.
     ///
-    /// `facts` are the stores to ask about; at least one of them must be such that the strategy applies.
+    /// `facts` are the stores to test; the strategy must apply to at least one of them.
     public func run(on facts: [StoreFacts] = StoreFacts.samples) throws {
         var failure = StrategyComplianceFailure(strategy: strategy.name)
         checkDocumentation(&failure)
@@ -43,7 +43,7 @@ public struct StrategyComplianceTest {
             checkPipeline(facts, options, &failure)
         }
         if !answers.contains(where: { $0.answer.changes != nil }) {
-            failure.add("it applies to no store of the test; hand in facts of one that it applies to")
+            failure.add("it applies to no store of the test; pass facts of one that it applies to")
         }
         checkRepetition(answers, &failure)
         checkOrderIndependence(answers, &failure)
@@ -52,7 +52,7 @@ public struct StrategyComplianceTest {
         if !failure.violations.isEmpty { throw failure }
     }
 
-    // MARK: What to ask
+    // MARK: Requests
 
     private func optionsToAsk(_ failure: inout StrategyComplianceFailure) -> [StrategyOptions] {
         var result = [StrategyOptions()] + options
@@ -71,7 +71,7 @@ public struct StrategyComplianceTest {
                 failure.add("its example has an unknown option")
             }
         } catch {
-            failure.add("its example cannot be read: \(error)")
+            failure.add("its example is invalid: \(error)")
         }
         var seen: Set<StrategyOptions> = []
         return result.filter { seen.insert($0).inserted }
@@ -89,7 +89,7 @@ public struct StrategyComplianceTest {
 
     // MARK: One answer
 
-    /// Asks one request several times; nil when it has no answer.
+    /// Sends one request several times; nil when it fails.
     private func check(_ request: StrategyRequest, _ failure: inout StrategyComplianceFailure) -> Answer? {
         let answer: Answer
         do {
@@ -104,7 +104,7 @@ public struct StrategyComplianceTest {
             return nil
         }
         if case .notApplicable(let reason)? = answer.applicability, reason.isEmpty {
-            failure.add("it does not apply and gives no reason, for \(request.role)")
+            failure.add("it does not apply, without a reason, for \(request.role)")
         }
         if let changes = answer.changes {
             let strange = Set(changes.values.keys).subtracting(strategy.documentation.sets)
@@ -126,9 +126,9 @@ public struct StrategyComplianceTest {
         if let data = try? JSONEncoder().encode(changes),
             let back = try? JSONDecoder().decode(DescriptionChanges.self, from: data), back == changes
         {
-            if back.applied(to: request.description) != result { failure.add("its answer is another one after JSON") }
+            if back.applied(to: request.description) != result { failure.add("its answer has another effect in JSON") }
         } else {
-            failure.add("its answer does not survive being written as JSON")
+            failure.add("its answer changes when encoded as JSON and decoded")
         }
         var again = request
         again.description = result
@@ -136,11 +136,11 @@ public struct StrategyComplianceTest {
             return failure.add("it does not apply to its own result, for \(request.role)")
         }
         if second.applied(to: result) != result {
-            failure.add("asked about its own result it sets something else, for \(request.role)")
+            failure.add("it is not idempotent: it changes its own result, for \(request.role)")
         }
     }
 
-    /// The same question from several threads.
+    /// Sends the same request from several threads.
     private func atOnce(_ request: StrategyRequest) throws -> [Answer] {
         let answers = Mutex<[Result<Answer, any Error>]>([])
         let strategy = strategy
@@ -153,7 +153,7 @@ public struct StrategyComplianceTest {
 
     // MARK: All answers together
 
-    /// Asks everything once more, the last question first: what is remembered shows.
+    /// Repeats all requests in reverse order, which reveals state in the strategy.
     private func checkRepetition(
         _ answers: [(request: StrategyRequest, answer: Answer)],
         _ failure: inout StrategyComplianceFailure
@@ -163,7 +163,7 @@ public struct StrategyComplianceTest {
         }
     }
 
-    /// Compares the answers about one store for one role, whatever the strategies before it said.
+    /// Compares the answers for one store and role with different results of earlier strategies.
     private func checkOrderIndependence(
         _ answers: [(request: StrategyRequest, answer: Answer)],
         _ failure: inout StrategyComplianceFailure
@@ -175,13 +175,13 @@ public struct StrategyComplianceTest {
             plain.description = PersistentStoreDescription(url: request.description.url)
             if let earlier = first.updateValue(answer, forKey: plain), earlier != answer {
                 return failure.add(
-                    "its answer depends on the strategies before it, and its documentation says that it does not"
+                    "its answer depends on earlier strategies, although its documentation denies that"
                 )
             }
         }
     }
 
-    /// An option with the value that it has anyway must change nothing.
+    /// An option with its default value must change nothing.
     private func checkDefaults(
         _ answers: [(request: StrategyRequest, answer: Answer)],
         _ failure: inout StrategyComplianceFailure
@@ -193,13 +193,13 @@ public struct StrategyComplianceTest {
                 var plain = request
                 plain.options = StrategyOptions()
                 if byRequest[plain] != answer {
-                    failure.add("the option \(option.name) is not \(value) when it is not given")
+                    failure.add("the option \(option.name) does not default to \(value)")
                 }
             }
         }
     }
 
-    /// Describes each store for every role as a share does, and wants no refusal.
+    /// Describes each store for every role as a share does, and reports refusals.
     private func checkPipeline(
         _ facts: [StoreFacts],
         _ options: StrategyOptions,
@@ -216,14 +216,14 @@ public struct StrategyComplianceTest {
         }
     }
 
-    // MARK: What it refuses
+    // MARK: Refusals
 
     private func checkRefusals(_ facts: [StoreFacts], _ failure: inout StrategyComplianceFailure) {
         let nonsense = "\u{1}no value of anything"
         for option in strategy.documentation.options where !option.values.isEmpty {
             let asked = Self.requests(facts, [option.name: nonsense])
             let isTaken = asked.contains { request in (try? Answer(strategy, request).changes) != nil }
-            if isTaken { failure.add("the option \(option.name) takes a value that it does not list") }
+            if isTaken { failure.add("the option \(option.name) accepts a value that it does not list") }
         }
     }
 }

@@ -1,5 +1,5 @@
-/// A strategy whose program is not trusted, and is kept from whatever the kernel can keep it from.
+/// A strategy whose program is not trusted, and runs in a sandbox as far as the kernel supports it.
 package protocol ConfinedStrategy: StoreStrategy {
-    /// What nothing keeps it from, as it can stand after "nothing keeps it from"; nil when that is nothing.
+    /// A fragment that can follow "nothing keeps it from"; nil when the sandbox has no gaps.
     var unconfined: String? { get }
 }

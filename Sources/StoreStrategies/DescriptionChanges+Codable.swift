@@ -6,7 +6,7 @@ extension DescriptionChanges: Codable {
         case isExcludedFromBackup
     }
 
-    /// A key of any name, to see those that are not known.
+    /// A key of any name, to find unknown ones.
     private struct AnyKey: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }

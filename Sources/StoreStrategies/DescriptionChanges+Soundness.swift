@@ -2,9 +2,9 @@ extension DescriptionChanges {
     private static let longestTimeout = 86_400.0
     private static let longestText = 64
 
-    /// What no store should be opened with, whoever asks for it: the option, its value, and why; nil when all is sound.
+    /// The first option with a value that no store should be opened with, and why; nil when all values are sound.
     ///
-    /// The value is cut and quoted, for it may be anything that a program of somebody else's wrote.
+    /// The value is cut and quoted, since it may come from an untrusted plugin.
     public var objection: (option: DescriptionOption, value: String, reason: String)? {
         if let mode = posixMode, mode & ~0o777 != 0 || mode & 0o600 != 0o600 || mode & 0o002 != 0 {
             return (.posixMode, PosixMode.text(mode), "its owner could not use the store, or everybody could change it")

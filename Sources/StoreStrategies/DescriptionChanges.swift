@@ -1,7 +1,7 @@
-/// What a strategy sets in a description; what is nil here is left as it is.
+/// What a strategy sets in a description; a nil member leaves the description's value unchanged.
 ///
-/// As JSON it is the object of those members that are set, under the names that the description gives them. A member of
-/// another name makes it unreadable: nothing is set that is not understood.
+/// As JSON it is an object of the members that are set, under the description's names. An unknown member is a decoding
+/// error, so that no setting is silently ignored.
 public struct DescriptionChanges: Hashable, Sendable {
     public var configuration: String?
     public var isReadOnly: Bool?
@@ -10,7 +10,7 @@ public struct DescriptionChanges: Hashable, Sendable {
     public var shouldAddStoreAsynchronously: Bool?
     public var shouldMigrateStoreAutomatically: Bool?
     public var shouldInferMappingModelAutomatically: Bool?
-    /// Pragmas of every connection, by name; those that are not named stay.
+    /// Pragmas of every connection, by name; other pragmas stay unchanged.
     public var sqlitePragmas: [String: String] = [:]
     public var isHistoryTrackingEnabled: Bool?
     public var postsRemoteChangeNotifications: Bool?
@@ -20,10 +20,10 @@ public struct DescriptionChanges: Hashable, Sendable {
     public var usesPersistentWriteAheadLog: Bool?
     public var isExcludedFromBackup: Bool?
 
-    /// Creates changes that change nothing.
+    /// Creates empty changes.
     public init() {}
 
-    /// Returns `description` as these changes leave it.
+    /// Returns `description` with these changes.
     public func applied(to description: PersistentStoreDescription) -> PersistentStoreDescription {
         var result = description
         if let configuration { result.configuration = configuration }
@@ -53,7 +53,7 @@ public struct DescriptionChanges: Hashable, Sendable {
         return result
     }
 
-    /// What is set, each with its value as text in which equal values read alike.
+    /// The options that are set, each with its value as canonical text.
     public var values: [DescriptionOption: String] {
         var result: [DescriptionOption: String] = [:]
         result[.configuration] = configuration

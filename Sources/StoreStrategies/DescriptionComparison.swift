@@ -10,8 +10,8 @@ package struct DescriptionComparison {
 
     /// Throws for the first pair of roles that cannot use the store together.
     ///
-    /// A store has one journal mode, one mode and one group. One that keeps a history is silently read-only for a program
-    /// that does not track it.
+    /// A store has one journal mode, one mode and one group. A store that keeps a history is silently read-only for a
+    /// program that does not track it.
     package func requireAgreement() throws(StrategyError) {
         for (option, value) in Self.common {
             var first: (role: StoreRole, value: String)?
@@ -50,10 +50,10 @@ package struct DescriptionComparison {
         )
     }
 
-    /// The roles that read only, and cannot open a store with a log in a folder in which they may not write.
+    /// The read-only roles that cannot open a store with a log in a folder in which they may not write.
     ///
-    /// SQLite makes the log's index beside the store even to read. The owner of the folder is never among them: nobody
-    /// can tell here which user a role runs as, so whoever is in the folder's group is what counts.
+    /// SQLite creates the log's index beside the store even to read. The user that a role runs as is not known here, so the
+    /// permissions of the folder's group decide, never those of its owner.
     package var readersWithoutLog: [StoreRole] {
         guard facts.containerMode & 0o020 == 0 else { return [] }
         return descriptions.filter { $0.description.isReadOnly && $0.description.isLogged(facts) }.map(\.role)
@@ -69,7 +69,7 @@ package struct DescriptionComparison {
 }
 
 extension PersistentStoreDescription {
-    /// The journal mode asked for, in upper case; nil when the store's own is to stay.
+    /// The requested journal mode, in upper case; nil when the store keeps its own.
     public var journalMode: String? {
         sqlitePragmas.first { $0.key.lowercased() == "journal_mode" }?.value.uppercased()
     }

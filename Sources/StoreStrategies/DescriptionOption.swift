@@ -1,10 +1,10 @@
-/// One thing that a description says, by the name of its member; pragmas as `sqlitePragmas.<name>`.
+/// One option of a description, by the name of its member; pragmas as `sqlitePragmas.<name>`.
 public struct DescriptionOption: RawRepresentable, Hashable, Sendable {
     private static let pragmaPrefix = "sqlitePragmas."
 
     public let rawValue: String
 
-    /// Accepts any name, so that one from a newer version survives being read.
+    /// Accepts any name, so that a name from a newer version can be decoded.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     public static let configuration = Self(rawValue: "configuration")
@@ -22,7 +22,7 @@ public struct DescriptionOption: RawRepresentable, Hashable, Sendable {
     public static let isExcludedFromBackup = Self(rawValue: "isExcludedFromBackup")
     public static let journalMode = sqlitePragma("journal_mode")
 
-    /// The pragmas a strategy may set: they say how a connection works, and none changes what a store holds.
+    /// The pragmas a strategy may set: they configure a connection, and none changes a store's content.
     public static let settablePragmas: Set<String> = [
         "journal_mode", "synchronous", "fullfsync", "checkpoint_fullfsync", "cache_size", "temp_store",
         "wal_autocheckpoint", "journal_size_limit", "secure_delete",
@@ -31,12 +31,12 @@ public struct DescriptionOption: RawRepresentable, Hashable, Sendable {
     /// A pragma of every connection; names of pragmas have no case.
     public static func sqlitePragma(_ name: String) -> Self { Self(rawValue: pragmaPrefix + name.lowercased()) }
 
-    /// The pragma that this is; nil for every other option.
+    /// The name of the pragma; nil for every other option.
     public var pragmaName: String? {
         rawValue.hasPrefix(Self.pragmaPrefix) ? String(rawValue.dropFirst(Self.pragmaPrefix.count)) : nil
     }
 
-    /// True for what a strategy may set; the place, the type and the model are the caller's.
+    /// True for what a strategy may set; the URL, the type and the model are the caller's.
     public var isSettable: Bool {
         if let pragmaName { return Self.settablePragmas.contains(pragmaName) }
         return Self.settable.contains(self)

@@ -4,11 +4,11 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// How one program opens one persistent store, in the words of Core Data's own description of the same name.
+/// How one program opens one persistent store, with the names of Core Data's `NSPersistentStoreDescription`.
 ///
 /// A value: it opens nothing. Durations are in seconds. As JSON, members that are absent have their defaults.
 public struct PersistentStoreDescription: Hashable, Sendable, Codable {
-    /// What a store is made of; every store here is SQLite's.
+    /// The type of a store, always SQLite here.
     public enum StoreType: String, Sendable, Codable {
         case sqlite = "SQLite"
     }

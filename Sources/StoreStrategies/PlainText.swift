@@ -1,6 +1,6 @@
-/// Text that a person sees as it is.
+/// Text without invisible or reordering characters.
 enum PlainText {
-    /// False for control characters, for what changes the direction of text, and for what is no character.
+    /// False for control characters, for characters that change the direction of text, and for unassigned ones.
     static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false

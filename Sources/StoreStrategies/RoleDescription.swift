@@ -1,6 +1,6 @@
-/// How one role opens a store, and which strategies made it so.
+/// How one role opens a store, and the strategies that decided it.
 public struct RoleDescription: Hashable, Sendable, Codable {
-    /// A strategy that had something to say.
+    /// A strategy that applied.
     public struct Applied: Hashable, Sendable, Codable {
         public let strategy: String
         public let changes: DescriptionChanges

@@ -1,4 +1,4 @@
-/// What a strategy is told about a store: enough to decide by, and no row of it.
+/// The facts about a store that a strategy decides by; they contain no row.
 ///
 /// Members that come with later versions are optional, so that older requests stay readable.
 public struct StoreFacts: Hashable, Sendable, Codable {
@@ -18,7 +18,7 @@ public struct StoreFacts: Hashable, Sendable, Codable {
     public var journalMode: JournalMode
     /// True when the store keeps a persistent history.
     public var hasHistory: Bool
-    /// True when the store keeps a copy of its model, without which nobody here can write objects.
+    /// True when the store keeps a copy of its model, which writing objects requires.
     public var hasModel: Bool
     /// Objects of a Core Data store, rows of a plain one.
     public var objectCount: Int64

@@ -1,8 +1,8 @@
 /// A type that says how a program of one role opens one store.
 ///
-/// A strategy describes; it opens, reads and writes nothing, and only those who hold its answer act on it. What it owes:
+/// A strategy describes: it opens, reads and writes no file, and its caller acts on the answer. Its contract:
 ///
-/// - It is pure: equal requests get equal answers, in whatever order and however often they come, and from any thread.
+/// - It is pure: equal requests get equal answers, in any order, any number of times, and from any thread.
 /// - It does no input or output, asks no clock, and keeps no state that answers depend on.
 /// - Its answer sets only what its documentation says that it sets.
 /// - ``describe(_:)`` is called only after ``evaluate(_:)`` said that it applies to the same request.

@@ -3,9 +3,9 @@ extension StrategyDocumentation {
     private static let longestText = 1000
     private static let mostOptions = 64
 
-    /// What is wrong with it, as a fragment that can stand after a colon; nil when all is sound.
+    /// What is wrong with it, as a fragment that can follow a colon; nil when it is sound.
     ///
-    /// A strategy by somebody else could say anything of itself; what it says is printed, and decides what it may set.
+    /// A plugin's documentation is untrusted, is printed, and decides what the plugin may set.
     package var objection: String? {
         for (what, text) in [("summary", summary), ("notApplicable", notApplicable), ("example", example)]
         where !Self.isPlain(text, atMost: Self.longestText) {

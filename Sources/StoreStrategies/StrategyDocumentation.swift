@@ -5,9 +5,9 @@ public struct StrategyDocumentation: Hashable, Sendable, Codable {
         public var name: String
         /// One sentence.
         public var summary: String
-        /// What holds when it is not given; nil when nothing is set then.
+        /// The value when it is not given; nil when nothing is set then.
         public var defaultValue: String?
-        /// The values it takes, when they can be listed; empty when it takes others.
+        /// The values it accepts, when they can be listed; else empty.
         public var values: [String]
 
         public init(_ name: String, _ summary: String, defaultValue: String? = nil, values: [String] = []) {
@@ -20,14 +20,14 @@ public struct StrategyDocumentation: Hashable, Sendable, Codable {
 
     /// One sentence.
     public var summary: String
-    /// Everything that it may set in a description, whatever the request.
+    /// Everything that it may set in a description, for any request.
     public var sets: [DescriptionOption]
     public var options: [Option]
     /// How it is written on a command line, as `SharedAccess:mode=0660`.
     public var example: String
     /// When it does not apply, and why.
     public var notApplicable: String
-    /// True when what it sets is for Apple's platforms alone and nothing here acts on it.
+    /// True when its settings have an effect on Apple's platforms only.
     public var isForApplePlatforms: Bool
     /// True when its answer does not depend on the strategies before it.
     public var isOrderIndependent: Bool
@@ -52,7 +52,7 @@ public struct StrategyDocumentation: Hashable, Sendable, Codable {
 }
 
 extension StrategyDocumentation {
-    /// Reads it; options may be left out, and what is promised is promised only where it is said.
+    /// Decodes it; options may be missing, and a missing flag is false.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

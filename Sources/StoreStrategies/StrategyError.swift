@@ -1,6 +1,6 @@
-/// What stopped the strategies before anything was done; one line, with the strategies and the option in it.
+/// Why the strategies failed, before anything was written; one line with the strategies and the option.
 public struct StrategyError: Error, Hashable, Sendable {
-    /// What kind of trouble it is.
+    /// The kind of failure.
     public struct Code: Hashable, Sendable {
         fileprivate enum Storage {
             case unknownStrategy, unknownOption, invalidOption, conflict, notApplicable, notOffered, disagreement
@@ -25,7 +25,7 @@ public struct StrategyError: Error, Hashable, Sendable {
         public static let disagreement = Code(storage: .disagreement)
         /// A strategy could not answer.
         public static let failed = Code(storage: .failed)
-        /// Whoever asked did not want to wait for the answer any longer.
+        /// The caller cancelled the question.
         public static let cancelled = Code(storage: .cancelled)
     }
 
@@ -50,10 +50,10 @@ extension StrategyError.Code {
         case .unknownOption, .invalidOption: "See 'store-migrate strategies show' with the strategy's name."
         case .conflict: "Name only one of them, or give both the same value."
         case .notApplicable: "Leave it out, or name a role that it applies to."
-        case .notOffered: "Do not use this strategy; tell whoever wrote it."
+        case .notOffered: "Do not use this strategy; report it to its author."
         case .disagreement: "Give all roles the same value."
-        case .cancelled: "Run it again when there is time."
-        case .failed: "Look at what the strategy said, or leave it out."
+        case .cancelled: "Run the command again."
+        case .failed: "Fix what the strategy reports, or leave the strategy out."
         }
     }
 }

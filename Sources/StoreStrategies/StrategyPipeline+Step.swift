@@ -1,5 +1,5 @@
 extension StrategyPipeline.Step {
-    /// Asks the strategy one question, and holds its answer to what it documents.
+    /// Asks the strategy one question, and checks the answer against its documentation.
     ///
     /// Throws ``StrategyError`` for options that it does not have, and for what it may not set. `request` is asked with the
     /// options of this step.
@@ -39,9 +39,9 @@ extension StrategyPipeline.Step {
         throw StrategyError(.unknownOption, "\(strategy.name) has no option \(strange); \(offer)")
     }
 
-    /// Throws when the strategy sets what it does not document, or what none may set.
+    /// Throws when the strategy sets what it does not document, or what no strategy may set.
     private func requireOffered(_ changes: DescriptionChanges) throws(StrategyError) {
-        // First of all: the words of what is sound can be repeated.
+        // Checked first: only sound values are safe to print.
         if let objection = changes.objection {
             throw StrategyError(
                 .notOffered,

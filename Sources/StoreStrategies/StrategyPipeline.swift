@@ -1,6 +1,7 @@
 /// Strategies in their order, asked for every role.
 ///
-/// It holds strategies to what they document, and their answers to each other: nothing is decided by who comes last.
+/// It checks answers against the strategies' documentation and against each other: a later strategy never silently
+/// overrides an earlier one.
 public struct StrategyPipeline: Sendable {
     /// One strategy as it was chosen.
     public struct Step: Sendable {
@@ -16,12 +17,12 @@ public struct StrategyPipeline: Sendable {
     public let steps: [Step]
     /// The programs that open the store; each once, in the order given.
     public let roles: [ProgramRole]
-    /// A program that was given with two models.
+    /// A role that was given with two models.
     private let twofold: StoreRole?
 
     /// Creates a pipeline; without roles it is asked for the app alone.
     ///
-    /// A role that is given twice is one, and keeps its model; with two models nothing can be described.
+    /// A role that is given twice counts once and keeps its model; with two models nothing can be described.
     public init(_ steps: [Step] = [], roles: [ProgramRole] = []) {
         self.steps = steps
         var merged: [ProgramRole] = []
@@ -39,7 +40,7 @@ public struct StrategyPipeline: Sendable {
         self.twofold = twofold
     }
 
-    /// True when nothing was asked for beyond what the store is already.
+    /// True when no strategy and no other role was requested.
     public var isEmpty: Bool { steps.isEmpty && roles == [ProgramRole(.app)] }
 
     /// Describes the store for every role, starting from `base`, and compares the descriptions.
@@ -66,10 +67,10 @@ public struct StrategyPipeline: Sendable {
         return results
     }
 
-    /// What became of one step over all roles.
+    /// The results of one step over all roles.
     private struct Use {
         var isApplied = false
-        /// Why it did not apply to the first role that it did not apply to.
+        /// The reason of the first role that it did not apply to.
         var reason: String?
     }
 

@@ -1,4 +1,4 @@
-/// What a strategy is asked: about one store and one role.
+/// A question to a strategy, about one store and one role.
 public struct StrategyRequest: Hashable, Sendable, Codable {
     public var facts: StoreFacts
     public var role: StoreRole

@@ -3,11 +3,11 @@ package import SafeFiles
 package import StoreFormat
 internal import Synchronization
 
-/// What the proof of a copy reads, of the copy and of its original; read at once where that is worth it.
+/// Reads a copy and its original for a proof, in parallel where that is faster.
 ///
-/// Nothing is judged here: a level that fails does not keep the others from being read.
+/// It only collects results: a level that fails does not prevent the others from being read.
 package struct CopyReading {
-    /// What a content digest is wanted of; `externalFiles` stands for the external files of both stores.
+    /// The stores to digest; `externalFiles` is the digest of the external files of both.
     package enum Content {
         case nothing
         case copy(externalFiles: String?)
@@ -15,7 +15,7 @@ package struct CopyReading {
         case both(original: StoreConnection, externalFiles: String?)
     }
 
-    /// What was found at one level.
+    /// The findings of one level.
     package struct Level: Sendable {
         package let level: VerificationLevel
         package let findings: [Finding]
@@ -39,7 +39,7 @@ package struct CopyReading {
     private let copy: TakenDigest?
     private let original: TakenDigest?
 
-    /// Reads the levels of the copy that are asked for, and takes the digests.
+    /// Reads the requested levels of the copy, and takes the digests.
     ///
     /// `location` names the copy in findings. A large copy at rest is read by other threads through connections of their
     /// own, while the caller's thread reads the original.
@@ -82,18 +82,18 @@ package struct CopyReading {
                 }
         }
         self.original = original()
-        // It ends with the file that is read, or when the monitor is asked to stop.
+        // The work ends with the file, or when the monitor is cancelled.
         group.wait()
         (self.found, self.copy) = results.withLock { ($0.found, $0.copy) }
     }
 
-    /// What was found, level by level.
+    /// The findings, level by level.
     package func levels() throws -> [Level] { try found.get() }
 
-    /// The digest of the copy; nil when it was not asked for.
+    /// The digest of the copy; nil when it was not requested.
     package func copyDigest() throws -> StoreDigest? { try copy?.result.get() }
 
-    /// The digest of the original; nil when it was not asked for.
+    /// The digest of the original; nil when it was not requested.
     package func originalDigest() throws -> StoreDigest? { try original?.result.get() }
 
     /// The time from the beginning of the first digest to the end of the last.

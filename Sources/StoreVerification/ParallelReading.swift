@@ -3,14 +3,14 @@ internal import Glibc
 import StoreFormat
 internal import Synchronization
 
-/// Spreads reading work over the machine's cores, each worker with a connection of its own.
+/// Spreads reading over the machine's cores, each worker with its own connection.
 ///
-/// Only a store at rest shows every connection the same, and only a large one is worth it; else the caller's
-/// connection does all the work in turn.
+/// Only a store at rest shows all connections the same state, and only a large one justifies threads; else the caller's
+/// connection does all the work.
 struct ParallelReading {
-    /// Below this size threads cost more than they bring.
+    /// The size below which threads cost more time than they save.
     private static let leastBytes: Int64 = 16 << 20
-    /// Every worker has a page cache of its own, and memory is to stay flat.
+    /// Bounds the memory, since every worker has its own page cache.
     private static let mostWorkers = 4
 
     private let connection: StoreConnection
@@ -22,7 +22,7 @@ struct ParallelReading {
             Self.isWorthwhile(for: connection) ? min(Self.mostWorkers, sysconf(Int32(_SC_NPROCESSORS_ONLN))) : 1
     }
 
-    /// True when another connection sees what this one does, and there is enough to read for a thread of its own.
+    /// True when another connection sees the same state, and the store is large enough for threads.
     static func isWorthwhile(for connection: StoreConnection) -> Bool {
         guard connection.access == .immutable, !connection.hasMoved else { return false }
         return ((try? connection.size(of: .main)) ?? 0) >= leastBytes
@@ -30,8 +30,8 @@ struct ParallelReading {
 
     /// Does every piece of work and returns the results in the order of the pieces.
     ///
-    /// `prepare` makes what one worker needs besides its connection. Workers take the pieces in their order, so the
-    /// longest should come first. After an error no further piece is begun; the first error is thrown.
+    /// `prepare` makes a worker's context. Workers take the pieces in their order, so the longest should come first. After an
+    /// error no further piece begins; the first error is thrown.
     func map<Piece: Sendable, Context, Output: Sendable>(
         _ pieces: [Piece],
         prepare: @Sendable (StoreConnection) throws -> Context,
@@ -61,7 +61,7 @@ struct ParallelReading {
         }
     }
 
-    /// How far the workers have come together.
+    /// The common progress of the workers.
     private struct Progress<Output: Sendable> {
         var outputs: [Output?]
         private var next = 0

@@ -1,7 +1,7 @@
 import StoreFormat
 internal import Synchronization
 
-/// Counts rows as a proof goes along, reports them now and then, and notices that the caller asked to stop.
+/// Counts the rows of a proof, reports them regularly, and checks for cancellation.
 final class ProofProgress: Sendable {
     private static let rowsBetweenReports: Int64 = 0x10000
 
@@ -10,13 +10,13 @@ final class ProofProgress: Sendable {
     private let done = Atomic<Int64>(0)
     private let isStopped = Atomic<Bool>(false)
 
-    /// `total` is the number of rows that will be looked at, as far as it could be known cheaply.
+    /// `total` is the number of rows that will be read, as far as it is known.
     init(_ monitor: WorkMonitor, total: Int64 = 0) {
         self.monitor = monitor
         self.total = total
     }
 
-    /// Counts the rows that one worker looks at.
+    /// Counts the rows that one worker reads.
     struct Counter {
         private let progress: ProofProgress
         private var rest = rowsBetweenReports
@@ -36,7 +36,7 @@ final class ProofProgress: Sendable {
         }
     }
 
-    /// Cancellation may be seen by one thread only, as that of a task is; the flag lets the others know.
+    /// The cancellation of a task is visible to one thread only; the flag passes it to the others.
     private func report() throws(StoreError) {
         let (_, sum) = done.wrappingAdd(Self.rowsBetweenReports, ordering: .relaxed)
         monitor.report(.proving, sum, of: max(total, sum))

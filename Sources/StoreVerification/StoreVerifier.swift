@@ -1,7 +1,7 @@
 package import SafeFiles
 public import StoreFormat
 
-/// Levels of proof that a store is sound, and that it equals another; nothing is changed to get them.
+/// Proves, in levels, that a store is sound and that it equals another; it changes neither store.
 public struct StoreVerifier: Sendable {
     private let reader: StoreReader
     private let monitor: WorkMonitor
@@ -10,7 +10,7 @@ public struct StoreVerifier: Sendable {
         self.init(monitor: .silent)
     }
 
-    /// Creates a verifier that waits for locks no longer than `lockTimeout`, reports progress, and can be stopped.
+    /// Creates a verifier that waits for locks no longer than `lockTimeout`, reports progress, and can be cancelled.
     public init(
         lockTimeout: Duration = .seconds(20),
         allowsNetworkFileSystem: Bool = false,
@@ -37,12 +37,12 @@ public struct StoreVerifier: Sendable {
         )
     }
 
-    /// Proves a store up to a level; the level `content` compares it with another store, or with what a share recorded.
+    /// Proves a store up to a level; the level `content` compares it with another store, or with the digest of a share.
     ///
-    /// The level `merging` is what `probe` shows, which works on a scratch copy of some of the store's objects; against
-    /// another store it also shows that what is written late to that one would arrive by a merge.
+    /// The level `merging` runs `probe` on a scratch copy of some of the store's objects; against another store it also tests
+    /// that a merge would carry late writes to that one.
     ///
-    /// Throws `UnreadableStore` or `StoreError` where there is no store that could be looked at.
+    /// Throws `UnreadableStore` or `StoreError` where there is no readable store.
     public func verify(
         _ location: StoreLocation,
         level: VerificationLevel,
@@ -75,11 +75,10 @@ public struct StoreVerifier: Sendable {
         return try reader.withView(of: other) { try report($0) }
     }
 
-    /// Returns what is found at exactly one level, through a connection that the caller holds.
+    /// Returns the findings of exactly one level, through the caller's connection.
     ///
-    /// `location` names the store as people know it; the connection may lead to a private copy of it. At the level
-    /// `coredata` a plain SQLite store has nothing to find; the level `content` needs two digests, the level `merging` a probe,
-    /// and they find nothing here.
+    /// `location` names the store in messages; the connection may read a private copy of it. A plain SQLite store has no
+    /// findings at the level `coredata`. The levels `content` and `merging` have none here: they need two digests, or a probe.
     package func findings(
         in connection: StoreConnection,
         location: StoreLocation,
@@ -97,7 +96,7 @@ public struct StoreVerifier: Sendable {
         }
     }
 
-    /// Returns what differs between the contents of two stores; empty when they are equal.
+    /// Returns the differences between the contents of two stores; empty when they are equal.
     package func differences(
         of digest: StoreDigest,
         from other: StoreDigest,

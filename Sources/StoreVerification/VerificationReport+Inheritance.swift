@@ -1,7 +1,7 @@
 public import StoreFormat
 
 extension VerificationReport {
-    /// The same report seen against what its source already had: only what got worse still counts.
+    /// The report without the findings that its source had already: only what got worse counts.
     public func inheriting(from baseline: [Finding]) -> VerificationReport {
         let compared = findings.inheriting(from: baseline)
         let failing = Set(compared.filter { $0.severity == .error }.map(\.level))
@@ -15,10 +15,10 @@ extension VerificationReport {
 }
 
 extension [Finding] {
-    /// The findings seen against what the source already had: one that the baseline holds too becomes `inherited`.
+    /// The findings, of which those that the baseline contains too become `inherited`.
     ///
-    /// Damage to pages or files never does: a copy that is damaged as its source was is not a good copy. Paths take no
-    /// part, since a copy lies elsewhere.
+    /// Damage to pages or files is never inherited: a damaged copy of a damaged source is not a good copy. Paths are not
+    /// compared, since they differ for a copy.
     package func inheriting(from baseline: [Finding]) -> [Finding] {
         var known: [InheritanceKey: Int] = [:]
         for finding in baseline { known[InheritanceKey(finding), default: 0] += 1 }
@@ -31,7 +31,7 @@ extension [Finding] {
     }
 }
 
-/// What of a finding has to be equal for it to be the same in a copy.
+/// The parts of a finding that identify it in a copy.
 private struct InheritanceKey: Hashable {
     private let code: Finding.Code
     private let level: VerificationLevel

@@ -1,8 +1,8 @@
 public import StoreFormat
 
-/// What a proof looked at and what it found.
+/// The levels of a proof and their findings.
 public struct VerificationReport: Sendable, Codable {
-    /// How one level ended.
+    /// The result of one level.
     public struct LevelResult: Sendable, Codable {
         /// The ways a level can end.
         public enum Status: String, Sendable, Codable {
@@ -29,7 +29,7 @@ public struct VerificationReport: Sendable, Codable {
     public let findings: [Finding]
     /// The content digest, when it was taken.
     public let digest: StoreDigest?
-    /// What the level `merging` tried.
+    /// The report of the level `merging`.
     public let probe: MergeProbeReport?
 
     public init(
@@ -44,7 +44,7 @@ public struct VerificationReport: Sendable, Codable {
         self.probe = probe
     }
 
-    /// The levels that were carried out and passed, as a summary names them.
+    /// The levels that passed, in their order.
     public var provedLevels: [VerificationLevel] { levels.filter { $0.status == .passed }.map(\.level) }
 
     /// True when no level failed.

@@ -6,7 +6,7 @@ struct VerificationRun {
     private let view: StoreView
     private let location: StoreLocation
     private let reference: ContentReference
-    /// The store at the old place, whose late writes are tried too.
+    /// The old store, whose late writes are tested too.
     private let old: StoreConnection?
     private let probe: MergeProbe
     private let monitor: WorkMonitor
@@ -29,8 +29,8 @@ struct VerificationRun {
         self.monitor = monitor
     }
 
-    /// Why levels of Core Data's stores say nothing about others.
-    static let plainStore = "this is a plain SQLite store, not one of Core Data's"
+    /// Why the levels for Core Data stores do not apply to others.
+    static let plainStore = "this is a plain SQLite store, not a Core Data store"
 
     func report(upTo level: VerificationLevel) throws -> VerificationReport {
         var levels: [VerificationReport.LevelResult] = []
@@ -85,7 +85,7 @@ struct VerificationRun {
         case .store(let other): return try verifier.differences(of: digest, from: other, in: view.connection)
         case .recorded(let value):
             guard digest.value != value else { return [] }
-            let message = "the content is not what was shared, and nobody wrote to the store in SQLite's way"
+            let message = "the content differs from what was shared, without a write through SQLite"
             return [Finding(.contentDiffers, .error, level: .content, message, path: location.path)]
         }
     }

@@ -2,13 +2,13 @@ import CSQLite
 package import SafeFiles
 package import StoreFormat
 
-/// Makes the main file of a new store and opens it; the only place where a store's file comes into being.
+/// Creates the main file of a new store and opens it; no other code creates a store's file.
 package enum NewStoreFile {
-    /// How the database is laid out.
+    /// The layout of the database file.
     package struct Layout: Sendable {
         package var journalMode: StoreHeader.JournalMode
         package var pageSize: Int
-        /// True to free pages step by step, as Core Data asks for.
+        /// True to free pages incrementally, as Core Data does.
         package var vacuumsIncrementally: Bool
 
         package init(journalMode: StoreHeader.JournalMode, pageSize: Int = 4096, vacuumsIncrementally: Bool = true) {
@@ -18,21 +18,21 @@ package enum NewStoreFile {
         }
     }
 
-    /// Throws where a log or a journal waits for a store that is not there: SQLite would take it for the new store's own.
+    /// Throws if a WAL or a journal exists without its store: SQLite would apply it to the new store.
     package static func requireNoSidecars(of location: StoreLocation, in directory: Directory) throws {
         for name in [location.writeAheadLogName, location.journalName]
         where try directory.status(of: name) != nil {
             throw StoreError(
                 .incompatible,
                 path: location.path,
-                "\(name) lies where the store is to be made, and SQLite would take it for the store's own"
+                "\(name) exists without its store, and SQLite would apply it to the new store"
             )
         }
     }
 
-    /// Creates the file exclusively and opens it; throws when anything of that name is there.
+    /// Creates the file exclusively and opens it; throws if the name exists.
     ///
-    /// Nothing is ever checkpointed unless the caller asks for it, so what is committed stays in the `-wal`.
+    /// The caller alone starts checkpoints, so committed data stays in the `-wal`.
     package static func create(
         _ location: StoreLocation,
         in directory: Directory,
@@ -50,7 +50,7 @@ package enum NewStoreFile {
         try directory.createFile(location.name, mode: mode).close()
         let connection = try StoreConnection(location, access: .privateCopy)
         connection.withHandle { handle in
-            // The file is empty and ours, so nothing hostile can be in it: triggers and views may be made and fire.
+            // The file is empty and was created here, so it contains no hostile triggers or views.
             for option in [SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW] {
                 csqlite_configure(handle, option, 1)
             }
@@ -67,14 +67,14 @@ package enum NewStoreFile {
         return connection
     }
 
-    /// Moves everything from the `-wal` into the main file and empties it.
+    /// Checkpoints the `-wal` into the main file and truncates it.
     package static func checkpoint(_ connection: StoreConnection) throws {
         guard try connection.value("PRAGMA wal_checkpoint(TRUNCATE)") == .integer(0) else {
             throw StoreError(.busy, path: connection.location.path, "the write-ahead log could not be emptied")
         }
     }
 
-    /// Closes a store whose `-wal` is empty so that no sidecar stays behind.
+    /// Closes a store whose `-wal` is empty, so that no sidecar remains.
     package static func closeClean(_ connection: StoreConnection) throws {
         connection.withHandle { handle in
             _ = csqlite_configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)

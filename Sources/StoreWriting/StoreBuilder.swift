@@ -1,21 +1,22 @@
 package import SafeFiles
 package import StoreFormat
 
-/// Makes a new Core Data store from a model: header, tables, indexes, entity numbers, metadata and model cache.
+/// Creates a new Core Data store from a model: header, tables, indexes, entity numbers, metadata and model cache.
 ///
-/// The shape is that of COREDATA §1.1–1.8, compared with genuine stores in the tests. What Core Data alone could make,
-/// the version hashes, are stand-ins and marked as such (``SyntheticVersionHash``), unless the caller has the genuine ones.
+/// The schema is that of COREDATA §1.1–1.8, compared with genuine stores in the tests. Only Core Data can compute the
+/// version hashes. Without the genuine ones from the caller, they are stand-ins and marked as such
+/// (``SyntheticVersionHash``).
 package struct StoreBuilder: Sendable {
-    /// The choices that a persistent store description would make.
+    /// The settings of a persistent store description.
     package struct Options: Sendable {
         package var journalMode = StoreHeader.JournalMode.wal
         package var pageSize = 4096
         package var tracksHistory = false
-        /// The genuine version hash of each entity, as a compiled model's folder tells them (``ModelFile``).
+        /// The genuine version hash of each entity, as read from a compiled model's folder (``ModelFile``).
         ///
-        /// With them an app that has this model takes the store for its own.
+        /// With them an app that has this model accepts the store.
         package var versionHashes: [String: [UInt8]] = [:]
-        /// Metadata that an application set; these keys win over the ones that the builder writes.
+        /// Metadata of an application; these keys override the ones that the builder writes.
         package var metadata: [String: PropertyListValue] = [:]
 
         package init() {}
@@ -26,7 +27,7 @@ package struct StoreBuilder: Sendable {
     package let metadata: StoreMetadata
     private let modelCache: [UInt8]
 
-    /// Throws when no store can be made for the model; nothing is written yet.
+    /// Throws if the model does not permit a store; nothing is written yet.
     package init(_ model: ManagedObjectModel, uuid: String, options: Options = Options()) throws(StoreError) {
         shape = try StoreShape(model)
         modelCache = try ModelCacheWriter.bytes(of: model)
@@ -39,7 +40,7 @@ package struct StoreBuilder: Sendable {
         self.options = options
     }
 
-    /// Writes everything but rows into an empty database, in one transaction.
+    /// Writes the schema and metadata, but no rows, into an empty database, in one transaction.
     package func writeSchema(to connection: StoreConnection) throws(StoreError) {
         try connection.execute("BEGIN IMMEDIATE")
         do throws(StoreError) {
@@ -61,9 +62,9 @@ package struct StoreBuilder: Sendable {
         }
     }
 
-    /// Makes the store's file and everything in it but rows; throws when anything of that name is there.
+    /// Creates the store's file with everything except rows; throws if the name exists.
     ///
-    /// The connection returned is the only one; a store that others are to use is opened anew once it is closed.
+    /// The returned connection is the only one; to share the store, close it and open it again.
     package func build(at location: StoreLocation, in directory: Directory, mode: UInt32 = 0o644) throws
         -> StoreConnection
     {
@@ -78,7 +79,7 @@ package struct StoreBuilder: Sendable {
         return connection
     }
 
-    /// Where the store keeps what the model describes, once its schema is written.
+    /// The store's layout, once its schema is written.
     package func layout(of connection: StoreConnection) throws -> StoreLayout {
         guard let layout = try StoreLayout(reading: connection, model: shape.model) else {
             throw StoreError(.failed, path: connection.location.path, "the store has no entity numbers")

@@ -1,22 +1,22 @@
 internal import CConfinement
 
-/// By what means this kernel can keep a program from things.
+/// The means by which this kernel can confine a program.
 ///
-/// Landlock keeps it from files since version 1, from cutting files that it may read since 3, from TCP since 4, from the
-/// controls of devices since 5, from abstract sockets and signals since 6. Of these only the first needs Landlock: the
-/// filter of calls takes all the others, and more, from the program altogether.
+/// Landlock denies files since version 1, truncation of readable files since 3, TCP since 4, ioctl on devices since 5,
+/// abstract sockets and signals since 6. Only files need Landlock: the system call filter (seccomp) denies all the
+/// others, and more.
 package struct KernelProtection: Hashable, Sendable {
     /// Less than 1 for none.
     package var landlockVersion: Int32
     package var filtersCalls: Bool
 
-    /// What the kernel has.
+    /// The means of the running kernel.
     package static let current = KernelProtection(
         landlockVersion: cconfinement_landlock_version(),
         filtersCalls: cconfinement_filters_calls() != 0
     )
 
-    /// What nothing here keeps a program from.
+    /// What this kernel cannot deny a program.
     package var gaps: [PluginSandbox.Gap] {
         PluginSandbox.Gap.allCases.filter { gap in
             switch gap {

@@ -1,11 +1,11 @@
 internal import CConfinement
 internal import Synchronization
 
-/// Makes what plugins leave behind this process's children while one is at work, so that it can be waited for.
+/// Makes orphans of plugins children of this process while a plugin runs, so that they can be waited for.
 enum OrphanAdoption {
     private struct State {
         var plugins = 0
-        /// True when this process adopted orphans before, of its own accord.
+        /// True when this process was a subreaper already.
         var wasOn = false
     }
 

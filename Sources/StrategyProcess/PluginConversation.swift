@@ -1,9 +1,9 @@
 internal import ChildProcesses
 internal import StoreStrategies
 
-/// One conversation with a plugin: all questions are there when it starts, and it ends by itself after the last answer.
+/// One conversation with a plugin, which reads all questions from its input and ends by itself after the last answer.
 struct PluginConversation {
-    /// How often whoever may want to stop is asked.
+    /// How often `isCancelled` is polled.
     private static let askingInterval = Duration.milliseconds(50)
 
     private let plugin: PluginFile
@@ -11,7 +11,7 @@ struct PluginConversation {
     private let deadline: ContinuousClock.Instant
     private let isCancelled: (@Sendable () -> Bool)?
 
-    /// Starts the plugin, reads one answer for each question, and ends it; nothing of it is left when this returns.
+    /// Starts the plugin, reads one answer for each question, and ends it with all its processes before this returns.
     ///
     /// Throws `StrategyError` with the code `cancelled` soon after `isCancelled` says so.
     static func answers(
@@ -48,17 +48,17 @@ struct PluginConversation {
         var total = 0
         var errors: [UInt8] = []
         while process.output.reading != -1 {
-            // What it says beside the wire is heard first: it may be why the wire ends.
+            // Standard error is read first: it may explain why standard output ends.
             let isError = try wait(for: process, answers.count < count ? errors : nil)
             let stream = isError ? process.errors : process.output
-            guard let bytes = stream.read() else { throw failure("it cannot be listened to") }
+            guard let bytes = stream.read() else { throw failure("its output cannot be read") }
             total += bytes.count
             if bytes.isEmpty { stream.closeReading() }
             if isError {
                 errors += bytes.prefix(max(0, 4 * PluginWords.most - errors.count))
             } else {
                 for byte in bytes {
-                    guard answers.count < count else { throw failure("it says more than it was asked") }
+                    guard answers.count < count else { throw failure("it sent more answers than it got questions") }
                     if byte == 0x0A {
                         answers.append(try answer(line))
                         line = []
@@ -68,7 +68,7 @@ struct PluginConversation {
                 }
             }
             guard total <= limits.outputBytes else {
-                throw failure("it says more than \(limits.outputBytes) bytes")
+                throw failure("it sent more than \(limits.outputBytes) bytes")
             }
         }
         guard answers.count == count else {
@@ -92,15 +92,15 @@ struct PluginConversation {
         return ": " + PluginWords.repeated(context.debugDescription)
     }
 
-    /// Throws when the time is over, or somebody wants to stop; `errors` is nil once every answer is there.
+    /// Throws after the deadline and when the caller cancels; `errors` is nil once every answer was read.
     private func requireTime(_ errors: [UInt8]?) throws(StrategyError) {
         if isCancelled?() == true { throw StrategyError(.cancelled, "stopped on request") }
         guard deadline <= .now else { return }
-        guard let errors else { throw failure("it did not end with its input within \(limits.deadline)") }
+        guard let errors else { throw failure("it did not exit after the end of its input within \(limits.deadline)") }
         throw failure("it did not answer within \(limits.deadline)" + Self.told(errors, []))
     }
 
-    /// Waits until there is something to read; true when it is beside the wire.
+    /// Waits until a stream can be read; true when that is standard error.
     private func wait(for process: PluginProcess, _ errors: [UInt8]?) throws(StrategyError) -> Bool {
         let streams = [process.errors.reading, process.output.reading]
         while true {
@@ -110,11 +110,11 @@ struct PluginConversation {
         }
     }
 
-    /// What it said beside the wire, or where its message breaks off.
+    /// What the plugin wrote to standard error, or that its last message is incomplete.
     private static func told(_ errors: [UInt8], _ line: [UInt8]) -> String {
         if !line.isEmpty { return ", in the middle of a message" }
         let text = PluginWords.repeated(String(decoding: errors, as: UTF8.self))
-        return text.isEmpty ? "" : ", and said: \(text)"
+        return text.isEmpty ? "" : ", and wrote: \(text)"
     }
 
     private func failure(_ reason: String) -> StrategyError {

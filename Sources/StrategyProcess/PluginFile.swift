@@ -1,24 +1,24 @@
 internal import Glibc
 internal import StoreStrategies
 
-/// The program of a plugin, found and looked at.
+/// The program of a plugin, found and checked.
 ///
-/// It is a regular file that nobody can exchange or change who is not asked to: it and the folders that lead to it belong
-/// to the user who asks, or to root, and nobody else can write there.
+/// It is a regular file that no other user can change or replace: the file and all its parent folders belong to the
+/// calling user or to root, and only their owner can write there.
 public struct PluginFile: Hashable, Sendable {
-    /// The name of the strategy, as its file name tells it.
+    /// The name of the strategy, from the file name.
     public let name: String
     /// The absolute path, with no symbolic link in it.
     public let path: String
-    /// The folder beside it that it may read, too; nil when there is none.
+    /// The folder beside the program that the plugin may read, too; nil when there is none.
     public let dataFolder: String?
 
     static let prefix = "store-migrate-strategy-"
     private static let dataSuffix = ".d"
 
-    /// Looks at the program of a name in a folder; nil when nothing is there.
+    /// Checks the program of a name in a folder; nil when there is none.
     ///
-    /// Throws `StrategyError` for what nobody should run.
+    /// Throws `StrategyError` for a program that is not safe to run.
     init?(name: String, in folder: String) throws(StrategyError) {
         guard let resolved = realpath(folder, nil) else { return nil }
         defer { free(resolved) }
@@ -31,34 +31,38 @@ public struct PluginFile: Hashable, Sendable {
         try requireTrust()
     }
 
-    /// Throws when it, or what leads to it, could be somebody else's by now.
+    /// Throws when another user can change the program or a parent folder.
     func requireTrust() throws(StrategyError) {
         let file = try status(of: path)
-        guard file.st_mode & S_IFMT == S_IFREG else { throw refusal("it is no regular file") }
+        guard file.st_mode & S_IFMT == S_IFREG else { throw refusal("it is not a regular file") }
         guard file.st_mode & 0o111 != 0 else { throw refusal("it is not executable") }
-        guard file.st_mode & (S_ISUID | S_ISGID) == 0 else { throw refusal("it would run as somebody else (setuid)") }
+        guard file.st_mode & (S_ISUID | S_ISGID) == 0 else {
+            throw refusal("it would run as another user or group (setuid)")
+        }
         try requireOwn(file, path)
         if let dataFolder {
             let folder = try status(of: dataFolder)
-            guard folder.st_mode & S_IFMT == S_IFDIR else { throw refusal("its data folder is no folder", dataFolder) }
+            guard folder.st_mode & S_IFMT == S_IFDIR else {
+                throw refusal("its data folder is not a folder", dataFolder)
+            }
             try requireOwn(folder, dataFolder)
         }
         var folder = path
         while folder.count > 1, let end = folder.lastIndex(of: "/") {
             folder = end == folder.startIndex ? "/" : String(folder[..<end])
             let status = try status(of: folder)
-            // In a sticky folder only the owner of a file can exchange it.
+            // In a sticky folder only the owner of a file can replace it.
             try requireOwn(status, folder, sharedWith: status.st_mode & S_ISVTX != 0 ? 0o022 : 0)
         }
     }
 
     private func status(of path: String) throws(StrategyError) -> stat {
         var status = stat()
-        guard lstat(path, &status) == 0 else { throw refusal("it cannot be looked at", path) }
+        guard lstat(path, &status) == 0 else { throw refusal("its status cannot be read", path) }
         return status
     }
 
-    /// Throws where others than its owner may write, but for those of `bits`; and where its owner is a stranger.
+    /// Throws where group or others may write, except by the mode bits `bits`, and where the owner is another user than root.
     private func requireOwn(_ status: stat, _ path: String, sharedWith bits: mode_t = 0) throws(StrategyError) {
         let isFolder = status.st_mode & S_IFMT == S_IFDIR
         guard status.st_uid == 0 || status.st_uid == geteuid() else {
@@ -70,7 +74,7 @@ public struct PluginFile: Hashable, Sendable {
         }
     }
 
-    /// Throws when a store lies where the plugin may read.
+    /// Throws when the store is in a folder that the plugin may read.
     func requireNoStore(at store: String) throws(StrategyError) {
         let folder = store.lastIndex(of: "/").map { String(store[..<$0]) } ?? ""
         let resolved = realpath(folder.isEmpty ? "/" : folder, nil)

@@ -4,14 +4,14 @@ public import StoreStrategies
 public struct PluginLocator: Sendable {
     private let folders: [String]
 
-    /// `folders` are looked at in their order.
+    /// Creates a locator that searches `folders` in their order.
     public init(folders: [String]) { self.folders = folders }
 
     /// The program `store-migrate-strategy-<name>` in the first folder that has one; nil when none has.
     ///
-    /// Throws `StrategyError` for a program that nobody should run.
+    /// Throws `StrategyError` for a program that is not safe to run.
     public func plugin(named name: String) throws(StrategyError) -> PluginFile? {
-        // A name with a slash in it would lead elsewhere.
+        // A name with a slash would refer to another folder.
         guard StrategyName.isValid(name) else { return nil }
         for folder in folders {
             if let plugin = try PluginFile(name: name, in: folder) { return plugin }

@@ -2,19 +2,19 @@ internal import ChildProcesses
 internal import Glibc
 internal import StoreStrategies
 
-/// A plugin at work, with the ends of its streams that are ours.
+/// A running plugin, with our ends of its streams.
 final class PluginProcess {
     private static let nobody: uid_t = 65_534
     private static let mostAttempts = 100
 
-    /// What it says on the wire.
+    /// Its standard output, the wire.
     let output: Pipe
-    /// What it says beside it.
+    /// Its standard error.
     let errors: Pipe
     private let child: ChildProcess
     private var isEnded = false
 
-    /// Starts it in its sandbox, with `input` as everything that it will ever read.
+    /// Starts it in its sandbox, with `input` as its whole standard input.
     init(_ plugin: PluginFile, reading input: [UInt8], in sandbox: PluginSandbox) throws {
         (output, errors) = (try Pipe(), try Pipe())
         let ruleset = try sandbox.ruleset(for: plugin)
@@ -30,10 +30,10 @@ final class PluginProcess {
         errors.closeWriting()
     }
 
-    /// Starts it, again where others of its user became more since they were counted.
+    /// Starts it, and retries when the number of its user's processes grew since they were counted.
     ///
-    /// The kernel counts the processes of a user, not of a plugin: one that forks without end could keep others from
-    /// starting. It is soon at its own limit, and then counts as what is there already.
+    /// The kernel's limit counts the processes of a user, not of a plugin, so a fork bomb could keep other plugins from
+    /// starting. It soon reaches its own limit, and its processes are then part of the count.
     private static func startAmongOthers(
         _ plugin: PluginFile,
         _ input: [UInt8],
@@ -60,7 +60,7 @@ final class PluginProcess {
 
     private static func program(_ plugin: PluginFile, _ ruleset: Int32, _ sandbox: PluginSandbox) -> Program {
         let limits = sandbox.limits
-        // The superuser has no limits, and could undo others.
+        // Resource limits do not bind root, who could also lift them.
         let user = geteuid() == 0 ? nobody : geteuid()
         var program = Program([plugin.path], environment: PluginSandbox.environment, folder: "/")
         program.endsWithThread = true
@@ -78,9 +78,9 @@ final class PluginProcess {
         return program
     }
 
-    /// Ends it and everything that it started, and returns when all of them are gone.
+    /// Ends it and everything that it started, and returns when all of these processes have exited.
     ///
-    /// What a disk keeps from ending, ends as soon as the disk lets it, and is not waited for any longer.
+    /// A process that is blocked in disk I/O exits when that returns, and is not waited for any longer.
     func end() {
         guard !isEnded else { return }
         isEnded = true

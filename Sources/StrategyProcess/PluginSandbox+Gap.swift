@@ -1,25 +1,25 @@
 extension PluginSandbox {
-    /// Something that a plugin is to be kept from, and that a kernel may be unable to keep it from.
+    /// Something that the sandbox denies a plugin, and that some kernels cannot deny.
     public enum Gap: String, Sendable, Codable, CaseIterable {
-        /// Every file but its own and the system's: Landlock 1.
+        /// Every file except its own and the system's: Landlock 1.
         case files
-        /// The length of files that it may read: Landlock 3, or the filter of calls.
+        /// The length of files that it may read: Landlock 3, or the system call filter.
         case truncation
-        /// Every socket of whatever kind: the filter of calls. Landlock 4 has TCP alone.
+        /// Sockets of every kind: the system call filter. Landlock 4 has TCP alone.
         case network
-        /// The controls of devices: Landlock 5, or the filter of calls.
+        /// The controls of devices: Landlock 5, or the system call filter.
         case devices
-        /// Signals to processes that it did not start: Landlock 6, or the filter of calls.
+        /// Signals to processes that it did not start: Landlock 6, or the system call filter.
         case signals
-        /// The modes, owners and times of files: the filter of calls.
+        /// The modes, owners and times of files: the system call filter.
         case attributes
-        /// The group in which it is ended: the filter of calls.
+        /// Leaving the process group in which it is ended: the system call filter.
         case processGroup
     }
 }
 
 extension PluginSandbox.Gap: CustomStringConvertible {
-    /// What it is about, as it can stand after "cannot keep it from".
+    /// A fragment that can follow "cannot keep it from".
     public var description: String {
         switch self {
         case .files: "files (Landlock)"
@@ -34,6 +34,6 @@ extension PluginSandbox.Gap: CustomStringConvertible {
 }
 
 extension [PluginSandbox.Gap] {
-    /// All of them in one fragment.
+    /// All gaps in one fragment.
     var text: String { map(\.description).joined(separator: ", ") }
 }

@@ -3,39 +3,39 @@ internal import Glibc
 internal import StoreStrategies
 internal import SystemPackage
 
-/// What a plugin may do: read itself, its data folder and the system's libraries, compute, and answer.
+/// The sandbox of a plugin, which may read itself, its data folder and the system's libraries, compute, and answer.
 ///
-/// It has no network, writes no file, inherits no descriptor and next to no environment, and is ended with everything it
-/// started. What it may not do fails inside it; that is its own affair, unless no answer comes.
+/// The plugin has no network, writes no file, inherits no descriptor and almost no environment, and is ended with all
+/// processes that it started. A denied call fails in the plugin; the host notices only a missing answer.
 public struct PluginSandbox: Sendable {
-    /// What to do on a kernel that cannot keep a program from all that it is to be kept from.
+    /// What to do on a kernel that cannot enforce the whole sandbox.
     public enum Policy: String, Sendable, Codable, CaseIterable {
         /// Refuse every plugin.
         case required
-        /// Go on with what there is; ``ProcessStrategy/gaps`` says what is missing.
+        /// Continue with what the kernel can enforce; ``ProcessStrategy/gaps`` lists what is missing.
         case bestEffort = "best-effort"
     }
 
     /// How much a plugin may use.
     public struct Limits: Hashable, Sendable {
-        /// The time for all that one ``ProcessStrategy`` asks it, from each start to the end that follows.
+        /// The time for all conversations of one ``ProcessStrategy`` together, from each start to its end.
         public var deadline: Duration = .seconds(30)
         public var cpuSeconds: UInt64 = 20
-        /// Of address space, for each of its processes.
+        /// The address space of each of its processes.
         public var memoryBytes: UInt64 = 1 << 30
-        /// Of processes and threads, beyond those that its user has already.
+        /// The processes and threads, in addition to those that its user has already.
         public var processes: UInt64 = 32
         public var descriptors: UInt64 = 64
-        /// Of everything it says.
+        /// The bytes of all its output.
         public var outputBytes = 1 << 20
 
         public init() {}
     }
 
-    /// True on a kernel that can keep plugins from everything that they are to be kept from.
+    /// True on a kernel that can enforce the whole sandbox.
     public static var isKernelAble: Bool { KernelProtection.current.gaps.isEmpty }
 
-    /// A sandbox that is refused where the kernel cannot make it.
+    /// A sandbox that refuses plugins where the kernel cannot enforce all of it.
     public static let required = PluginSandbox()
 
     public var policy: Policy
@@ -47,17 +47,17 @@ public struct PluginSandbox: Sendable {
         self.limits = limits
     }
 
-    /// What nothing keeps a plugin from here.
+    /// What this kernel cannot deny a plugin.
     public var gaps: [Gap] { kernel.gaps }
 
     /// The whole of the environment.
     static let environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
 
-    /// What every program needs to start: libraries, interpreters, and the list of them.
+    /// What every program needs to start: libraries, interpreters, and the linker's cache.
     private static let systemPlaces = [
         "/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc/ld.so.cache", "/etc/alternatives", "/dev/zero", "/dev/urandom",
     ]
-    /// What a shell's redirections need; nothing is kept of what is written there.
+    /// Needed by redirections of a shell.
     private static let sink = "/dev/null"
 
     /// Everything that `plugin` may read, with all that lies below it.
@@ -65,17 +65,17 @@ public struct PluginSandbox: Sendable {
         systemPlaces + RuntimeLibraries.folders + [plugin.path] + [plugin.dataFolder].compactMap(\.self)
     }
 
-    /// Throws on a kernel without what the policy asks for.
+    /// Throws on a kernel that cannot enforce what the policy requires.
     func requireKernel(for name: String) throws(StrategyError) {
         guard policy == .required, !gaps.isEmpty else { return }
         throw StrategyError(
             .failed,
-            "the plugin \(name) is not run, for this kernel cannot keep it from \(gaps.text)",
+            "the plugin \(name) is not run: this kernel cannot keep it from \(gaps.text)",
             recoverySuggestion: "Leave it out, or pass --plugin-sandbox best-effort if you trust it."
         )
     }
 
-    /// Makes the rule set for a plugin; -1 where there is none to make.
+    /// Makes the Landlock rule set for a plugin; -1 on a kernel without Landlock.
     ///
     /// The caller closes it.
     func ruleset(for plugin: PluginFile) throws(Errno) -> Int32 {
@@ -98,7 +98,7 @@ public struct PluginSandbox: Sendable {
         in ruleset: Int32
     ) throws(Errno) {
         let descriptor = cconfinement_open_path(path)
-        // What a system does not have need not be allowed.
+        // A path that does not exist on this system needs no rule.
         guard descriptor != -1 else { return }
         defer { close(descriptor) }
         var status = stat()

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What is left of the time that a plugin has for all its questions together.
+/// The time that remains to a plugin for all its questions together.
 final class PluginTime: Sendable {
     private let rest: Mutex<Duration>
 
@@ -9,7 +9,7 @@ final class PluginTime: Sendable {
     /// When a conversation that starts now must be over.
     var deadline: ContinuousClock.Instant { .now + rest.withLock { $0 } }
 
-    /// Takes away what a conversation needed that had so long.
+    /// Subtracts the duration of a conversation.
     func spend(since start: ContinuousClock.Instant) {
         let spent = start.duration(to: .now)
         rest.withLock { $0 -= spent }

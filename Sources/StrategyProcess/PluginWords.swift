@@ -1,9 +1,9 @@
-/// What a plugin says, fit to be repeated to a person.
+/// Text from a plugin, made safe to print.
 enum PluginWords {
-    /// More of what a plugin says is not repeated.
+    /// The number of characters after which text is cut.
     static let most = 300
 
-    /// The words on one line, cut, and with everything escaped that is not seen as it is.
+    /// The text on one line, cut, with control and invisible characters escaped.
     static func repeated(_ text: String) -> String {
         var result = ""
         var count = 0

@@ -1,10 +1,10 @@
 internal import FoundationEssentials
 public import StoreStrategies
 
-/// A strategy in another process; to everybody else it is a strategy like any other.
+/// A strategy in another process.
 ///
-/// Every question is a conversation of its own with a process of its own, which is ended, with everything that it
-/// started, before the answer is handed on: nothing is kept from one question to the next, and nothing is left behind.
+/// Every question starts a new process, which is ended with everything that it started before the answer is returned.
+/// No state and no process survives a question.
 public struct ProcessStrategy: StoreStrategy {
     public let name: String
     public let documentation: StrategyDocumentation
@@ -13,14 +13,14 @@ public struct ProcessStrategy: StoreStrategy {
     private let time: PluginTime
     private let isCancelled: (@Sendable () -> Bool)?
 
-    /// What nothing keeps the plugin from on this kernel; empty unless the sandbox was told to do its best.
+    /// What this kernel cannot deny the plugin; empty unless the policy is `bestEffort`.
     public var gaps: [PluginSandbox.Gap] { sandbox.gaps }
 
-    /// Asks the plugin who it is.
+    /// Asks the plugin for its capability.
     ///
     /// Throws `StrategyError` for a plugin that cannot be run, speaks another version, or does not say what it may set.
-    /// The sandbox's deadline is for all that is ever asked of this strategy. `isCancelled` is asked while the plugin is
-    /// waited for; once it is true, the plugin is ended and an error with the code `cancelled` thrown.
+    /// The sandbox's deadline is for all questions to this strategy together. `isCancelled` is polled while the plugin runs;
+    /// once it is true, the plugin is ended and an error with the code `cancelled` thrown.
     public init(
         _ plugin: PluginFile,
         sandbox: PluginSandbox = .required,
@@ -70,7 +70,7 @@ public struct ProcessStrategy: StoreStrategy {
             isCancelled: isCancelled
         )
         guard try Self.documentation(in: answers, of: plugin) == documentation, let answer = answers.last else {
-            throw StrategyError(.failed, "the plugin \(name) says something else of itself than before")
+            throw StrategyError(.failed, "the plugin \(name) changed its description of itself")
         }
         if case .failure(let message, let suggestion) = answer {
             throw StrategyError(
@@ -83,21 +83,21 @@ public struct ProcessStrategy: StoreStrategy {
     }
 
     private var unexpectedAnswer: StrategyError {
-        StrategyError(.failed, "the plugin \(name) answers another question than it was asked")
+        StrategyError(.failed, "the plugin \(name) sent an answer of the wrong kind")
     }
 
-    /// What the plugin says of itself, once it is known that it speaks this version and bears its file's name.
+    /// The plugin's documentation, after its version and its name were checked.
     private static func documentation(
         in answers: [StrategyMessage.Answer],
         of plugin: PluginFile
     ) throws(StrategyError) -> StrategyDocumentation {
         guard case .capability(let version, let name, let documentation)? = answers.first else {
-            throw StrategyError(.failed, "the plugin \(plugin.name) does not say what it is")
+            throw StrategyError(.failed, "the plugin \(plugin.name) did not answer with its capability")
         }
         guard version == StrategyMessage.protocolVersion else {
             throw StrategyError(
                 .failed,
-                "the plugin \(plugin.name) speaks version \(version) of the wire, and this is version "
+                "the plugin \(plugin.name) speaks version \(version) of the wire, this program version "
                     + "\(StrategyMessage.protocolVersion)"
             )
         }

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The libraries that this process itself runs with: a plugin that was built like it needs the same.
+/// The libraries that this process has loaded: a plugin from the same toolchain needs the same.
 enum RuntimeLibraries {
-    /// The folders of those that come with Swift, each once; none in a program that holds them itself.
+    /// The folders of Swift's libraries, each once; empty in a statically linked program.
     static let folders: [String] = {
         var folders: Set<String> = []
         for line in maps().split(separator: "\n") {
@@ -14,7 +14,7 @@ enum RuntimeLibraries {
         return folders.sorted()
     }()
 
-    /// What the kernel says of this process's memory; its file has no size, and is read to its end.
+    /// This process's memory map; the kernel's file reports no size, so it is read to its end.
     private static func maps() -> String {
         let file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)
         guard file != -1 else { return "" }

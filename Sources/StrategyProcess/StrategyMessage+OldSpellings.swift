@@ -1,9 +1,9 @@
 internal import StoreStrategies
 
 extension StrategyMessage {
-    /// An answer in the spelling of now or of before; the one place that knows how things were called.
+    /// An answer in the current or an earlier spelling; no other code knows the earlier names.
     ///
-    /// Before version 1 was settled, `description` stood for `changes` and `error` for `failure`.
+    /// Before version 1 was final, `changes` was `description` and `failure` was `error`.
     struct OldSpellings: Decodable {
         private enum FormerKeys: String, CodingKey {
             case description

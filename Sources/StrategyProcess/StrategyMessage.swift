@@ -1,17 +1,16 @@
 public import StoreStrategies
 
-/// The wire between a host and a strategy in another process: one JSON object a line, and nothing else.
+/// The protocol between a host and a strategy in another process: one JSON object per line.
 ///
-/// The host asks, the strategy answers each question with one line, and the end of input means that there are no more.
-/// The first question is for the capability. A member that a later version adds is optional, and an unknown one is
-/// ignored where nothing is set by it.
+/// The strategy answers each question with one line; the end of input is the end of the questions. The first question is
+/// for the capability. A member that a later version adds is optional. An unknown member is ignored where it sets nothing.
 public enum StrategyMessage {
     /// The version of the wire that this package speaks.
     public static let protocolVersion = 1
 
     /// What the host asks.
     public enum Question: Hashable, Sendable, Codable {
-        /// Who are you, and do you speak this version?
+        /// What is your name, and do you speak this version?
         case getCapability(protocolVersion: Int)
         /// Do you apply?
         case evaluate(request: StrategyRequest)

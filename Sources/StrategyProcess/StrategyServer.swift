@@ -1,11 +1,11 @@
 internal import Glibc
 public import StoreStrategies
 
-/// Serves a strategy to a host in another process: the whole of a plugin's `main.swift` is one call.
+/// Serves a strategy to a host in another process; a plugin's `main.swift` is one call of it.
 public enum StrategyServer {
     /// Answers the questions on standard input until its end.
     ///
-    /// Standard output belongs to the wire from here on; what the strategy prints goes to standard error.
+    /// Standard output carries only the wire from then on; what the strategy prints goes to standard error.
     public static func run(_ strategy: some StoreStrategy) {
         let wire = dup(1)
         guard wire != -1, dup2(2, 1) != -1 else { return }
@@ -15,7 +15,7 @@ public enum StrategyServer {
         }
     }
 
-    /// The answer to one line; what cannot be understood is answered, too.
+    /// The answer to one line; a line that cannot be parsed is answered with a failure.
     package static func answer(to line: [UInt8], from strategy: some StoreStrategy) -> StrategyMessage.Answer {
         do {
             switch try StrategyMessage.Question(line: line) {

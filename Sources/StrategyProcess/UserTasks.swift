@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// The processes and threads of a user, which the kernel's limit counts all together.
+/// Counts the processes and threads of a user as the kernel's limit does.
 enum UserTasks {
     static func count(of user: uid_t) -> UInt64 {
         var count: UInt64 = 0

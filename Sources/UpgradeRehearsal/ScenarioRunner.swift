@@ -3,7 +3,7 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Carries scenarios out, several at once, each in a scratch folder of its own with real processes.
+/// Runs scenarios, several at once, each in its own scratch folder with real processes.
 public struct ScenarioRunner: Sendable {
     private let tool: String?
     private let jobs: Int
@@ -11,19 +11,18 @@ public struct ScenarioRunner: Sendable {
 
     /// Creates a runner.
     ///
-    /// `tool` is the path of `store-migrate`; by default it is looked for: `$STORE_MIGRATE_TOOL`, beside this program, on the
-    /// `PATH`. `jobs` is how many scenarios run at once; by default as many as there are cores.
+    /// `tool` is the path of `store-migrate`, by default `$STORE_MIGRATE_TOOL`, else the program beside this one or on the
+    /// `PATH`. `jobs` is how many scenarios run at once, by default one per core.
     public init(tool: String? = nil, jobs: Int? = nil, keepsFiles: Bool = false) {
         self.tool = tool
         self.jobs = max(1, jobs ?? sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         self.keepsFiles = keepsFiles
     }
 
-    /// Carries scenarios out and returns what came of them, in their order; `onReport` is told of each as soon as it and
-    /// those before it are done.
+    /// Runs scenarios and returns their reports in order; `onReport` gets each as soon as it and those before it are done.
     ///
-    /// `isCancelled` is asked before each, on several threads; those that were not begun by then are left out. Throws ``RehearsalFailure`` when
-    /// there is no tool.
+    /// `isCancelled` is called before each, on several threads; scenarios that had not begun by then are left out. Throws
+    /// ``RehearsalFailure`` when the tool is not found.
     @discardableResult
     public func run(
         _ scenarios: [Scenario],
@@ -35,7 +34,7 @@ public struct ScenarioRunner: Sendable {
         for _ in 0..<min(jobs, scenarios.count) { try PlainThread.start { queue.work() } }
         var reports: [ScenarioReport] = []
         for (index, done) in queue.done.enumerated() {
-            // Every process of a scenario has a deadline, so that this comes to its end.
+            // Every process of a scenario has a deadline, so this wait ends.
             done.wait()
             guard let report = queue.report(index) else { continue }
             reports.append(report)
@@ -44,7 +43,7 @@ public struct ScenarioRunner: Sendable {
         return reports
     }
 
-    /// Scenarios handed out to threads, and what came of them.
+    /// Scenarios for the threads, and their reports.
     private final class Queue: Sendable {
         private struct State {
             var next = 0
@@ -66,7 +65,7 @@ public struct ScenarioRunner: Sendable {
             done = scenarios.map { _ in DispatchSemaphore(value: 0) }
         }
 
-        /// Takes one scenario after the other until none is left.
+        /// Runs one scenario after the other until none is left.
         func work() {
             while let index = take() {
                 if !isCancelled() {
@@ -90,12 +89,12 @@ public struct ScenarioRunner: Sendable {
 }
 
 extension Scenario {
-    /// Carries this scenario out and returns what came of it.
+    /// Runs this scenario and returns its report.
     ///
     /// Throws ``RehearsalFailure`` when the tool is not found; see ``ScenarioRunner``.
     public func rehearse() throws -> ScenarioReport {
         let reports = try ScenarioRunner(jobs: 1).run([self])
-        guard let report = reports.first else { throw RehearsalFailure("the scenario was not carried out") }
+        guard let report = reports.first else { throw RehearsalFailure("the scenario was not run") }
         return report
     }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The root of the command line: it names the verbs and does nothing itself.
+/// The root of the command line, which lists the verbs.
 struct StoreMigrate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store-migrate",

@@ -25,7 +25,7 @@ static const FaultShimInode *inodes;
 static size_t inode_count;
 static dev_t device_shift;
 
-/* Straight to the kernel: the functions of these names may be the ones that ask. */
+/* Calls the next function directly, because the function with this name may be the caller. */
 static int look(int directory, const char *path, int flags, struct stat *status) {
     static int (*next)(int, const char *, struct stat *, int);
     if (next == NULL) next = (__typeof__(next))dlsym(RTLD_NEXT, "fstatat");
@@ -67,7 +67,7 @@ static const FaultShimInode *translation(uint64_t real) {
     return low < inode_count && inodes[low].real == real ? &inodes[low] : NULL;
 }
 
-/* Times are those of before the crash as long as the file was not touched after it. */
+/* Times are those from before the crash as long as the file was not changed after it. */
 static bool is_untouched(const FaultShimInode *inode, int64_t seconds, int64_t nanoseconds) {
     return inode->real_changed[0] == seconds && inode->real_changed[1] == nanoseconds;
 }
@@ -94,7 +94,7 @@ void recorder_translate_statx(struct statx *status) {
     status->stx_ctime.tv_nsec = (uint32_t)inode->changed[1];
 }
 
-/* The shared memory of a log means nothing after a crash. */
+/* The shared memory of a log has no meaning after a crash. */
 static bool is_shared_memory(const char *path) {
     size_t length = strlen(path);
     static const char deleted[] = " (deleted)";
@@ -124,7 +124,7 @@ static void begin(struct note *note) {
     syscall(SYS_flock, log_descriptor, LOCK_EX);
 }
 
-/* Splits a path into the folder's inode and the last name; false if it does not lead below the root. */
+/* Splits a path into the folder's inode and the last name; false if it is not below the root. */
 static bool find_parent(int directory, const char *path, uint64_t *parent, char *name) {
     char whole[PATH_MAX * 2], base[PATH_MAX];
     if (path == NULL) return false;
@@ -139,7 +139,7 @@ static bool find_parent(int directory, const char *path, uint64_t *parent, char 
     if (slash == NULL || slash == whole || strlen(slash + 1) >= 256) return false;
     strcpy(name, slash + 1);
     *slash = '\0';
-    /* A relative name is looked up where its folder is now, whatever the path of the folder says. */
+    /* A relative name is resolved in the open folder, whose path may have changed. */
     struct stat status;
     bool is_component = path[0] != '/' && strchr(path, '/') == NULL && directory != AT_FDCWD;
     int result = is_component ? look(directory, "", AT_EMPTY_PATH, &status) : look(AT_FDCWD, whole, 0, &status);
@@ -173,7 +173,7 @@ static void write_record(struct note *note, const struct iovec *parts, int part_
     }
 }
 
-/* Takes down what the file is like after the change; an empty path stands for the descriptor itself. */
+/* Records the file's metadata after the change; an empty path denotes the descriptor itself. */
 static void describe(struct note *note, int directory, const char *path) {
     struct stat status;
     if (look(directory, path, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, &status) == -1) return;

@@ -11,7 +11,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* One change that is about to be made: what is there before it, kept until it is known whether it was made. */
+/* A change that is about to be made: the former state, kept until the result of the call is known. */
 struct note {
     bool is_active;
     FaultShimRecord record;
@@ -22,28 +22,28 @@ struct note {
 /* Reads the environment; `root` is the folder below which changes are recorded. */
 void recorder_prepare(const char *root);
 
-/* True if a program under test is told other inode numbers than its files have. */
+/* True if a program under test sees other inode numbers than its files have. */
 bool recorder_translates(void);
 void recorder_translate(struct stat *status);
 struct statx;
 void recorder_translate_statx(struct statx *status);
 
-/* Writes the path of what a descriptor leads to; false if it cannot be told. */
+/* Writes the path of a descriptor; false if it is unknown. */
 bool path_of_descriptor(int descriptor, char *path);
 
-/* Each takes the lock that puts the changes of all threads and processes into one order; its end gives it back. */
+/* Each acquires the lock that orders the changes of all threads and processes; its end releases the lock. */
 struct note note_descriptor(FaultShimChange change, int descriptor);
 struct note note_name(FaultShimChange change, int directory, const char *path);
 struct note note_names(FaultShimChange change, int directory, const char *path, int other_directory, const char *other);
 struct note note_opening(int flags, int directory, const char *path);
 
-/* Each writes the record if the change was made. What was changed is looked at by its descriptor or by its name. */
+/* Each writes the record if the change was made. The changed file is inspected by its descriptor or by its name. */
 void note_end_descriptor(struct note *note, bool is_made, int descriptor);
 void note_end_name(struct note *note, bool is_made, int directory, const char *path);
 void note_end_opening(struct note *note, int flags, int descriptor);
-/* An offset of -1 stands for the bytes just before the descriptor's position. */
+/* An offset of -1 denotes the bytes just before the descriptor's position. */
 void note_end_write(struct note *note, int descriptor, const struct iovec *parts, ssize_t count, int64_t offset);
-/* The bytes came from another file, and are read from it again. */
+/* The bytes came from another file, and are read from there again. */
 void note_end_copy(struct note *note, int descriptor, int64_t offset, int source, int64_t from, ssize_t count);
 
 #pragma GCC visibility pop

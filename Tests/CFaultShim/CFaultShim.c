@@ -38,7 +38,7 @@ static bool harms_once;
 static _Thread_local bool has_just_harmed;
 static FaultShimReport *report;
 
-/* What is to happen to one call. */
+/* The fault for one call. */
 struct verdict {
     int error;
     bool shortens;
@@ -47,7 +47,7 @@ struct verdict {
 
 static const struct verdict unharmed;
 
-/* The function of this name that would have been called without this library, kept by whichever thread asks first. */
+/* The function of this name that the program would call without this library, cached by the first caller. */
 #define NEXT(name)                                                                                                     \
     static _Atomic(__typeof__(&name)) kept;                                                                            \
     if (atomic_load_explicit(&kept, memory_order_relaxed) == NULL)                                                     \
@@ -196,7 +196,7 @@ OPENAT(openat64)
 CREAT(creat)
 CREAT(creat64)
 
-/* openat2 has no function of its own; everything else passes. */
+/* openat2 has no function of its own; all other calls pass. */
 long syscall(long number, ...) {
     long a[6];
     va_list arguments;
@@ -273,7 +273,7 @@ ssize_t copy_file_range(int source, off64_t *from, int destination, off64_t *to,
            next(source, from, destination, to, shortened(judged, count), flags));
 }
 
-/* The functions on one descriptor that answer 0 or -1. */
+/* Functions on one descriptor that return 0 or -1. */
 #define ON_DESCRIPTOR(kind, change, name, parameters, ...)                                                             \
     int name parameters {                                                                                              \
         NEXT(name);                                                                                                    \
@@ -295,8 +295,8 @@ int flock(int descriptor, int operation) {
     CALL(int, judge_descriptor(FaultShimKindLock, "flock", descriptor), next(descriptor, operation));
 }
 
-/* What answers a status, translated. Only two of them are harmed: SQLite takes the failure of stat, lstat and access for
-   the absence of a journal, which no caller can mend. */
+/* Functions that return a status, translated. Only two of them are harmed: SQLite treats a failure of stat, lstat and
+ * access as a missing journal, and no caller can correct that. */
 static int translated(int result, struct stat *status) {
     if (result == 0 && recorder_translates()) recorder_translate(status);
     return result;
@@ -334,7 +334,7 @@ int statx(int at, const char *path, int flags, unsigned int mask, struct statx *
     return result;
 }
 
-/* The functions on one name of a directory that answer 0 or -1. */
+/* Functions on one name in a directory that return 0 or -1. */
 #define ON_NAME(kind, change, name, parameters, directory, path, ...)                                                  \
     int name parameters {                                                                                              \
         NEXT(name);                                                                                                    \
@@ -364,7 +364,7 @@ ON_NAME(FaultShimKindTruncate, FaultShimChangeResize, truncate, (const char *pat
 ON_NAME(FaultShimKindTruncate, FaultShimChangeResize, truncate64, (const char *path, off64_t size), AT_FDCWD, path,
         path, size)
 
-/* The functions that give what has one name another. */
+/* Functions that rename a file or add a name. */
 #define ON_NAMES(kind, change, name, parameters, directory, path, to_directory, to, ...)                               \
     int name parameters {                                                                                              \
         NEXT(name);                                                                                                    \
@@ -385,7 +385,7 @@ ON_NAMES(FaultShimKindLink, FaultShimChangeLink, linkat,
          (int at, const char *path, int to_at, const char *to, int flags), at, path, to_at, to, at, path, to_at, to,
          flags)
 
-/* Whatever close answers, the descriptor is free: it fails only after it was done. */
+/* close frees the descriptor even if it fails, so it fails only after the call. */
 int close(int descriptor) {
     NEXT(close);
     struct verdict verdict = judge_descriptor(FaultShimKindClose, "close", descriptor);
@@ -445,7 +445,7 @@ int ioctl(int descriptor, unsigned long request, ...) {
            next(descriptor, request, argument));
 }
 
-/* What programs call instead that were built with _FORTIFY_SOURCE; the size of the buffer was checked by the compiler. */
+/* Functions that programs built with _FORTIFY_SOURCE call instead; the compiler has checked the size of the buffer. */
 #define FORTIFIED(type, name, parameters, ...)                                                                         \
     type __##name##_chk parameters;                                                                                    \
     type __##name##_chk parameters { return name(__VA_ARGS__); }

@@ -10,14 +10,14 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-/* Binds the image to a device that nobody uses, which lets go of it by itself once nobody has it open any more. */
+/* Binds the image to a free device, which unbinds itself once no process has it open. */
 static int attach(int control, int image, uint32_t sector, char name[32]) {
     struct loop_config configuration;
     memset(&configuration, 0, sizeof configuration);
     configuration.fd = (uint32_t)image;
     configuration.block_size = sector;
     configuration.info.lo_flags = LO_FLAGS_AUTOCLEAR;
-    /* Somebody else may take the device between the two calls. */
+    /* Another process may bind the device between the two calls. */
     for (int attempt = 0; attempt < 64; attempt++) {
         int number = ioctl(control, LOOP_CTL_GET_FREE);
         if (number == -1) return -1;

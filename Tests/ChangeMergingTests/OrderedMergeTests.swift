@@ -23,7 +23,7 @@ struct OrderedMergeTests {
         Case(testDescription: "removed here", local: "acd", store: "abcyd", prefersLocal: true, result: "acyd"),
     ]
 
-    @Test("The order keeps what either side did", arguments: cases)
+    @Test("The merged order preserves both sides' moves and additions", arguments: cases)
     func order(_ example: Case) {
         let base = Array("abcd")
         let (local, store) = (Array(example.local), Array(example.store))

@@ -3,7 +3,8 @@ import Testing
 
 @Suite("Merging three states of one object")
 struct ThreeWayMergeTests {
-    /// One cell of the table: a policy, what the two sides did to the property `p` (base 0), and what the store is to hold.
+    /// One cell of the table: a policy, both sides' changes to the property `p` (base 0), and the expected value in the
+    /// store.
     struct Cell: CustomTestStringConvertible, Sendable {
         let policy: MergePolicy
         let column: Column
@@ -22,8 +23,8 @@ struct ThreeWayMergeTests {
 
         var merge: ThreeWayMerge<Int> {
             let base = ["p": 0, "q": 9]
-            // Something of the object always changed here, else it would not be saved; in the store too, else it would
-            // be of the version that is known.
+            // The object always has a change here, else it would not be saved, and one in the store, else its version
+            // would match.
             return switch self {
             case .local: ThreeWayMerge(base: base, local: .changed(["p": 1]), store: .changed(["p": 0, "q": 9]))
             case .store: ThreeWayMerge(base: base, local: .changed(["q": 8]), store: .changed(["p": 2]))
@@ -56,22 +57,22 @@ struct ThreeWayMergeTests {
         }
     }()
 
-    @Test("Each cell of the table is what it says", arguments: table)
+    @Test("Each combination of changes and policy gives the documented result", arguments: table)
     func cell(_ cell: Cell) {
         #expect(cell.column.merge.outcome(by: cell.policy) == cell.outcome)
     }
 
-    @Test("The table is complete")
+    @Test("The table covers every policy and combination of changes")
     func complete() {
         #expect(Self.table.count == MergePolicy.allCases.count * Column.allCases.count)
     }
 
-    @Test("What was deleted on both sides needs nothing done", arguments: MergePolicy.allCases)
+    @Test("An object deleted on both sides needs no action", arguments: MergePolicy.allCases)
     func deletedTwice(_ policy: MergePolicy) {
         #expect(ThreeWayMerge(base: ["p": 0], local: .deleted, store: .deleted).outcome(by: policy) == .keep)
     }
 
-    @Test("Members of a to-many are merged as changes, and additions of what is gone are left out")
+    @Test("Members of a to-many are merged as changes, and added members that no longer exist are omitted")
     func toMany() {
         let change = ToManyChange(added: [5, 6], removed: [1])
         let merge = ThreeWayMerge(
@@ -89,7 +90,7 @@ struct ThreeWayMergeTests {
         #expect(ToManyChange(from: [1, 2], to: [2, 3]) == ToManyChange(added: [3], removed: [1]))
     }
 
-    @Test("A to-one to an object that is gone takes the store's value", arguments: MergePolicy.allCases)
+    @Test("A to-one to a deleted object takes the store's value", arguments: MergePolicy.allCases)
     func danglingToOne(_ policy: MergePolicy) {
         let merge = ThreeWayMerge(
             base: ["p": 0, "one": 4],
@@ -104,12 +105,12 @@ struct ThreeWayMergeTests {
         }
         let gone = ThreeWayMerge(base: ["p": 0], local: .changed(["one": 6]), store: .deleted, absent: [6])
         #expect(gone.outcome(by: .overwrite) == .restore(["p": 0], toMany: [:]))
-        // What the object led to before is taken instead, as long as that is there.
+        // The former partner is taken instead, if it still exists.
         let former = ThreeWayMerge(base: ["one": 4], local: .changed(["one": 6]), store: .deleted, absent: [6])
         #expect(former.outcome(by: .overwrite) == .restore(["one": 4], toMany: [:]))
     }
 
-    @Test("Overwriting does not bring back a base value that cannot be written any more")
+    @Test("Overwriting does not restore a base value that cannot be written any more")
     func danglingBase() {
         let merge = ThreeWayMerge(
             base: ["p": 0, "one": 4],
@@ -121,7 +122,7 @@ struct ThreeWayMergeTests {
     }
 
     @Test(
-        "An object that others deleted does not come back for having lost members here",
+        "An object deleted in the store is not restored because it lost members here",
         arguments: MergePolicy.allCases
     )
     func onlyLostMembers(_ policy: MergePolicy) {
@@ -133,7 +134,7 @@ struct ThreeWayMergeTests {
         #expect(merge.outcome(by: policy) == (policy == .error ? .fail : .keep))
     }
 
-    @Test("A conflict names the properties that both sides changed, and leads to its merge")
+    @Test("A conflict lists the properties that both sides changed, and provides its merge")
     func conflict() {
         let conflict = MergeConflict(
             object: "o",

@@ -17,7 +17,7 @@ struct UniquenessMergeTests {
     )
 
     @Test(
-        "A new object is refused, discarded or taken into the one that is there",
+        "A new object with taken unique values fails, is discarded or merged into the existing one",
         arguments: zip(
             MergePolicy.allCases,
             [.fail, .discard, .give(["id": 1, "name": 5]), .give(["id": 1, "name": 5, "colour": 0]), .discard]
@@ -29,7 +29,7 @@ struct UniquenessMergeTests {
     }
 
     @Test(
-        "A changed object is refused, reverted, or stays in the other's stead",
+        "A changed object with taken unique values fails, reverts, or replaces the other",
         arguments: zip(
             MergePolicy.allCases,
             [.fail, .revert(["id": 2]), .deleteOther, .deleteOther, .revert(["id": 2, "name": 3])]

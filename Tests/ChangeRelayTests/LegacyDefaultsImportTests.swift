@@ -32,7 +32,7 @@ struct LegacyDefaultsImportTests {
         }
     }
 
-    @Test("Pending changes are posted once and in order, and stay in the file until they are merged")
+    @Test("Pending changes are posted once, in order, and stay in the file until they are merged")
     func once() throws {
         let queue = try RelayQueue(beside: store)
         let consumer = try RelayConsumer("app", of: queue)
@@ -55,7 +55,7 @@ struct LegacyDefaultsImportTests {
         #expect(try consumer.next().isEmpty)
     }
 
-    @Test("What a widget of the former version adds meanwhile comes too, and the same change again is a change again")
+    @Test("Changes appended between two imports are posted, and a repeated change is posted again")
     func appended() throws {
         let queue = try RelayQueue(beside: store)
         let consumer = try RelayConsumer("app", of: queue)
@@ -65,7 +65,7 @@ struct LegacyDefaultsImportTests {
         #expect(try run(queue).posted == 1)
         try consumer.acknowledge(consumer.next())
         #expect(try run(queue).removed == 2)
-        // As published, a save writes an array of its own in place of the other.
+        // As published, a save replaces the array with one of its own.
         try preferences.write([[("updated", [address(1)])]])
         #expect(try run(queue).posted == 1)
         try preferences.write([[("updated", [address(2)])]])
@@ -74,7 +74,7 @@ struct LegacyDefaultsImportTests {
     }
 
     @Test(
-        "The same changes left again after somebody took the first are posted again, seen or unseen in between",
+        "Changes written again after another program removed them are posted again, with or without a run between",
         arguments: [false, true]
     )
     func takenByOthers(isSeen: Bool) throws {
@@ -83,7 +83,7 @@ struct LegacyDefaultsImportTests {
         try preferences.write([[("updated", [address(1)])]])
         #expect(try run(queue).posted == 1)
         try consumer.acknowledge(consumer.next())
-        // The former version of the app takes the changes; the other consumer keeps the first notice in the queue.
+        // The former version of the app removes the changes; the idle consumer keeps the first notice in the queue.
         try scratch.directory.move(preferences.file.name, to: "taken.plist", in: scratch.directory)
         if isSeen {
             try preferences.write(value: nil)
@@ -99,13 +99,13 @@ struct LegacyDefaultsImportTests {
         #expect(try run(queue).removed == 1)
     }
 
-    /// How many descriptors of this process lead to a file.
+    /// The number of this process's descriptors that refer to a file.
     private func openings(of path: String) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
             .count { (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == path }
     }
 
-    @Test("What an app writes while the file without the changes is being written is not overwritten")
+    @Test("The import does not overwrite changes that an app writes while the import replaces the file")
     func writtenMeanwhile() throws {
         let queue = try RelayQueue(beside: store)
         let consumer = try RelayConsumer("app", of: queue)
@@ -113,7 +113,7 @@ struct LegacyDefaultsImportTests {
         #expect(try run(queue).posted == 1)
         try consumer.acknowledge(consumer.next())
         let (store, file) = (store, preferences.file)
-        // Held up by somebody who writes to the same file, it has that open as well.
+        // The import also has the replacement file open while it waits for this lock.
         let other = try #require(
             try FileLock.acquire(file.name + ".new", in: scratch.directory, deadline: Deadline(after: .zero))
         )
@@ -133,7 +133,7 @@ struct LegacyDefaultsImportTests {
         #expect(try scratch.directory.status(of: file.name + ".new") == nil)
     }
 
-    @Test("Without a consumer nothing is taken out of the file")
+    @Test("Without a consumer, the import removes nothing from the file")
     func nobody() throws {
         let queue = try RelayQueue(beside: store)
         try preferences.write([[("updated", [address(1)])]])
@@ -142,7 +142,7 @@ struct LegacyDefaultsImportTests {
         #expect(try preferences.values()["changes"] != nil)
     }
 
-    @Test("Unknown sets and addresses that are none are passed over and told of; all invalidated is everything")
+    @Test("Unknown sets and malformed addresses are skipped with a finding; invalidatedAll becomes a full refresh")
     func unknown() throws {
         let queue = try RelayQueue(beside: store)
         let consumer = try RelayConsumer("app", of: queue)
@@ -162,7 +162,7 @@ struct LegacyDefaultsImportTests {
     }
 
     @Test(
-        "What cannot be read is an error, and nothing is changed",
+        "An unreadable preferences file is reported as an error and left unchanged",
         arguments: ["rubbish", "noArchive", "noArray", "noDictionary"]
     )
     func unreadable(kind: String) throws {
@@ -180,7 +180,7 @@ struct LegacyDefaultsImportTests {
         #expect(try queue.end() == 0)
     }
 
-    @Test("A file or a key that is not there holds nothing")
+    @Test("A missing file or key imports nothing")
     func absent() throws {
         let queue = try RelayQueue(beside: store)
         #expect(try run(queue) == .init())

@@ -4,7 +4,7 @@ import StoreFormat
 import StoreWriting
 import TestSupport
 
-/// A group's preferences as the published form of the relay kept them: an archived array of dictionaries under a key.
+/// A group's preferences in the published form of the relay: an archived array of dictionaries under a key.
 struct LegacyPreferences {
     let scratch: ScratchFolder
     let key: String
@@ -12,7 +12,7 @@ struct LegacyPreferences {
 
     var file: StoreLocation { scratch.location("group.plist") }
 
-    /// Writes payloads, each from the names of sets to the addresses of objects.
+    /// Writes payloads, each a list of sets and the addresses of their objects.
     func write(_ payloads: [[(String, [String])]]) throws {
         try write(value: .data(PropertyListWriter.bytes(of: Self.archive(payloads))))
     }
@@ -24,7 +24,7 @@ struct LegacyPreferences {
         try scratch.write(file.name, PropertyListWriter.bytes(of: .dictionary(all)), mode: 0o640)
     }
 
-    /// What lies in the file now.
+    /// The current content of the file.
     func values() throws -> [String: PropertyListValue] {
         guard case .dictionary(let values) = try PropertyListReader.value(from: scratch.bytes(file.name)) else {
             return [:]
@@ -32,7 +32,7 @@ struct LegacyPreferences {
         return values
     }
 
-    /// What `NSKeyedArchiver` makes of `[[String: [URL]]]`.
+    /// The archive that `NSKeyedArchiver` makes of `[[String: [URL]]]`.
     private static func archive(_ payloads: [[(String, [String])]]) -> PropertyListValue {
         var writer = KeyedArchiveWriter()
         let elements = payloads.map { payload in

@@ -4,14 +4,14 @@ import StoreFormat
 import TestSupport
 import Testing
 
-/// The published form of the relay (FLOWS F2), which read the array from the preferences, added to it, and stored it again.
-@Suite("The published form of the relay, and ours")
+/// The published form of the relay, which reads the array from the preferences, appends to it and stores it again.
+@Suite("RelayQueue compared with the published preferences array")
 struct PublishedFormTests {
-    /// A naive imitation: one array that everybody reads and writes whole.
+    /// A naive imitation: one array that every participant reads and writes whole.
     private final class NaiveRelay {
         private(set) var stored: [String] = []
 
-        /// One participant, which is somewhere between its reading and its writing.
+        /// One participant between its read and its write.
         struct Session {
             var array: [String]
         }
@@ -26,7 +26,7 @@ struct PublishedFormTests {
 
     private func writers(_ notices: [PostedNotice]) -> [String] { notices.map(\.notice.key.writer) }
 
-    @Test("Two extensions that save at once: the imitation loses one save, ours none")
+    @Test("Two extensions that save at the same time: the preferences array loses one save, the queue none")
     func twoExtensions() throws {
         let naive = NaiveRelay()
         var (one, other) = (naive.read(), naive.read())
@@ -40,7 +40,7 @@ struct PublishedFormTests {
         let store = try scratch.makeStore("CREATE TABLE t (x)")
         let (widget, intent) = (try RelayQueue(beside: store), try RelayQueue(beside: store, lockTimeout: .zero))
         let consumer = try RelayConsumer("app", of: widget)
-        // Both have looked; one has begun to write when the other wants to.
+        // Both have read the queue. One has begun to write when the other tries to.
         _ = try (widget.notices(after: 0), intent.notices(after: 0))
         try widget.beginPost(notice("widget"), deadline: .init(after: .seconds(60)))
         let error = #expect(throws: RelayError.self) { try intent.post(notice("intent")) }
@@ -50,7 +50,7 @@ struct PublishedFormTests {
         #expect(try writers(consumer.next().notices) == ["widget", "intent"])
     }
 
-    @Test("A save while the app takes what is there: the imitation loses it with the rest, ours keeps it")
+    @Test("A save while the app drains the changes: the preferences array loses it, the queue keeps it")
     func removal() throws {
         let naive = NaiveRelay()
         var session = naive.read()
@@ -60,7 +60,7 @@ struct PublishedFormTests {
         var late = naive.read()
         late.array.append("late")
         naive.write(late)
-        // The key is removed when the method returns, whatever came meanwhile.
+        // The published method removes the key on return, including changes that arrived in between.
         naive.write(NaiveRelay.Session(array: []))
         #expect(taken == ["first"] && naive.stored.isEmpty)
 
@@ -75,7 +75,7 @@ struct PublishedFormTests {
         #expect(try writers(consumer.next().notices) == ["late"])
     }
 
-    @Test("A crash before the queued merge has run: the imitation has forgotten the changes, ours brings them again")
+    @Test("A crash before the merge runs: the preferences array loses the changes, the queue returns them again")
     func crash() throws {
         let naive = NaiveRelay()
         naive.write(NaiveRelay.Session(array: ["change"]))
@@ -95,7 +95,7 @@ struct PublishedFormTests {
         #expect(try writers(RelayConsumer("app", of: queue).next().notices) == ["change"])
     }
 
-    @Test("A notice that was begun and not committed is seen by nobody, also after its process was killed")
+    @Test("A notice that is begun but not committed is invisible to consumers, also after a rollback")
     func abandoned() throws {
         let scratch = try ScratchFolder()
         let store = try scratch.makeStore("CREATE TABLE t (x)")

@@ -29,7 +29,7 @@ struct RelayQueueTests {
 
     private func numbers(_ batch: RelayBatch) -> [Int64] { batch.notices.map(\.notice.key.number) }
 
-    @Test("Notices come in the order in which they were posted, again and again until they are acknowledged")
+    @Test("Notices arrive in the order of their posts, and again until they are acknowledged")
     func orderAndAcknowledgement() throws {
         let queue = try RelayQueue(beside: store)
         let consumer = try RelayConsumer("app", of: queue)
@@ -45,7 +45,7 @@ struct RelayQueueTests {
         #expect(try consumer.next().isEmpty)
     }
 
-    @Test("Every consumer has a position of its own, which outlives it; a new one begins at the end")
+    @Test("Each consumer keeps its position across sessions; a new consumer starts at the end of the queue")
     func positions() throws {
         let queue = try RelayQueue(beside: store)
         do {
@@ -72,7 +72,7 @@ struct RelayQueueTests {
         #expect(try consumer.next().notices.map(\.notice.key.writer) == ["w", "other"])
     }
 
-    @Test("A consumer's name is held by one at a time, and the lock file goes with its holder")
+    @Test("A consumer name is used by one holder at a time, and its lock file is removed on release")
     func exclusiveNames() throws {
         let queue = try RelayQueue(beside: store)
         let other = try RelayQueue(beside: store)
@@ -85,14 +85,14 @@ struct RelayQueueTests {
         #expect(try !scratch.directory.entries().contains { $0.hasSuffix(".lock") })
     }
 
-    @Test("Names that could lead elsewhere are refused", arguments: ["", ".x", "-x", "a/b", "a b", "ä", "../x"])
+    @Test("Unsafe consumer names are rejected", arguments: ["", ".x", "-x", "a/b", "a b", "ä", "../x"])
     func badNames(name: String) throws {
         let queue = try RelayQueue(beside: store)
         let error = #expect(throws: RelayError.self) { try RelayConsumer(name, of: queue) }
         #expect(error?.code == .badName)
     }
 
-    @Test("What the slowest consumer has dealt with is removed")
+    @Test("Notices that the slowest consumer has acknowledged are removed")
     func compaction() throws {
         let queue = try RelayQueue(beside: store)
         let fast = try RelayConsumer("fast", of: queue)
@@ -106,7 +106,7 @@ struct RelayQueueTests {
         #expect(try left(queue) == 0)
     }
 
-    @Test("Who was taken off the list is told so, and gets nothing for ever")
+    @Test("An unregistered consumer gets an error from every call")
     func unregistered() throws {
         let queue = try RelayQueue(beside: store)
         let (gone, other) = (try RelayConsumer("gone", of: queue), try RelayConsumer("other", of: queue))
@@ -120,7 +120,7 @@ struct RelayQueueTests {
         #expect(try numbers(other.next()) == [1])
     }
 
-    @Test("More notices than are allowed push the oldest out, and who missed them is told to refresh everything")
+    @Test("Beyond the limit the oldest notices are dropped, and a consumer that missed them must refresh")
     func tooMany() throws {
         let queue = try RelayQueue(beside: store, limits: RelayLimits(mostNotices: 100))
         let consumer = try RelayConsumer("app", of: queue)
@@ -140,7 +140,7 @@ struct RelayQueueTests {
         #expect(numbers(after).last == 1_001)
     }
 
-    @Test("A consumer that leaves notices lying for too long is not waited for, and one without any is")
+    @Test("A consumer with unread notices past the delay limit must refresh; an idle consumer without any does not")
     func delay() throws {
         let clock = Mutex(Date(timeIntervalSince1970: 1_000_000))
         let queue = try RelayQueue(beside: store, limits: RelayLimits(longestDelay: .seconds(60))) {
@@ -161,7 +161,7 @@ struct RelayQueueTests {
         #expect(try left(queue) == 0)
     }
 
-    @Test("A notice with more objects than it may hold says that everything is to be refreshed")
+    @Test("A notice with too many objects becomes a full refresh")
     func largeNotice() throws {
         let queue = try RelayQueue(beside: store)
         let consumer = try RelayConsumer("app", of: queue)
@@ -171,7 +171,7 @@ struct RelayQueueTests {
         #expect(try consumer.next().notices.map(\.notice.content) == [.everything, .history(through: 12)])
     }
 
-    @Test("Content of a later version, or none at all, reads as a refresh of everything; unknown sets are left out")
+    @Test("Content of a later version or none becomes a full refresh; unknown sets are dropped")
     func unknownContent() throws {
         let queue = try RelayQueue(beside: store)
         let consumer = try RelayConsumer("app", of: queue)
@@ -193,7 +193,7 @@ struct RelayQueueTests {
         )
     }
 
-    @Test("A file that is no relay is refused and left as it is", arguments: ["other", "later", "rubbish"])
+    @Test("A file that is not a relay is rejected and left unchanged", arguments: ["other", "later", "rubbish"])
     func foreignFile(kind: String) throws {
         let name = RelayQueue.name(for: store.name)
         switch kind {
@@ -211,7 +211,7 @@ struct RelayQueueTests {
         #expect(try scratch.bytes(name) == before)
     }
 
-    @Test("Many writers at once: every notice arrives once, each writer's in its order, and the file stays small")
+    @Test("With many concurrent writers, each notice arrives once, in order per writer, and the queue is emptied")
     func manyWriters() throws {
         let (writers, posts) = (4, 100)
         let queue = try RelayQueue(beside: store)
@@ -241,7 +241,7 @@ struct RelayQueueTests {
         #expect(try left(queue) == 0)
     }
 
-    @Test("Of many who come at once to a store without a queue one makes it, and everybody has it")
+    @Test("When several processes create the queue at once, one creates it and all can post")
     func manyAtFirst() throws {
         let stores = getenv("STORE_MIGRATE_SOAK") == nil ? 60 : 2_000
         let failures = Mutex<[any Error]>([])
@@ -260,7 +260,7 @@ struct RelayQueueTests {
         #expect(failures.withLock { $0.map { "\($0)" } } == [])
     }
 
-    @Test("The queue has the store's mode, whatever the umask")
+    @Test("The queue has the store's mode for any umask")
     func mode() throws {
         try scratch.directory.openFile(store.name, for: .writing).setMode(0o660)
         let queue = try RelayQueue(beside: store)

@@ -6,7 +6,7 @@ import StoreFormat
 import TestSupport
 import Testing
 
-/// Writers and consumers that are killed at random, in processes of their own.
+/// Writers and consumers in processes of their own that are killed at random.
 ///
 /// `STORE_MIGRATE_SOAK` is the number of notices; 100,000 takes some minutes.
 @Suite("The relay under kill -9", .verify)
@@ -19,21 +19,21 @@ struct RelaySoakTests {
         getenv("STORE_MIGRATE_SOAK").flatMap { Int(String(cString: $0)) } ?? 1_600
     }
 
-    /// What one writer has been told of.
+    /// What one writer has acknowledged.
     fileprivate struct Writer {
         let name: String
         var process: StoreWriterProcess
         var acknowledged: Int64 = 0
     }
 
-    /// What one consumer has said, killed or not.
+    /// What one consumer has reported, across kills.
     private struct Consumer {
         let name: String
         var process: StoreWriterProcess
         var seen: [String: [Int64]] = [:]
         var refreshes = 0
 
-        /// Takes in what it says until it is done; false when it died before.
+        /// Reads the consumer's reports until it is done; false when it died before.
         mutating func listen() -> Bool {
             while let line = process.nextLine() {
                 if line == "done" { return true }
@@ -46,7 +46,7 @@ struct RelaySoakTests {
         }
     }
 
-    @Test("Every consumer sees every notice, in order per writer, once after dedupe, and the file stays small")
+    @Test("Each consumer sees every notice, in order per writer, once after deduplication, and the files stay small")
     func soak() throws {
         var random = SystemRandomNumberGenerator()
         let scratch = try ScratchFolder()
@@ -77,7 +77,7 @@ struct RelaySoakTests {
             for index in writers.indices {
                 while let line = writers[index].process.nextLine(), line != "done" { writers[index].note(line) }
             }
-            // Whoever was killed does not know whether its last post was done, and posts it again.
+            // A killed writer does not know whether its last post was committed, so it posts again.
             writers[doomed].process = try peer()
             try writers[doomed].process.say("post w\(doomed) \(writers[doomed].acknowledged + 1) \(target)")
             while let line = writers[doomed].process.nextLine(), line != "done" { writers[doomed].note(line) }
@@ -107,7 +107,7 @@ struct RelaySoakTests {
             }
         }
         #expect(try queue.notices(after: 0).isEmpty)
-        // A round's notices and what was not yet folded in, not all there ever were.
+        // One round's notices and the WAL, not all notices of the test.
         #expect(largest <= 16 << 20 + Int64(Self.writers) * perRound * 512)
     }
 }

@@ -19,13 +19,13 @@ struct RemoteChangeNotificationTests {
         try StoreWriterProcess(program: "relay-peer", ["wake", store.path])
     }
 
-    /// Of a process that is told by posts alone, and of commits by nobody.
+    /// A notification that reacts to posts only, not to commits.
     private func silent(usesWatches: Bool = true) throws -> RemoteChangeNotification {
         try RemoteChangeNotification(beside: store, usesWatches: usesWatches) { nil }
     }
 
-    /// Counts what an observer is told.
-    private final class Told: Sendable {
+    /// Counts the calls of an observer.
+    private final class Calls: Sendable {
         private let count = Mutex(0)
         let stream: AsyncStream<Void>
         private let continuation: AsyncStream<Void>.Continuation
@@ -40,14 +40,14 @@ struct RemoteChangeNotificationTests {
         var value: Int { count.withLock { $0 } }
     }
 
-    @Test("A post is heard by every other process, extensions each other too, and never by the one that posted")
+    @Test("A post notifies every other process, including extensions by extensions, and never the poster")
     func everybodyElse() throws {
         let (app, widget, intent) = (try peer(), try peer(), try peer())
         for one in [app, widget, intent] { #expect(try one.execute("listen") == "ok") }
         #expect(try widget.execute("post") == "ok")
         #expect(try app.execute("wait 1") == "1")
         #expect(try intent.execute("wait 1") == "1")
-        // By the time that the widget hears the answer, it would have heard itself.
+        // The widget would receive a notification of its own post before this answer.
         #expect(try intent.execute("post") == "ok")
         #expect(try widget.execute("wait 1") == "1")
         #expect(try app.execute("wait 2") == "2")
@@ -55,47 +55,47 @@ struct RemoteChangeNotificationTests {
     }
 
     @Test(
-        "A commit that shows only some time after the log was written is heard, though nothing else happens",
+        "A commit that becomes visible some time after the WAL write is noticed without a further event",
         .timeLimit(.minutes(2))
     )
     func lateCommit() async throws {
-        let told = Told()
+        let calls = Calls()
         let looks = Mutex(0)
         let notification = try RemoteChangeNotification(beside: store) {
             looks.withLock { looks in
                 looks += 1
-                // One look is made before the log is written, and those that it causes come too soon.
+                // The first check precedes the WAL write, and the next few come before the commit is visible.
                 return StoreVersion(looks < 6 ? 1 : 2)
             }
         }
-        let observation = notification.observe { told.hear() }
+        let observation = notification.observe { calls.hear() }
         try scratch.write(store.name + "-wal", [1])
-        for await _ in told.stream { break }
-        #expect(told.value == 1)
+        for await _ in calls.stream { break }
+        #expect(calls.value == 1)
         observation.cancel()
     }
 
     @Test(
-        "Own posts are told apart by counting, however many there are and whoever posts in between",
+        "A process never mistakes its own posts for others', with many posts and interleaved posters",
         .timeLimit(.minutes(2))
     )
     func ownPosts() async throws {
         let other = try peer()
-        let (told, notification) = (Told(), try silent())
-        let observation = notification.observe { told.hear() }
+        let (calls, notification) = (Calls(), try silent())
+        let observation = notification.observe { calls.hear() }
         let here = try silent()
         for _ in 0..<200 { try here.post() }
         #expect(try other.execute("post") == "ok")
-        for await _ in told.stream { break }
+        for await _ in calls.stream { break }
         for _ in 0..<200 { try here.post() }
         #expect(try other.execute("post") == "ok")
-        var stream = told.stream.makeAsyncIterator()
+        var stream = calls.stream.makeAsyncIterator()
         _ = await stream.next()
-        #expect(told.value == 2)
+        #expect(calls.value == 2)
         observation.cancel()
     }
 
-    @Test("Ten thousand posts while the listener is stopped are heard once it goes on, and not ten thousand times")
+    @Test("Ten thousand posts while the listener is suspended arrive as a few notifications when it resumes")
     func coalescing() throws {
         let (listener, poster) = (try peer(), try peer())
         #expect(try listener.execute("listen") == "ok")
@@ -104,26 +104,26 @@ struct RemoteChangeNotificationTests {
         listener.suspend(false)
         let first = try #require(Int(listener.execute("wait 1")))
         #expect((1...10).contains(first))
-        // Nothing comes late: the next post is one more.
+        // No notification is late: the next post adds one.
         #expect(try poster.execute("post") == "ok")
         let last = try #require(Int(listener.execute("wait \(first + 1)")))
         #expect((first + 1...10).contains(last))
     }
 
-    @Test("A commit by a program that posts nothing is heard")
+    @Test("A commit by a program that does not post is noticed")
     func foreignWriter() throws {
         let (listener, writer) = (try peer(), try StoreWriterProcess(store.path))
         #expect(try listener.execute("listen") == "ok")
         #expect(try writer.execute("INSERT INTO t VALUES (1)") == "ok")
         #expect(try listener.execute("wait 1") == "1")
-        // Reading is no reason to wake anybody.
+        // A read must not notify.
         #expect(try writer.execute("SELECT count(*) FROM t") == "value 1")
         #expect(try writer.execute("INSERT INTO t VALUES (2)") == "ok")
         #expect(try listener.execute("wait 2") == "2")
     }
 
     @Test(
-        "A file that is torn, cut off, full of rubbish or gone is made anew, and nothing is missed",
+        "A torn, truncated, overwritten or missing wake file is rewritten, and no post is missed",
         arguments: ["torn", "cut", "rubbish", "long", "gone"]
     )
     func damagedFile(damage: String) throws {
@@ -147,7 +147,7 @@ struct RemoteChangeNotificationTests {
         #expect(try listener.execute("wait \(heard + 1)") == "\(heard + 1)")
     }
 
-    @Test("A process that was killed leaves nothing behind that keeps others from posting or hearing")
+    @Test("A killed poster leaves nothing behind that blocks other processes' posts or notifications")
     func killedPoster() throws {
         let listener = try peer()
         #expect(try listener.execute("listen") == "ok")
@@ -163,17 +163,17 @@ struct RemoteChangeNotificationTests {
         #expect(try listener.execute("wait \(heard + 1)") != "late")
     }
 
-    @Test("Where the kernel offers no watch, it is looked once a second", .timeLimit(.minutes(2)))
+    @Test("Without a kernel watch, the wake file is polled once a second", .timeLimit(.minutes(2)))
     func withoutWatch() async throws {
-        let told = Told()
-        let observation = try silent(usesWatches: false).observe { told.hear() }
+        let calls = Calls()
+        let observation = try silent(usesWatches: false).observe { calls.hear() }
         #expect(try peer().execute("post 50") == "ok")
-        for await _ in told.stream { break }
-        #expect(told.value == 1)
+        for await _ in calls.stream { break }
+        #expect(calls.value == 1)
         observation.cancel()
     }
 
-    @Test("A cancelled observer watches nothing any more")
+    @Test("A cancelled observer releases its watch")
     func cancelling() throws {
         let (listener, poster) = (try peer(), try peer())
         #expect(try listener.execute("watches") == "0")
@@ -188,7 +188,7 @@ struct RemoteChangeNotificationTests {
         #expect(try listener.execute("heard") == "1")
     }
 
-    @Test("The stream of changes ends with the task that waits for it", .timeLimit(.minutes(2)))
+    @Test("The stream of changes ends with the task that iterates it", .timeLimit(.minutes(2)))
     func stream() async throws {
         let notification = try silent()
         let changes = notification.changes
@@ -202,7 +202,7 @@ struct RemoteChangeNotificationTests {
         #expect(await task.value <= 1)
     }
 
-    @Test("The file has the store's mode, and neither it nor the relay is taken for a store")
+    @Test("The wake file has the store's mode, and neither it nor the queue is listed as a store")
     func mode() throws {
         _ = try RelayQueue(beside: store)
         try scratch.directory.openFile(store.name, for: .writing).setMode(0o660)

@@ -47,7 +47,7 @@ struct ChildProcessTests {
         let open = try Pipe()
         let result = try Self.run(program)
         open.closeReading()
-        // Of the descriptors one is that of the folder which `ls` reads.
+        // One of the descriptors is that of the folder that `ls` reads.
         let lines = String(decoding: result.output, as: UTF8.self).split(separator: "\n").map(String.init)
         #expect(lines == ["/usr/bin", "a b c d none", "4"])
     }
@@ -57,7 +57,7 @@ struct ChildProcessTests {
         #expect(try Self.run(Self.shell(row.script)).ending == row.ending)
     }
 
-    @Test("A program that is not there, and a folder that is not there, are reported by name and leave no process")
+    @Test("A missing program and a missing folder are reported by name and leave no process")
     func cannotStart() throws {
         let missing = Program(["/nowhere/program"], environment: [:])
         #expect(throws: ChildProcessError.cannotStart("/nowhere/program", errno: ENOENT)) { try Self.run(missing) }
@@ -65,14 +65,14 @@ struct ChildProcessTests {
         #expect(throws: ChildProcessError.cannotStart("/bin/true", errno: ENOENT)) { try Self.run(homeless) }
     }
 
-    @Test("A program that takes longer than its deadline is killed with all that it started")
+    @Test("A program that exceeds its deadline is killed with all its children")
     func late() throws {
         let scratch = try ScratchFolder()
         let script = "sleep 600 & echo $! > '\(scratch.path)/started'; sleep 600"
         let child = try ChildProcess(Self.shell(script), output: .null)
         var started: pid_t = 0
         while started == 0 {
-            // The file is made before its content.
+            // The file exists before its content.
             let text = (try? scratch.bytes("started")).map { String(decoding: $0, as: UTF8.self) } ?? ""
             started = text.hasSuffix("\n") ? pid_t(text.dropLast()) ?? 0 : 0
             _ = child.wait(until: .now + .milliseconds(5))
@@ -80,7 +80,7 @@ struct ChildProcessTests {
         #expect(child.ending(until: .now + .milliseconds(5)) == nil)
         child.end()
         #expect(child.result == .signal(SIGKILL))
-        // The kernel kills it after the call that asks for this, and its new parent may not have waited for it yet.
+        // The signal is delivered after the call returns, and the new parent may not have reaped the process yet.
         let end = ContinuousClock.now + Self.patience
         while ProcessState(of: started)?.hasEnded == false, .now < end { sched_yield() }
         #expect(ProcessState(of: started)?.hasEnded ?? true)
@@ -127,7 +127,7 @@ struct ChildProcessTests {
         }
     }
 
-    @Test("A signal to the group reaches what the program started")
+    @Test("A signal to the group reaches the program's children")
     func groupSignal() throws {
         let output = try Pipe()
         let script = "(trap 'echo inner; exit' TERM; echo ready; while :; do sleep 0.01; done) & trap '' TERM; wait"
@@ -155,7 +155,7 @@ struct ChildProcessTests {
             try Self.run(Program(["/bin/cat", "/proc/self/status"], environment: [:]))
         }
         let lines = String(decoding: result.output, as: UTF8.self).split(separator: "\n")
-        // The C library keeps signals 32 and 33 for itself: nobody can reset what this process inherited for them.
+        // glibc reserves signals 32 and 33, so an inherited disposition of them cannot be reset.
         let reserved: UInt64 = 0b11 << 31
         for name in ["SigBlk:", "SigIgn:", "SigCgt:"] {
             let line = try #require(lines.first { $0.hasPrefix(name) })
@@ -164,7 +164,7 @@ struct ChildProcessTests {
         }
     }
 
-    @Test("Programs that start at once leave no zombie, no descriptor, and none inherits another's pipe")
+    @Test("Concurrent starts leave no zombie and no descriptor, and no program inherits another's pipe")
     func manyAtOnce() async throws {
         try await withThrowingTaskGroup { group in
             for number in 0..<24 {
@@ -200,7 +200,7 @@ struct ChildProcessTests {
         #expect(started.ending(until: .now + Self.patience) == .signal(SIGKILL))
     }
 
-    @Test("A child that is let go is ended and waited for")
+    @Test("A released child is killed and reaped")
     func released() throws {
         var child: ChildProcess? = try ChildProcess(Self.shell("sleep 600"), output: .null)
         let id = try #require(child?.id)
@@ -222,7 +222,7 @@ struct EndingCase: CustomTestStringConvertible, Sendable {
     ]
 }
 
-/// What the kernel says of a process; nil of one that is gone.
+/// The kernel's state of a process; nil if it is gone.
 private struct ProcessState {
     let hasEnded: Bool
 

@@ -4,12 +4,12 @@ import StoreFixtures
 import Testing
 import UpgradeRehearsal
 
-/// What somebody sees who has this package as a dependency: nothing here is open to the package alone.
-@Suite("Rehearsals by a stranger")
+/// Uses only public interface, as a package that depends on this one does.
+@Suite("Rehearsals in another package")
 struct PublishedFormTests {
     private static let folder = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined()
 
-    @Test("The test that Fixtures/Scenarios/README.md prints is the one beside this")
+    @Test("The test in Fixtures/Scenarios/README.md equals the one beside this file")
     func printed() throws {
         let readme = try String(
             contentsOf: URL(filePath: Self.folder + "/../../Fixtures/Scenarios/README.md"),
@@ -19,7 +19,7 @@ struct PublishedFormTests {
         #expect(readme.contains("```swift\n\(test)```\n"))
     }
 
-    @Test("The scenario beside this is what --new writes")
+    @Test("The scenario beside this file equals what --new writes")
     func template() throws {
         let text = try String(contentsOf: URL(filePath: Self.folder + "/Scenarios/upgrade.yaml"), encoding: .utf8)
         #expect(text == ScenarioTemplate.text(storeName: "Model.sqlite"))
@@ -31,7 +31,7 @@ struct PublishedFormTests {
         #expect(throws: Never.self) { try Scenario(yaml: ScenarioTemplate.text(storeName: name), name: "quoted") }
     }
 
-    @Test("What does not hold is an issue at the test's line")
+    @Test("A failed claim is an issue at the test's line")
     func issues() throws {
         let scenario = try Scenario(
             yaml: """
@@ -51,7 +51,7 @@ struct PublishedFormTests {
         }
     }
 
-    @Test("A store for a test is there as long as the test needs it")
+    @Test("A test's store exists until the test's body returns")
     func store() async throws {
         var path = ""
         let size = try withStore("../../Fixtures/Stores/clean/recipe.yaml", named: "X.sqlite") { url in

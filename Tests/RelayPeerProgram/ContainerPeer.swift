@@ -3,7 +3,7 @@ import StoreFormat
 import StoreStrategies
 import Synchronization
 
-/// An app, or an extension of it, that shows and changes the dummies of a store.
+/// An app or extension that displays and changes the dummies of a store.
 final class ContainerPeer: Peer {
     private let container: PersistentContainer
     private let heard = HeardCount()
@@ -29,9 +29,10 @@ final class ContainerPeer: Peer {
         let (name, rest) = (words.first, Array(words.dropFirst()))
         switch name {
         case "insert", "update", "delete", "saves": return try change(words)
-        // The dummies that the view context holds, as it has them.
+        // The dummies registered in the view context, with their values there.
         case "show": return try container.viewContext.performAndWait { try Self.text($0) }
-        // Waits until it holds just these; what it holds instead when following ended, or two minutes pass without news.
+        // Waits until the context contains exactly these; returns its content when following ends or after two minutes
+        // without news.
         case "until":
             while true {
                 let heardBefore = heard.value

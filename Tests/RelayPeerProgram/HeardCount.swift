@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// How often something was heard.
+/// The number of notifications received.
 final class HeardCount: Sendable {
     private let count = Mutex(0)
     private let isEnded = Mutex(false)
@@ -12,7 +12,7 @@ final class HeardCount: Sendable {
         signal.signal()
     }
 
-    /// Nothing more will be heard.
+    /// No further notification will arrive.
     func end() {
         isEnded.withLock { $0 = true }
         signal.signal()
@@ -20,7 +20,7 @@ final class HeardCount: Sendable {
 
     var value: Int { count.withLock { $0 } }
 
-    /// Waits until it was heard so often in all; false when it never will be, or two minutes pass without.
+    /// Waits until the count reaches `number`; false when no more can arrive or after two minutes without one.
     func wait(for number: Int) -> Bool {
         while value < number {
             if isEnded.withLock({ $0 }) { return false }

@@ -1,8 +1,8 @@
-/// One of the roles that the program plays.
+/// A role of the program.
 protocol Peer: Sendable {
-    /// Does what a line asks for, and answers with one.
+    /// Executes a command line and returns the answer line.
     func answer(_ words: [String]) async throws -> String
 }
 
-/// What a peer says to a line that it does not understand.
+/// Thrown for a command that the peer does not know.
 struct UnknownCommand: Error {}

@@ -15,7 +15,7 @@ final class QueuePeer: Peer {
 
     func answer(_ words: [String]) throws -> String {
         switch words.first {
-        // `post WRITER FROM TO`, each number said when it is in the queue.
+        // `post WRITER FROM TO` reports each number once it is in the queue.
         case "post":
             guard words.count == 4, let first = Int64(words[2]), let last = Int64(words[3]) else {
                 throw UnknownCommand()
@@ -32,7 +32,7 @@ final class QueuePeer: Peer {
                 say("posted \(number)")
             }
             return "done"
-        // Says every notice, and acknowledges what was said.
+        // Reports every notice, then acknowledges it.
         case "drain":
             guard let consumer else { throw UnknownCommand() }
             while true {

@@ -4,7 +4,7 @@ import SafeFiles
 import StoreFormat
 import Synchronization
 
-/// Posts and hears wake-ups.
+/// Posts and receives notifications.
 final class WakePeer: Peer {
     private let notification: RemoteChangeNotification
     private let heard = HeardCount()
@@ -28,7 +28,7 @@ final class WakePeer: Peer {
         case "heard": return "\(heard.value)"
         case "wait":
             return heard.wait(for: words.dropFirst().first.flatMap { Int($0) } ?? 1) ? "\(heard.value)" : "late"
-        // How many folders this process watches.
+        // The number of folders that this process watches.
         case "watches":
             let names = try Directory.open(path: "/proc/self/fd").entries()
             let count = names.count { name in

@@ -2,10 +2,11 @@ import ChangeRelay
 import Glibc
 import StoreFormat
 
-/// A process that shares a store with the test's, which talks to it line by line: each line is answered by one.
+/// A process that shares a store with the test.
 ///
-/// `relay-peer wake STORE` posts and hears wake-ups, `relay-peer queue STORE [NAME]` posts to the relay beside the store and
-/// drains it as a consumer, `relay-peer container STORE ROLE…` opens the store as an app or an extension does.
+/// The test sends it commands line by line, and each is answered with a line. `relay-peer wake STORE` posts and
+/// receives notifications. `relay-peer queue STORE [NAME]` posts to the relay beside the store and drains it as a
+/// consumer. `relay-peer container STORE ROLE…` opens the store as an app or an extension does.
 
 func say(_ line: String) {
     let bytes = Array((line + "\n").utf8)

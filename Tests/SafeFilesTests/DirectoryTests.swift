@@ -5,9 +5,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("A folder that was opened once")
+@Suite("Directory")
 struct DirectoryTests {
-    /// Names the file mode mask that a process was started with.
+    /// The environment variable with the umask that a process was started with.
     private static let maskVariable = "STORE_MIGRATE_TESTS_MASK"
     private static let givenMask = ProcessInfo.processInfo.environment[maskVariable].flatMap { mode_t($0, radix: 8) }
 
@@ -18,7 +18,7 @@ struct DirectoryTests {
         temporary = try TemporaryDirectory(prefix: "directory-tests")
     }
 
-    @Test("A replaced file holds the new content, has the mode asked for, and leaves nothing beside it")
+    @Test("A replaced file has the new content and mode, and leaves no other file")
     func replace() throws {
         try folder.replace("receipt.json", with: Array("old, and longer".utf8), mode: 0o600)
         try folder.replace("receipt.json", with: Array("new".utf8), mode: 0o666)
@@ -27,14 +27,14 @@ struct DirectoryTests {
         #expect(try folder.entries() == ["receipt.json"])
     }
 
-    @Test("What an interrupted replacement left is taken over by the next")
+    @Test("A replacement reuses the leftovers of an interrupted one")
     func replaceAfterInterruption() throws {
         _ = try folder.createFile("receipt.json.new", mode: 0o600)
         try folder.replace("receipt.json", with: [1], mode: 0o600)
         #expect(try folder.entries() == ["receipt.json"])
     }
 
-    @Test("Several writers who replace one file leave the content of one of them, whole")
+    @Test("Concurrent replacements leave the whole content of one of them")
     func replaceTogether() throws {
         let path = folder.path
         let writers = ([0, 1, 2, 3] as [UInt8])
@@ -53,7 +53,7 @@ struct DirectoryTests {
         #expect(try folder.entries() == ["file"])
     }
 
-    @Test("A move never takes a name that is in use")
+    @Test("A move to an existing name fails")
     func moveNeverReplaces() throws {
         try folder.replace("from", with: [1], mode: 0o600)
         try folder.replace("to", with: [2], mode: 0o600)
@@ -63,7 +63,7 @@ struct DirectoryTests {
         #expect(try folder.contents(of: "to", limit: 1) == [2])
     }
 
-    @Test("Of several who move to one name at once exactly one succeeds")
+    @Test("Concurrent moves to one name: exactly one succeeds")
     func moveRace() throws {
         let path = folder.path
         for round in 0..<50 {
@@ -109,9 +109,9 @@ struct DirectoryTests {
         #expect(try folder.entries() == ["a"])
     }
 
-    @Test("Modes are exact whatever the process's mask says", arguments: ["000", "022", "077"])
+    @Test("New files and folders have exact modes under every umask", arguments: ["000", "022", "077"])
     func modes(mask: String) throws {
-        // The mask is the whole process's, so that this is one of its own.
+        // The umask belongs to the whole process, so the test runs in a child process.
         let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
         let (status, output) = try ChildProgram.run(
             ["/bin/sh", "-c", #"umask "$0"; exec "$@""#, mask, program]
@@ -121,7 +121,7 @@ struct DirectoryTests {
         #expect(status == 0 && output.contains("with 1 test in 1 suite passed"), "\(output)")
     }
 
-    @Test("This process's mask does not show in modes", .enabled(if: DirectoryTests.givenMask != nil))
+    @Test("Modes are exact under the umask of this process", .enabled(if: DirectoryTests.givenMask != nil))
     func modesUnderMask() throws {
         let mask = try #require(Self.givenMask)
         #expect(umask(mask) == mask)
@@ -135,7 +135,7 @@ struct DirectoryTests {
         }
     }
 
-    @Test("Names are listed by their bytes, each as it is; one that is not UTF-8 is passed over")
+    @Test("Names are listed unchanged in byte order; one that is not UTF-8 is skipped")
     func entries() throws {
         let names = ["b", "a", "B", "é", "e\u{301}", "a b", ".hidden", "日本語"]
         for name in names { try folder.createFile(name, mode: 0o600).close() }
@@ -146,7 +146,7 @@ struct DirectoryTests {
         #expect(unlink(path) == 0)
     }
 
-    @Test("A folder whose real path is not UTF-8 is refused")
+    @Test("A folder whose resolved path is not UTF-8 is refused")
     func unspeakablePath() throws {
         let path = Array(folder.path.utf8CString.dropLast()) + [0x2F, CChar(bitPattern: 0xFF), 0]
         try #require(mkdir(path, 0o700) == 0)
@@ -156,7 +156,7 @@ struct DirectoryTests {
         #expect(error?.refusal == .notUnicode)
     }
 
-    @Test("What is absent has no status, and opening it says so")
+    @Test("A missing file has no status, and opening it reports its absence")
     func absent() throws {
         #expect(try folder.status(of: "absent") == nil)
         let error = #expect(throws: FileError.self) { try folder.openFile("absent", for: .reading) }
@@ -175,7 +175,7 @@ struct DirectoryTests {
     }
 
     @Test(
-        "File systems that another machine or a program answers for are told apart",
+        "Network and user-space file systems are recognised by their type",
         arguments: [(0x6969, true), (0xFF53_4D42, true), (0x6573_5546, true), (0xEF53, false), (0x0102_1994, false)]
             as [(UInt64, Bool)]
     )
@@ -185,7 +185,7 @@ struct DirectoryTests {
         #expect(try folder.isOnNetworkFileSystem() == isNetwork)
     }
 
-    @Test("The free space is what statvfs allows a user without privileges")
+    @Test("The free space is that of statvfs for an unprivileged user")
     func freeBytes() throws {
         var status = statvfs()
         try #require(statvfs(folder.path, &status) == 0)
@@ -193,7 +193,7 @@ struct DirectoryTests {
         #expect(try (1...capacity).contains(folder.freeBytes()))
     }
 
-    @Test("The token changes with the main file, its log and its journal, and with nothing else")
+    @Test("A token changes with the main file, its log and its journal, and with no other file")
     func token() throws {
         #expect(try folder.token(of: "s") == FileToken(main: nil, writeAheadLog: nil, journal: nil))
         var tokens: Set<FileToken> = []
@@ -209,7 +209,7 @@ struct DirectoryTests {
         #expect(try tokens.contains(folder.token(of: "s")))
     }
 
-    @Test("A token and a file that were written down are known again on a device that was numbered anew, and no others")
+    @Test("A recorded token and file match after the device number changed, and only then")
     func mountedAnew() throws {
         try folder.createFile("s", mode: 0o600).close()
         let (token, identity) = try (folder.token(of: "s"), folder.status(of: "s")?.identity)

@@ -2,7 +2,7 @@ import SafeFiles
 import SystemPackage
 import Testing
 
-@Suite("A file whose content is promised to the disk")
+@Suite("DurableFile")
 struct DurableFileTests {
     private let temporary: TemporaryDirectory
 
@@ -34,7 +34,7 @@ struct DurableFileTests {
         #expect(try read(10, from: file, at: 100) == "")
     }
 
-    @Test("A signal in the middle of a call goes unnoticed, except where repeating would hide a failure")
+    @Test("An interrupted call is retried, except fsync, where a retry would hide a failure")
     func interruptions() throws {
         let system = RecordingFileSystem()
         let file = try folder(system).createFile("a", mode: 0o600)
@@ -49,7 +49,7 @@ struct DurableFileTests {
         #expect(throws: FileError.self) { try file.synchronize() }
     }
 
-    @Test("A call that is interrupted without end fails instead of hanging")
+    @Test("A call that signals interrupt forever fails instead of hanging")
     func endlessInterruptions() throws {
         let system = RecordingFileSystem()
         let file = try folder(system).createFile("a", mode: 0o600)
@@ -58,7 +58,7 @@ struct DurableFileTests {
         #expect(error?.errno == .interrupted)
     }
 
-    @Test("After a failed synchronisation a file takes no more writes and never reports success")
+    @Test("After a failed fsync a file rejects writes and never reports success")
     func abandoned() throws {
         let system = RecordingFileSystem()
         let file = try folder(system).createFile("a", mode: 0o600)
@@ -75,11 +75,11 @@ struct DurableFileTests {
             let error = #expect(throws: FileError.self) { try attempt() }
             #expect(error?.refusal == .abandoned)
         }
-        #expect(system.calls.filter { $0.hasPrefix("synchronize") }.count == synchronizations, "it was not tried again")
+        #expect(system.calls.filter { $0.hasPrefix("synchronize") }.count == synchronizations, "fsync was not retried")
         #expect(try read(3, from: file) == "abc", "reading is still allowed")
     }
 
-    @Test("What of the inode changed decides how much is brought to the disk")
+    @Test("Changed content is flushed with fdatasync, and a changed mode with fsync")
     func dataOnly() throws {
         let system = RecordingFileSystem()
         let file = try folder(system).createFile("a", mode: 0o600)
@@ -92,7 +92,7 @@ struct DurableFileTests {
         #expect(kinds() == ["synchronize", "synchronize data", "synchronize"])
     }
 
-    @Test("A full disk is reported with the file and the kernel's word")
+    @Test("A full disk is reported with the file and the kernel's error")
     func full() throws {
         let system = RecordingFileSystem()
         let folder = try folder(system)
@@ -104,7 +104,7 @@ struct DurableFileTests {
         #expect(error.map { "\($0)" }?.hasPrefix("cannot write, ") == true)
     }
 
-    @Test("Closing reports its failure once, and the file cannot be used afterwards")
+    @Test("Closing reports a failure once, and the file cannot be used afterwards")
     func close() throws {
         let system = RecordingFileSystem()
         let folder = try folder(system)
@@ -118,14 +118,14 @@ struct DurableFileTests {
         #expect(error?.refusal == .closed)
     }
 
-    @Test("An offset that no file has is refused", arguments: [-1, Int64.min, Int64.max])
+    @Test("An invalid offset is refused", arguments: [-1, Int64.min, Int64.max])
     func offsets(_ offset: Int64) throws {
         let file = try folder(RecordingFileSystem(largestTransfer: 1)).createFile("a", mode: 0o600)
         #expect(throws: FileError.self) { try write("abc", to: file, at: offset) }
         if offset < 0 { #expect(throws: FileError.self) { try read(3, from: file, at: offset) } }
     }
 
-    @Test("A clone holds the same bytes, or nothing happened and the answer says so")
+    @Test("A clone has the same bytes, or returns false without a change")
     func clone() throws {
         let folder = try folder(RecordingFileSystem())
         let source = try folder.createFile("a", mode: 0o600)
@@ -137,7 +137,7 @@ struct DurableFileTests {
     }
 
     @Test(
-        "A file system that cannot clone is no error, a full or broken one is",
+        "Cloning returns false on a file system without clones, and throws on a full or broken one",
         arguments: [
             (Errno.notSupported, true), (.improperLink, true), (.inappropriateIOCTLForDevice, true),
             (.noSpace, false), (.ioError, false),

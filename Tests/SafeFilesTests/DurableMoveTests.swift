@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("A move from folder to folder that a power cut cannot lose")
+@Suite("A durable move between folders")
 struct DurableMoveTests {
     private let temporary: TemporaryDirectory
     private let system = RecordingFileSystem()
@@ -19,7 +19,7 @@ struct DurableMoveTests {
         target = try Directory.open(path: temporary.directory.path + "/target", operations: system)
     }
 
-    /// The calls that change something, or bring it to the disk.
+    /// The calls that change or fsync a file or folder.
     private func changes(since count: Int) -> [String] {
         system.calls.dropFirst(count)
             .filter { call in
@@ -27,7 +27,7 @@ struct DurableMoveTests {
             }
     }
 
-    @Test("The new name is on the disk before the old one goes")
+    @Test("A durable move makes the new name durable before it removes the old one")
     func order() throws {
         let count = system.calls.count
         try source.moveDurably("file", to: "other", in: target)
@@ -41,7 +41,7 @@ struct DurableMoveTests {
         #expect(try target.status(of: "other")?.linkCount == 1)
     }
 
-    @Test("A folder, which can have one name only, is renamed, and the new name brought to the disk")
+    @Test("A durable move of a folder renames it and makes the new name durable")
     func folder() throws {
         _ = try source.createDirectory("inner", mode: 0o700)
         let count = system.calls.count
@@ -53,7 +53,7 @@ struct DurableMoveTests {
     }
 
     @Test(
-        "Where no file can have two names it is renamed",
+        "Without hard links a durable move renames the file",
         arguments: [Errno.notPermitted, .notSupportedOnSocket, .noFunction, .tooManyLinks, .permissionDenied]
     )
     func withoutLinks(_ refusal: Errno) throws {
@@ -69,7 +69,7 @@ struct DurableMoveTests {
         #expect(try target.contents(of: "other", limit: 10) == [1, 2])
     }
 
-    @Test("A move that was interrupted when the file had both names goes on")
+    @Test("A durable move interrupted with both names is completed by the next call")
     func interrupted() throws {
         try source.moveDurably("file", to: "other", in: target)
         try #require(link(target.path + "/other", source.path + "/file") == 0)
@@ -83,7 +83,7 @@ struct DurableMoveTests {
         #expect(try target.contents(of: "other", limit: 10) == [1, 2])
     }
 
-    @Test("A name that is taken stays what it is")
+    @Test("A durable move to an existing name fails, and both files stay")
     func taken() throws {
         try target.replace("other", with: [7], mode: 0o600)
         let error = #expect(throws: FileError.self) { try source.moveDurably("file", to: "other", in: target) }

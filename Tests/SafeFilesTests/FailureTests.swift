@@ -2,7 +2,7 @@ import SafeFiles
 import SystemPackage
 import Testing
 
-@Suite("Every call to the kernel fails once")
+@Suite("Failures of single system calls")
 struct FailureTests {
     struct Work: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -35,14 +35,14 @@ struct FailureTests {
                 lock?.release()
             },
             Work(testDescription: "leasing") { folder in
-                // None if another test is just starting a process, which has everything open until its `exec`.
+                // Nil if a child of another test has the file open between fork and exec.
                 try FileLease.acquire(on: "old", in: folder)?.release()
             },
         ]
     }
 
     @Test(
-        "It is reported, nothing stays open, and no file is half there",
+        "A failed system call is reported, and leaves no open descriptor and no partial file",
         arguments: Work.all,
         [Errno.ioError, .noSpace]
     )
@@ -52,7 +52,7 @@ struct FailureTests {
         try #require(unharmed.count > 3)
         for number in 1..<unharmed.count {
             let outcome = try run(work, failing: number, with: errno)
-            // How many descriptors the process has open, and a lease looks at, differs from run to run.
+            // The number of open descriptors, which a lease checks, differs between runs.
             guard let failed = outcome.failed else { continue }
             let isBestEffort = ["path", "close", "unlock", "returnLease"].contains(failed)
             let error = outcome.error as? FileError
@@ -62,7 +62,7 @@ struct FailureTests {
 
     private struct Outcome {
         let count: Int
-        /// The call that failed, if the work made that many.
+        /// The call that failed, if there were that many calls.
         let failed: String?
         let error: (any Error)?
     }

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The kernel's word that nobody has a file open")
+@Suite("FileLease")
 struct FileLeaseTests {
     private let temporary: TemporaryDirectory
     private var folder: Directory { temporary.directory }
@@ -14,9 +14,9 @@ struct FileLeaseTests {
         try temporary.directory.createFile("file", mode: 0o600).close()
     }
 
-    /// Takes a lease that nothing stands against.
+    /// Acquires a lease on a file that this test does not have open.
     ///
-    /// A process that another test is just starting has, until its `exec`, everything open that this one has.
+    /// A child of another test may have the file open between fork and exec.
     private func acquireSoon(on name: String) throws -> FileLease? {
         let watch = try FileWatch(on: folder)
         let deadline = Deadline(after: .seconds(60))
@@ -27,7 +27,7 @@ struct FileLeaseTests {
         return nil
     }
 
-    @Test("A file that nobody has open is leased, and can be renamed under the lease")
+    @Test("A file that no process has open is leased, and can be renamed under the lease")
     func granted() throws {
         let lease = try #require(try acquireSoon(on: "file"))
         #expect(lease.isIntact())
@@ -46,7 +46,7 @@ struct FileLeaseTests {
         #expect(try acquireSoon(on: "file") != nil)
     }
 
-    @Test("A file that this process has open is not leased, nor opened for it")
+    @Test("A file that this process has open is neither leased nor opened")
     func openHere() throws {
         let file = try folder.openFile("file", for: .reading)
         let system = RecordingFileSystem()
@@ -57,10 +57,10 @@ struct FileLeaseTests {
         #expect(try acquireSoon(on: "file") != nil)
     }
 
-    @Test("Somebody who opens the file breaks the lease, and this process lives to see it")
+    @Test("An opener breaks the lease, and the process survives")
     func broken() throws {
         let lease = try #require(try acquireSoon(on: "file"))
-        // Without waiting the opener is sent away, and the lease counts as broken all the same.
+        // A non-blocking open fails, and breaks the lease all the same.
         let opener = try HeldProcess(
             "dd if=\"$1\" iflag=nonblock 2>/dev/null && echo opened || echo refused; exec cat",
             folder.path + "/file"
@@ -69,7 +69,7 @@ struct FileLeaseTests {
         #expect(!lease.isIntact())
     }
 
-    @Test("Nobody but the owner gets a lease, and it is told apart from an open file")
+    @Test("Another user's file cannot be leased, and the error differs from that of an open file")
     func ordinaryUser() throws {
         guard geteuid() == 0 else { return }
         try folder.setMode(0o777)
@@ -91,7 +91,7 @@ struct FileLeaseTests {
     func leasedElsewhere() throws {
         let system = RecordingFileSystem()
         let watched = try Directory.open(path: folder.path, operations: system)
-        // What the kernel answers whoever opens such a file without waiting, until the holder gave its lease back.
+        // The error of a non-blocking open until the holder releases the lease.
         system.fail(opening: "file", with: .resourceTemporarilyUnavailable)
         #expect(try FileLease.acquire(on: "file", in: watched) == nil)
     }

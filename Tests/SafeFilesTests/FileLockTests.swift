@@ -15,10 +15,10 @@ struct FileLockTests {
     }
 
     private var atOnce: Deadline { Deadline(after: .zero) }
-    /// For what is free: a process that another test is just starting holds, until its `exec`, what this one had open.
+    /// For free locks: a child of another test may still have the file between fork and exec.
     private var soon: Deadline { Deadline(after: .seconds(60)) }
 
-    @Test("A held lock is refused to a second taker in the same process until it is released")
+    @Test("A held lock cannot be acquired again in the same process until it is released")
     func sameProcess() throws {
         let first = try #require(try FileLock.acquire("lock", in: folder, deadline: atOnce))
         #expect(try FileLock.acquire("lock", in: folder, deadline: atOnce) == nil)
@@ -27,7 +27,7 @@ struct FileLockTests {
         #expect(try FileLock.acquire("lock", in: folder, deadline: atOnce) != nil)
     }
 
-    @Test("Given back or let go of, it is free at once, though a process that is being started still has its file")
+    @Test("A released lock is free at once, even if a child process still has its file open")
     func inheritedByChild() throws {
         func takeAndInherit() throws -> (lock: FileLock, inherited: Int32) {
             let lock = try #require(try FileLock.acquire("lock", in: folder, deadline: atOnce))
@@ -41,7 +41,7 @@ struct FileLockTests {
         #expect(try FileLock.acquire("lock", in: folder, deadline: atOnce) != nil)
     }
 
-    @Test("Closing another descriptor of the file does not drop the lock")
+    @Test("Closing another descriptor of the file does not release the lock")
     func otherDescriptors() throws {
         let lock = try #require(try FileLock.acquire("lock", in: folder, deadline: atOnce))
         try folder.openFile("lock", for: .reading).close()
@@ -49,7 +49,7 @@ struct FileLockTests {
         lock.release()
     }
 
-    @Test("Threads that count under the lock lose no count")
+    @Test("Threads that increment a counter under the lock lose no update")
     func threads() throws {
         let path = folder.path
         try folder.replace("count", with: [0, 0], mode: 0o600)
@@ -72,7 +72,7 @@ struct FileLockTests {
         #expect(try folder.contents(of: "count", limit: 2) == [0, 120])
     }
 
-    @Test("A lock that another process holds is waited for, and is free when that process is killed")
+    @Test("A lock that another process holds is awaited, and is free when that process is killed")
     func killedHolder() throws {
         try folder.createFile("lock", mode: 0o600).close()
         let holder = try HeldProcess("exec flock --no-fork \"$1\" sh -c 'echo held; exec cat'", folder.path + "/lock")
@@ -85,7 +85,7 @@ struct FileLockTests {
         #expect(try waiter.value() != nil)
     }
 
-    @Test("Our lock keeps another process out")
+    @Test("A lock of this process excludes other processes")
     func otherProcess() throws {
         let lock = try #require(try FileLock.acquire("lock", in: folder, deadline: atOnce))
         let script = "flock --wait $2 \"$1\" true && echo free || echo held; exec cat"
@@ -94,14 +94,14 @@ struct FileLockTests {
         #expect(try HeldProcess(script, folder.path + "/lock", "60").firstLine == "free")
     }
 
-    @Test("A holder who removes the lock file does not leave two holders behind")
+    @Test("A removed lock file never has two holders")
     func removedFile() throws {
         let first = try #require(try FileLock.acquire("lock", in: folder, deadline: atOnce))
         let path = folder.path
         let waiter = SeparateThread {
             let folder = try Directory.open(path: path)
             let lock = try FileLock.acquire("lock", in: folder, deadline: Deadline(after: .seconds(60)))
-            // What the waiter holds must be what others find under the name.
+            // The waiter's lock must be on the file that has the name now.
             let other = try FileLock.acquire("lock", in: folder, deadline: Deadline(after: .zero))
             return lock != nil && other == nil
         }
@@ -110,7 +110,7 @@ struct FileLockTests {
         #expect(try waiter.value())
     }
 
-    @Test("Without inotify the lock is still waited for")
+    @Test("Without inotify a lock is still awaited")
     func withoutWatch() throws {
         let lock = try #require(try FileLock.acquire("lock", in: folder, deadline: atOnce))
         let path = folder.path

@@ -2,7 +2,7 @@ import SafeFiles
 import TestSupport
 import Testing
 
-@Suite("A wait for changes in a folder")
+@Suite("FileWatch")
 struct FileWatchTests {
     private let temporary: TemporaryDirectory
     private var folder: Directory { temporary.directory }
@@ -11,7 +11,7 @@ struct FileWatchTests {
         temporary = try TemporaryDirectory(prefix: "file-watch-tests")
     }
 
-    @Test("A change before the wait is not missed, and is reported once")
+    @Test("A change before the wait is reported once")
     func earlier() throws {
         let watch = try FileWatch(on: folder)
         #expect(!watch.wait(until: Deadline(after: .zero)))

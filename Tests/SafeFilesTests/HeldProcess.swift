@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A shell command that says when it is ready and then stays until it is ended.
+/// A shell command that reports when it is ready and then runs until it is killed.
 final class HeldProcess {
     private let process: ChildProgram
 
-    /// What the script printed.
+    /// The first line of the script's output.
     let firstLine: String
     var identifier: Int32 { process.id }
 
@@ -15,7 +15,7 @@ final class HeldProcess {
         process = try ChildProgram(["sh", "-c", script, "sh"] + arguments)
         let line = String(decoding: process.available(), as: UTF8.self)
         firstLine = line.trimmingCharacters(in: .newlines)
-        try #require(!line.isEmpty, "the script ended without a word")
+        try #require(!line.isEmpty, "the script ended without output")
     }
 
     /// Kills the process, as the kernel would, and waits until it is gone.

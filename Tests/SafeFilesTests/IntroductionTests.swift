@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("A file that is made out of sight and then gets its name")
+@Suite("Introducing a file under its name")
 struct IntroductionTests {
     private let scratch: ScratchFolder
     private let system = RecordingFileSystem()
@@ -21,7 +21,7 @@ struct IntroductionTests {
         try file.close()
     }
 
-    @Test("It is whole and closed before it has its name, and the name is brought to the disk")
+    @Test("An introduced file is complete and closed before it has its name, and the name is durable")
     func order() throws {
         let isNew = try folder.introduce("file") { nursery in
             try make(nursery)
@@ -39,7 +39,7 @@ struct IntroductionTests {
         #expect(try folder.status(of: "file")?.mode == 0o640)
     }
 
-    @Test("What has the name first keeps it, and nothing else stays")
+    @Test("An existing file with the name stays, and the new one is removed")
     func second() throws {
         try scratch.write("file", [1])
         #expect(try !folder.introduce("file", make))
@@ -47,7 +47,7 @@ struct IntroductionTests {
         #expect(try folder.entries() == ["file"])
     }
 
-    @Test("One that cannot be made leaves nothing behind")
+    @Test("A failed introduction leaves no file")
     func failure() throws {
         #expect(throws: FileError.self) {
             try folder.introduce("file") { nursery in
@@ -58,7 +58,7 @@ struct IntroductionTests {
         #expect(try folder.entries() == [])
     }
 
-    @Test("In a folder that hands its group on it has that group", .enabled(if: ProcessIdentity.effectiveUser == 0))
+    @Test("An introduced file inherits its folder's group", .enabled(if: ProcessIdentity.effectiveUser == 0))
     func group() throws {
         try folder.setOwner(user: nil, group: 4_321)
         try folder.setMode(0o2770)
@@ -66,7 +66,7 @@ struct IntroductionTests {
         #expect(try folder.status(of: "file")?.group == 4_321)
     }
 
-    @Test("A file that a power cut left under both its names keeps the one that it was given")
+    @Test("A file left under both names by a power cut keeps only the introduced name")
     func bothNames() throws {
         let digits = String(repeating: "0a", count: 10)
         let nursery = try folder.createDirectory(".store-migrate-new-\(digits)", mode: 0o700)
@@ -78,7 +78,7 @@ struct IntroductionTests {
         #expect(try folder.status(of: "file")?.linkCount == 1)
     }
 
-    @Test("What processes left that were killed meanwhile is removed on demand")
+    @Test("Leftovers of killed processes are removed on request")
     func abandoned() throws {
         let digits = String(repeating: "0a", count: 10)
         for mode in [0o700, 0o2700] as [UInt32] {

@@ -2,7 +2,7 @@ import Glibc
 import SafeFiles
 import Testing
 
-@Suite("Who has a file open")
+@Suite("OpenFiles")
 struct OpenFilesTests {
     private let temporary: TemporaryDirectory
     private var folder: Directory { temporary.directory }
@@ -11,7 +11,7 @@ struct OpenFilesTests {
         temporary = try TemporaryDirectory(prefix: "open-files-tests")
     }
 
-    @Test("A file counts as open in this process as long as a descriptor leads to it")
+    @Test("A file counts as open in this process while a descriptor refers to it")
     func here() throws {
         let file = try folder.createFile("file", mode: 0o600)
         let identity = try file.status().identity
@@ -20,7 +20,7 @@ struct OpenFilesTests {
         #expect(try !OpenFiles.isOpenInThisProcess(identity))
     }
 
-    @Test("A descriptor of what the kernel told of a process that is gone is no obstacle")
+    @Test("A descriptor on /proc of an ended process is ignored")
     func gone() throws {
         let identity = try folder.createFile("file", mode: 0o600).status().identity
         let process = try HeldProcess("echo here; exec cat")
@@ -30,7 +30,7 @@ struct OpenFilesTests {
         withExtendedLifetime(descriptors) {}
     }
 
-    @Test("A process that holds a lock on a file is named, one that only has the file open is not")
+    @Test("Lock holders include a process with a lock, and not one that only has the file open")
     func locked() throws {
         let path = folder.path + "/file"
         try folder.createFile("file", mode: 0o600).close()
@@ -44,7 +44,7 @@ struct OpenFilesTests {
         reader.kill()
     }
 
-    @Test("Another process that has the file open is named")
+    @Test("Holders include another process that has the file open")
     func elsewhere() throws {
         try folder.createFile("file", mode: 0o600).close()
         let identity = try #require(try folder.status(of: "file")).identity

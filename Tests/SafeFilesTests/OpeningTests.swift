@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("What may be opened")
+@Suite("Opening files and folders")
 struct OpeningTests {
     private let temporary: TemporaryDirectory
     private var folder: Directory { temporary.directory }
@@ -40,7 +40,7 @@ struct OpeningTests {
         ]
     }
 
-    @Test("Anything but a regular file with one name is refused at once", arguments: Refused.all)
+    @Test("A file that is not regular, or has a second name, is refused at once", arguments: Refused.all)
     func refusals(_ row: Refused) throws {
         try folder.replace("target", with: [1], mode: 0o600)
         try #require(row.make(folder.path + "/name", folder.path + "/target") == 0)
@@ -66,10 +66,10 @@ struct OpeningTests {
         #expect(!system.calls.contains { $0.hasPrefix("open null") })
     }
 
-    @Test("What takes a file's place between looking and opening is still refused, without waiting for anybody")
+    @Test("A FIFO that replaces a file before it is opened is refused without waiting")
     func swappedAfterLooking() throws {
         try #require(mkfifo(folder.path + "/name", 0o600) == 0)
-        // The first look fails as it does when nothing has the name yet.
+        // The first status call fails as if the name did not exist yet.
         let system = RecordingFileSystem(failures: [2: .noSuchFileOrDirectory])
         let watched = try Directory.open(path: folder.path, operations: system)
         let error = #expect(throws: FileError.self) { try watched.openFile("name", for: .reading) }
@@ -77,7 +77,7 @@ struct OpeningTests {
         #expect(system.calls.contains("open name reading"))
     }
 
-    @Test("A file to be created must not be there, not even as a dangling symbolic link")
+    @Test("Creating a file fails if the name exists, even as a dangling symbolic link")
     func creatingIsExclusive() throws {
         try #require(symlink("/nowhere/at/all", folder.path + "/link") == 0)
         try folder.replace("file", with: [1], mode: 0o600)
@@ -88,7 +88,7 @@ struct OpeningTests {
         #expect(try folder.contents(of: "file", limit: 1) == [1])
     }
 
-    @Test("The path to a folder may lead through symbolic links, a name below it may not")
+    @Test("Symbolic links are followed in the path of a folder, and refused below it")
     func symbolicLinks() throws {
         _ = try folder.createDirectory("real", mode: 0o700).createDirectory("inner", mode: 0o700)
         try #require(symlink("real", folder.path + "/link") == 0)
@@ -98,7 +98,7 @@ struct OpeningTests {
         #expect(error?.errno == .tooManySymbolicLinkLevels || error?.errno == .notDirectory)
     }
 
-    @Test("A folder that was opened stays the same when its path leads elsewhere")
+    @Test("An opened folder stays the same when its path refers to a different folder")
     func ancestorsAreResolvedOnce() throws {
         let first = try folder.createDirectory("a", mode: 0o700)
         try folder.move("a", to: "moved", in: folder)
@@ -109,7 +109,7 @@ struct OpeningTests {
         #expect(try folder.openDirectory("moved").entries() == ["file"])
     }
 
-    @Test("A folder swapped for a symbolic link again and again never lets a file out")
+    @Test("A folder repeatedly swapped with a symbolic link never redirects a new file")
     func swapRace() throws {
         let outside = try folder.createDirectory("outside", mode: 0o700)
         _ = try folder.createDirectory("a", mode: 0o700)
@@ -120,7 +120,7 @@ struct OpeningTests {
             let parent = try Directory.open(path: path)
             let number = open(parent.path, O_DIRECTORY | O_CLOEXEC)
             defer { close(number) }
-            // RENAME_EXCHANGE: both names always lead to something.
+            // RENAME_EXCHANGE: both names exist at all times.
             for _ in 0..<tries * 4 { _ = clinux_renameat2(number, "a", number, "b", 2) }
         }
         var refused = 0
@@ -134,11 +134,11 @@ struct OpeningTests {
         }
         try swapper.value()
         #expect(try outside.entries().isEmpty)
-        #expect(refused > 0, "every second name is the link when nobody swaps")
+        #expect(refused > 0, "without swaps every second name is the link")
         #expect(refused < tries)
     }
 
-    @Test("openat2 giving up on a crowded path is tried again, but not for ever")
+    @Test("openat2 is retried after EAGAIN a limited number of times")
     func tryAgain() throws {
         let system = RecordingFileSystem()
         let watched = try Directory.open(path: folder.path, operations: system)
@@ -149,7 +149,7 @@ struct OpeningTests {
         #expect(error?.errno == .resourceTemporarilyUnavailable)
     }
 
-    @Test("What a user may not read is reported as such")
+    @Test("A file without read permission is reported as permissionDenied")
     func permission() throws {
         try folder.replace("secret", with: [1], mode: 0)
         try folder.setMode(0o755)
@@ -166,7 +166,7 @@ struct OpeningTests {
         #expect(errno == .permissionDenied)
     }
 
-    @Test("A small file is read whole, a larger one than expected not at all")
+    @Test("A file within the limit is read completely, and a larger one is refused")
     func contents() throws {
         try folder.replace("file", with: [1, 2, 3], mode: 0o600)
         #expect(try folder.contents(of: "file", limit: 3) == [1, 2, 3])

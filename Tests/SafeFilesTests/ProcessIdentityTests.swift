@@ -4,14 +4,14 @@ import SafeFiles
 import TestSupport
 import Testing
 
-@Suite("The user a process works as")
+@Suite("ProcessIdentity")
 struct ProcessIdentityTests {
-    /// Names the user and the group that a process is to become, with a colon between their numbers.
+    /// The environment variable with the user and the group to become, separated by a colon.
     private static let variable = "STORE_MIGRATE_TESTS_BECOME"
     private static let owner = (ProcessInfo.processInfo.environment[variable] ?? "").split(separator: ":")
         .compactMap { UInt32($0) }
 
-    @Test("An ordinary user stays who it is, whoever owns the file")
+    @Test("An ordinary user stays the same, regardless of the file's owner")
     func ordinaryUser() throws {
         let (before, after) = try SeparateThread(asOrdinaryUser: true) {
             let before = ProcessIdentity.effectiveUser
@@ -24,13 +24,13 @@ struct ProcessIdentityTests {
     }
 
     @Test(
-        "Root becomes the owner of a file for good, with no group of root's",
+        "Root becomes the owner of a file for good, and drops root's groups",
         .enabled(if: geteuid() == 0),
         arguments: ["65534:65534", "61234:61235"]
     )
     func root(owner: String) throws {
-        // In a process of its own, for there is no way back. An exit test would wait for it among all children, and for
-        // ever where one of the orphans that plugins leave to this process is dead and nobody's.
+        // Runs in a child process, because root is dropped for good. An exit test would wait for any child, and forever
+        // if an orphan of a plugin is a zombie.
         let (status, output) = try ChildProgram.run(
             ["/proc/self/exe", "--testing-library", "swift-testing", "--filter", "ProcessIdentityTests/becomesOwner"],
             environment: [Self.variable: owner]
@@ -39,7 +39,7 @@ struct ProcessIdentityTests {
     }
 
     @Test(
-        "This process becomes the user that it is told to become",
+        "A process becomes the given user",
         .enabled(if: ProcessIdentityTests.owner.count == 2)
     )
     func becomesOwner() throws {
@@ -60,7 +60,7 @@ struct ProcessIdentityTests {
         _ = try temporary.directory.createFile("file", mode: 0o600)
     }
 
-    @Test("A file of root's leaves root as it is", .enabled(if: geteuid() == 0))
+    @Test("For a file of root, root stays root", .enabled(if: geteuid() == 0))
     func rootsFile() throws {
         try ProcessIdentity.becomeOwner(of: Directory.open(path: "/").status())
         #expect(ProcessIdentity.effectiveUser == 0)

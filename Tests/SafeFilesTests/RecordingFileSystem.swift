@@ -2,7 +2,7 @@ package import SafeFiles
 import Synchronization
 package import SystemPackage
 
-/// The kernel with a witness: writes down every call, fails the one it is told to, and may move few bytes at a time.
+/// Records every system call, injects failures, and can limit the bytes of a transfer.
 package final class RecordingFileSystem: FileSystemOperations {
     private struct State {
         var calls: [String] = []
@@ -30,24 +30,24 @@ package final class RecordingFileSystem: FileSystemOperations {
         self.refusesWatches = refusesWatches
     }
 
-    /// The calls so far: the operation and the name it was about, if any.
+    /// The calls so far: the operation and its name, if any.
     package var calls: [String] { state.withLock { $0.calls } }
-    /// The descriptors that were opened through this object and not closed.
+    /// The descriptors opened through this object and not closed.
     package var openDescriptors: Set<Int32> { state.withLock { $0.openDescriptors } }
 
-    /// Fails the next call that is made.
+    /// Fails the next call.
     package func failNext(with error: Errno) {
         state.withLock { $0.failures[$0.calls.count] = error }
     }
 
-    /// Fails the calls that lie this far ahead; 0 is the next one.
+    /// Fails the calls at these distances; 0 is the next one.
     package func fail(after distances: some Sequence<Int>, with error: Errno) {
         state.withLock { state in
             for distance in distances { state.failures[state.calls.count + distance] = error }
         }
     }
 
-    /// Fails every opening of a name.
+    /// Fails every attempt to open a name.
     package func fail(opening name: String, with error: Errno) {
         state.withLock { $0.failuresOfOpening[name] = error }
     }
@@ -81,7 +81,7 @@ extension RecordingFileSystem {
     }
 
     package func close(_ descriptor: Int32) throws(Errno) {
-        // Whatever close(2) answers, the number is free: a failure must not leave it open here either.
+        // close(2) frees the number even if it fails, so a failure must not leave it open here either.
         state.withLock { _ = $0.openDescriptors.remove(descriptor) }
         try system.close(descriptor)
         try record("close") {}

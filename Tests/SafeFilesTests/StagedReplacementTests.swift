@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Content that waits for its rename, and what a user may write")
+@Suite("Staged replacements and write permissions")
 struct StagedReplacementTests {
     private let temporary: TemporaryDirectory
     private var folder: Directory { temporary.directory }
@@ -15,7 +15,7 @@ struct StagedReplacementTests {
         String(decoding: try folder.contents(of: name, limit: 100), as: UTF8.self)
     }
 
-    @Test("It takes the file's place when it is committed, and not before")
+    @Test("A staged replacement replaces the file only when it is committed")
     func commit() throws {
         try folder.replace("note", with: Array("old".utf8), mode: 0o600)
         let replacement = try folder.stageReplacement(of: "note", with: Array("new".utf8), mode: 0o640)
@@ -27,7 +27,7 @@ struct StagedReplacementTests {
         #expect(try folder.entries() == ["note"])
     }
 
-    @Test("Cancelled or forgotten it leaves nothing")
+    @Test("A cancelled or released staged replacement leaves no file")
     func cancel() throws {
         try folder.stageReplacement(of: "note", with: [1], mode: 0o600).cancel()
         #expect(try folder.entries().isEmpty)
@@ -35,7 +35,7 @@ struct StagedReplacementTests {
         #expect(try folder.entries().isEmpty)
     }
 
-    @Test("Two names that a power cut left to one file do not stand in the way")
+    @Test("A file left under two names by a power cut can be replaced")
     func bothNames() throws {
         try folder.replace("note", with: Array("old".utf8), mode: 0o600)
         try #require(link(folder.path + "/note", folder.path + "/note.new") == 0)
@@ -59,7 +59,7 @@ struct StagedReplacementTests {
         #expect(throws: FileError.self) { try folder.contents(of: "note", limit: 100) }
     }
 
-    @Test("A file of a stranger's under the name of the new content goes, and stops nobody")
+    @Test("Another user's file under the temporary name is removed, and the replacement succeeds")
     func foreignLeftover() throws {
         guard geteuid() == 0 else { return }
         try folder.setMode(0o777)
@@ -76,7 +76,7 @@ struct StagedReplacementTests {
         #expect(try folder.entries() == ["note"])
     }
 
-    @Test("New content that was taken away is not replaced by what has its name now")
+    @Test("A replacement whose temporary file was exchanged fails, and the old content stays")
     func takenAway() throws {
         try folder.replace("note", with: Array("old".utf8), mode: 0o600)
         let replacement = try folder.stageReplacement(of: "note", with: Array("new".utf8), mode: 0o600)
@@ -86,7 +86,7 @@ struct StagedReplacementTests {
         #expect(try text("note") == "old")
     }
 
-    @Test("A full disk is told before anything is replaced, and a rename that fails leaves the old content")
+    @Test("A full disk or a failed rename is reported, and the old content stays")
     func failures() throws {
         try folder.replace("note", with: Array("old".utf8), mode: 0o600)
         let system = RecordingFileSystem()
@@ -97,7 +97,7 @@ struct StagedReplacementTests {
         #expect(try text("note") == "old")
         #expect(try folder.entries() == ["note"])
         var isFull = false
-        // Every call of the staging fails once: whichever it is, the file stays.
+        // Each call of the staging fails once, and the file must stay.
         for distance in 0..<12 {
             system.fail(after: [distance], with: .noSpace)
             do {
@@ -110,7 +110,7 @@ struct StagedReplacementTests {
         #expect(isFull)
     }
 
-    @Test("What this user may write is told without a try")
+    @Test("Write permissions are reported without writing")
     func allowsWriting() async throws {
         #expect(try folder.allowsWriting())
         try folder.replace("note", with: [1], mode: 0o444)
@@ -135,7 +135,7 @@ struct StagedReplacementTests {
     }
 
     @Test(
-        "Groups are known by name and number, and the number that means none is none",
+        "Groups are found by name and number, and the number for unchanged is rejected",
         arguments: [("0", 0), ("root", 0), ("4294967294", 4_294_967_294), ("4294967295", nil), ("4294967296", nil)]
             as [(String, UInt32?)]
     )
@@ -143,7 +143,7 @@ struct StagedReplacementTests {
         #expect(UserGroup.number(of: name) == number)
     }
 
-    @Test("A user gives files to own groups only")
+    @Test("A user can assign files only to own groups")
     func membership() throws {
         #expect(UserGroup.mayBeGiven(getegid()))
         let (own, other) = try SeparateThread(asOrdinaryUser: true) {

@@ -4,9 +4,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("A folder of our own that goes away")
+@Suite("TemporaryDirectory")
 struct TemporaryDirectoryTests {
-    @Test("It is closed to others, and goes away with what is in it")
+    @Test("A temporary folder is private, and is removed with its content")
     func lifetime() throws {
         var temporary: TemporaryDirectory? = try TemporaryDirectory(prefix: "temporary")
         let folder = try #require(temporary?.directory)
@@ -18,7 +18,7 @@ struct TemporaryDirectoryTests {
         #expect(access(path, F_OK) == -1)
     }
 
-    @Test("What its symbolic links lead to stays")
+    @Test("Removing a temporary folder keeps the targets of its symbolic links")
     func symbolicLinks() throws {
         let kept = try TemporaryDirectory(prefix: "kept")
         try kept.directory.replace("file", with: [1], mode: 0o600)
@@ -28,7 +28,7 @@ struct TemporaryDirectoryTests {
         #expect(try kept.directory.entries() == ["file"])
     }
 
-    @Test("Whatever took its name meanwhile stays")
+    @Test("A folder that replaced a temporary one under its name stays")
     func takenName() throws {
         let outer = try TemporaryDirectory(prefix: "outer")
         let temporary = try TemporaryDirectory(prefix: "temporary")
@@ -40,11 +40,11 @@ struct TemporaryDirectoryTests {
         #expect(access(path, F_OK) == 0)
     }
 
-    @Test("What a killed process left is removed by the next that uses the prefix, which looks for it once")
+    @Test("Leftovers of a killed process are removed by the next use of the prefix, once per process")
     func abandoned() throws {
         let outer = try TemporaryDirectory(prefix: "outer")
         let digits = String(repeating: "0a", count: 10)
-        // No other test looks for this prefix: a folder may get the number of one that is gone.
+        // No other test uses this prefix, because inode numbers are reused.
         let left = try outer.directory.createDirectory("left-\(digits)", mode: 0o700)
         try left.createDirectory("inner", mode: 0o700).replace("file", with: [1], mode: 0o600)
         let system = RecordingFileSystem()
@@ -58,13 +58,13 @@ struct TemporaryDirectoryTests {
         second.remove()
     }
 
-    @Test("What is in use, or may be somebody else's, is left alone")
+    @Test("Folders in use, or possibly not temporary ones, stay")
     func notAbandoned() throws {
         let outer = try TemporaryDirectory(prefix: "outer")
         let digits = String(repeating: "0a", count: 10)
         let inUse = try outer.directory.createDirectory("kept-1\(digits)", mode: 0o700)
         try inUse.replace("file", with: [1], mode: 0o600)
-        // As another process holds it.
+        // A lock like that of another process.
         let descriptor = open(inUse.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         defer { close(descriptor) }
         try #require(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
@@ -78,7 +78,7 @@ struct TemporaryDirectoryTests {
         #expect(try inUse.entries() == ["file"])
     }
 
-    @Test("Many who make and remove folders at once do not take each other's")
+    @Test("Concurrent threads do not remove each other's temporary folders")
     func together() throws {
         let outer = try TemporaryDirectory(prefix: "outer")
         let path = outer.directory.path
@@ -86,7 +86,7 @@ struct TemporaryDirectoryTests {
             .map { _ in
                 SeparateThread {
                     for round in 0..<50 {
-                        // Whoever comes first looks for what others left, while these make theirs.
+                        // The first one searches for leftovers while the others create theirs.
                         let temporary = try TemporaryDirectory(prefix: "copy\(round)", in: path)
                         try temporary.directory.replace("file", with: [1], mode: 0o600)
                         try #require(try temporary.directory.entries() == ["file"])
@@ -97,12 +97,12 @@ struct TemporaryDirectoryTests {
         #expect(try outer.directory.entries().isEmpty)
     }
 
-    @Test("A call that fails once, in making or removing it, leaves nothing behind")
+    @Test("A single failed call while creating or removing a temporary folder leaves no folder")
     func failures() throws {
         let outer = try TemporaryDirectory(prefix: "outer")
         func run(_ system: RecordingFileSystem, _ number: Int) throws {
             let path = outer.directory.path
-            // A prefix of its own, or it would not look for what others left.
+            // A new prefix each time, or there would be no search for leftovers.
             let temporary = try TemporaryDirectory(prefix: "failing\(number)", in: path, operations: system)
             try temporary.directory.replace("file", with: [1], mode: 0o600)
             try temporary.directory.createDirectory("inner", mode: 0o700).replace("file", with: [1], mode: 0o600)

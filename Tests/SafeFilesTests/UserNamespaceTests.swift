@@ -1,10 +1,10 @@
 import SafeFiles
 import Testing
 
-@Suite("What a namespace shows of users")
+@Suite("UserNamespace")
 struct UserNamespaceTests {
     @Test(
-        "Only one that has not all users hides any, and these look like the overflow user",
+        "Only a namespace without all users hides some, as the overflow user",
         arguments: [
             ("         0          0 4294967295\n", false), ("", false),
             ("         0       1000          1\n", true), ("      1000       1000          1\n", true),
@@ -18,7 +18,7 @@ struct UserNamespaceTests {
         #expect(!namespace.hides(65_534))
     }
 
-    @Test("A group without a number in the namespace is not shown, and every group is where the map is unknown")
+    @Test("An unmapped group is hidden, and every group is visible if the map is unknown")
     func groups() {
         let one = UserNamespace(map: "", groupMap: "         0       1000          1\n", overflowUser: "")
         #expect(one.shows(group: 0) && !one.shows(group: 1))
@@ -27,7 +27,7 @@ struct UserNamespaceTests {
         #expect(UserNamespace(map: "", overflowUser: "").shows(group: 5))
     }
 
-    @Test("Without a number for the overflow user, nobody is hidden")
+    @Test("Without a known overflow user no user is hidden")
     func unknown() {
         #expect(!UserNamespace(map: "0 1000 1\n", overflowUser: "").hides(65_534))
     }

@@ -6,12 +6,12 @@ import Testing
 
 @testable import StoreBackup
 
-@Suite("Archives from a stranger, under the kernel's limits on time and memory")
+@Suite("Untrusted archives under kernel limits on time and memory")
 struct ArchiveLimitsTests {
-    /// What takes time or memory to find out about.
+    /// Input that is expensive to refuse.
     struct Glutton: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// Makes the file `archive` in the folder that it is carried out in, from `head` and `good`.
+        /// A shell command that makes the file `archive` in its working folder, from `head` and `good`.
         let command: String
 
         init(_ name: String, _ command: String) {
@@ -21,14 +21,14 @@ struct ArchiveLimitsTests {
     }
 
     private static let gluttons = [
-        Glutton("half a gigabyte of nothing", "{ cat head; head -c 536872448 /dev/zero; } | zstd -q -o archive"),
+        Glutton("half a gigabyte of zeroes", "{ cat head; head -c 536872448 /dev/zero; } | zstd -q -o archive"),
         Glutton("the same by gzip", "{ cat head; head -c 536872448 /dev/zero; } | gzip -1 > archive"),
         Glutton(
-            "a window as large as any",
+            "the largest window that zstd accepts",
             "{ cat head; head -c 300000000 /dev/urandom; } | zstd -q -1 --long=27 -o archive"
         ),
         Glutton(
-            "a window larger than any",
+            "a window larger than zstd accepts",
             "{ cat head; head -c 300000000 /dev/urandom; } | zstd -q -1 --long=31 -o archive"
         ),
         Glutton("a manifest of brackets", "{ cat brackets; head -c 16776192 /dev/zero | tr '\\0' '['; } > archive"),
@@ -39,7 +39,7 @@ struct ArchiveLimitsTests {
         Glutton("a hundred thousand headers", "for i in $(seq 300); do cat good; done > archive"),
     ]
 
-    @Test("It says no within ten seconds of a processor and 256 MiB", arguments: gluttons)
+    @Test("An expensive input is refused within ten seconds of CPU time and 256 MiB", arguments: gluttons)
     func glutton(glutton: Glutton) throws {
         let folder = try ScratchFolder()
         try folder.write(
@@ -53,7 +53,7 @@ struct ArchiveLimitsTests {
         try expectRefusal(in: folder)
     }
 
-    @Test("So it does to every other attack", arguments: Attack.all)
+    @Test("Every other attack is refused within the same limits", arguments: Attack.all)
     func attack(attack: Attack) throws {
         let folder = try ScratchFolder()
         try folder.write("archive", attack.archive())
@@ -61,7 +61,7 @@ struct ArchiveLimitsTests {
     }
 
     @Test(
-        "A stream that never ends is not read to its end",
+        "Reading an endless stream stops at a limit",
         arguments: ["cat /dev/zero", "yes 'KLUv/SAAAQAA' | base64 -d"]
     )
     func endless(program: String) throws {
@@ -72,7 +72,7 @@ struct ArchiveLimitsTests {
         #expect(try place.entries().isEmpty)
     }
 
-    @Test("The limits are kept: what is no attack passes under them")
+    @Test("A legitimate archive unpacks under the kernel limits")
     func baseline() throws {
         let (world, archive) = try BackupWorld.small()
         let place = try world.archives.directory.createDirectory("place", mode: 0o700)

@@ -20,10 +20,10 @@ struct BackupFolderTests {
         try world.stores.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (2)", as: "two.sqlite")
     }
 
-    /// Seconds since 1970 of a moment so many days after 21 November 2026, 22:05:01.
+    /// The time `day` days after 21 November 2026, 22:05:01.
     private func date(_ day: Int) -> Date { Date(timeIntervalSince1970: 1_795_298_701 + Double(day) * 86_400) }
 
-    @Test("Names tell the store and the moment, and are never used twice")
+    @Test("A backup's name contains the store and the time, and is never used twice")
     func names() throws {
         let first = try folder.add(world.stores.location("one.sqlite").url, at: date(0))
         let second = try folder.add(world.stores.location("one.sqlite").url, at: date(0))
@@ -53,7 +53,7 @@ struct BackupFolderTests {
             }
             let dotted = name[..<mark] + ".\(number).tar.zst"
             try world.archives.directory.move(name, to: String(dotted), in: world.archives.directory)
-            // The next one takes the number again otherwise.
+            // Otherwise the next backup reuses the number.
             try world.archives.write(name, [])
             names.append(String(dotted))
         }
@@ -86,14 +86,14 @@ struct BackupFolderTests {
         withExtendedLifetime(places) {}
     }
 
-    @Test("A name that tells no moment leaves the file's own")
+    @Test("A backup whose name contains no time is dated by its file")
     func foreignName() throws {
         let archive = try world.make("one.sqlite", as: "mine.tar.zst")
         let time = try world.archives.directory.status(of: archive.name)?.modified.seconds
         #expect(try folder.list().map(\.time) == [time])
     }
 
-    @Test("Pruning goes by store, keeps what the policy says, and leaves what it cannot read")
+    @Test("Pruning applies the policy to each store and leaves unreadable files")
     func prune() throws {
         for day in 0..<5 {
             for store in ["one.sqlite", "two.sqlite"] {
@@ -115,7 +115,7 @@ struct BackupFolderTests {
         )
     }
 
-    @Test("The last good one is never removed, however old it is")
+    @Test("The last good backup of a store is never removed, however old it is")
     func lastGood() throws {
         for day in 0..<4 { try folder.add(world.stores.location("one.sqlite").url, at: date(day)) }
         let names = try folder.list().map(\.name)
@@ -125,18 +125,18 @@ struct BackupFolderTests {
         #expect(try world.archives.directory.entries() == [names[1], names[3]])
     }
 
-    @Test("One that is dated in the future is kept, and takes the place of none that was made since")
+    @Test("A backup dated in the future is kept and does not count for the policy")
     func wrongClock() throws {
         for day in [0, 1, 2, 30_000] { try folder.add(world.stores.location("one.sqlite").url, at: date(day)) }
         let names = try folder.list().map(\.name)
         let done = try folder.prune(RetentionPolicy(last: 1), at: date(3))
         #expect(done.kept.map(\.name) == [names[2], names[3]])
         #expect(done.removed.map(\.name) == [names[0], names[1]])
-        // A clock that is behind makes all of them later than it; none is removed then.
+        // With a clock that is behind, all backups are dated in the future; none is removed.
         #expect(try folder.prune(RetentionPolicy(last: 1), at: date(-30)).removed.isEmpty)
     }
 
-    @Test("Where none is good, nothing is removed")
+    @Test("A store without a good backup keeps all its backups")
     func noneGood() throws {
         for day in 0..<3 { try folder.add(world.stores.location("one.sqlite").url, at: date(day)) }
         for backup in try folder.list() { try spoil(backup.name) }
@@ -144,7 +144,7 @@ struct BackupFolderTests {
         #expect(try world.archives.directory.entries().count == 3)
     }
 
-    @Test("A check names what is wrong, and with what")
+    @Test("A check reports each bad archive with its problem")
     func check() throws {
         try folder.add(world.stores.location("one.sqlite").url, at: date(0))
         let bad = try folder.add(world.stores.location("one.sqlite").url, at: date(1))
@@ -155,7 +155,7 @@ struct BackupFolderTests {
         #expect(verdicts.last?.problem?.isEmpty == false)
     }
 
-    /// Replaces an archive by one whose store is not the one that its manifest tells of.
+    /// Replaces an archive by one whose store does not match its manifest.
     private func spoil(_ name: String) throws {
         let archive = world.archives.location(name)
         var members = try world.members(of: archive)

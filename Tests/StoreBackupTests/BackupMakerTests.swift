@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Making a backup")
 struct BackupMakerTests {
-    @Test("External files and the relay are in it")
+    @Test("A backup contains the external files and the relay")
     func companions() throws {
         let world = try BackupWorld()
         try world.stores.makeStore("CREATE TABLE t (x)", as: "Habits.sqlite")
@@ -31,7 +31,7 @@ struct BackupMakerTests {
         #expect(try unpacked.folder.status(of: ".Habits.sqlite.relay.sqlite")?.mode == 0o600)
     }
 
-    @Test("A relay that is no database is told, and the store is backed up without it")
+    @Test("A relay that is not a database is a finding, and the store is backed up without it")
     func unreadableRelay() throws {
         let world = try BackupWorld()
         try world.stores.makeStore("CREATE TABLE t (x)")
@@ -42,7 +42,7 @@ struct BackupMakerTests {
     }
 
     @Test(
-        "A store that compresses more than 200 to 1 is archived uncompressed, and every reader takes the archive",
+        "A store that compresses more than 200 to 1 is archived uncompressed, and every reader accepts the archive",
         arguments: [BackupForm(.pax, .zstd), BackupForm(.pax, .gzip), BackupForm(.zip)].compactMap { $0 }
     )
     func compressible(_ form: BackupForm) throws {
@@ -57,7 +57,7 @@ struct BackupMakerTests {
         let tests = [".tar.zst": ["zstd", "-tq"], ".tar.gz": ["gzip", "-t"], ".zip": ["unzip", "-tq"]]
         let test = try #require(tests[form.fileNameEnd])
         #expect(try Program(test[0], Array(test.dropFirst()) + [archive.path]).status == 0)
-        // From a pipe nobody knows how much is to come.
+        // A pipe has no known length.
         let file = try world.archives.directory.openFile(archive.name, for: .reading)
         guard form.format == .pax else { return }
         var offset: Int64 = 0
@@ -80,7 +80,7 @@ struct BackupMakerTests {
         #expect(report.manifest.members.map(\.name) == ["store.sqlite"])
     }
 
-    @Test("What has the archive's name is never overwritten", arguments: [true, false])
+    @Test("A file with the archive's name is never overwritten", arguments: [true, false])
     func taken(isFolder: Bool) throws {
         let world = try BackupWorld()
         try world.stores.makeStore("CREATE TABLE t (x)")
@@ -97,10 +97,10 @@ struct BackupMakerTests {
         #expect(try world.archives.everything() == before)
     }
 
-    @Test("What is no sound store is not backed up, and leaves nothing")
+    @Test("A damaged store is not backed up and leaves no files")
     func unsound() throws {
         let world = try BackupWorld()
-        try world.stores.write("text", Array("this is a text and no database, whatever its name may be".utf8))
+        try world.stores.write("text", Array("this is a text and not a database, despite its file name".utf8))
         try world.stores.write("empty", [])
         let store = try world.stores.makeStore(
             "CREATE TABLE t (x); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 5000)"
@@ -115,7 +115,7 @@ struct BackupMakerTests {
         #expect(try world.archives.directory.entries().isEmpty)
     }
 
-    @Test("A stream brings the same bytes as a file")
+    @Test("A backup to a stream has the same bytes as one to a file")
     func stream() throws {
         let (world, archive) = try BackupWorld.small()
         var bytes: [UInt8] = []
@@ -132,7 +132,7 @@ struct BackupMakerTests {
         #expect(try UnpackedBackup(source).manifest == report.manifest)
     }
 
-    @Test("Names of every alphabet go through it, in every form", arguments: BackupForm.all)
+    @Test("Store names of every alphabet survive backup and restore in every form", arguments: BackupForm.all)
     func names(form: BackupForm) throws {
         let world = try BackupWorld()
         for name in ["Gewohnheiten für jeden Tag.sqlite", "習慣", "a b'c\"d.store", "👩‍🚀.sqlite"] {
@@ -142,7 +142,7 @@ struct BackupMakerTests {
         }
     }
 
-    @Test("A stop on request leaves nothing")
+    @Test("A cancelled backup leaves no files")
     func cancelled() throws {
         let world = try BackupWorld()
         try world.stores.makeStore("CREATE TABLE t (x)")
@@ -152,7 +152,7 @@ struct BackupMakerTests {
         #expect(try world.archives.directory.entries().isEmpty)
     }
 
-    @Test("A store that this process has open is left alone")
+    @Test("A store that this process has open is not backed up")
     func openHere() throws {
         let world = try BackupWorld()
         try world.stores.makeStore("CREATE TABLE t (x)")

@@ -10,18 +10,18 @@ import Testing
 struct DamagedArchiveTests {
     private static let isWhole = ProcessInfo.processInfo.environment["STORE_MIGRATE_SOAK"] == "1"
 
-    /// Every place of a small archive, or some of them spread over all.
+    /// Every offset of a small archive, or a sample spread over all of it.
     private static func places(_ count: Int) -> [Int] {
         let step = isWhole ? 1 : max(1, count / Tier.sized(40, inVerify: 150))
         return Array(stride(from: Int(Seed.current % UInt64(step)), to: count, by: step))
     }
 
-    @Test("One that ends early is refused, or holds all there is", arguments: BackupForm.all)
+    @Test("A truncated archive is refused, or still has all its content", arguments: BackupForm.all)
     func truncated(form: BackupForm) throws {
         try expectRefusalOrSame(form) { bytes, place in Array(bytes.prefix(place)) }
     }
 
-    @Test("One with a byte changed is refused, or holds the same", arguments: BackupForm.all)
+    @Test("An archive with a changed byte is refused, or has the same content", arguments: BackupForm.all)
     func flipped(form: BackupForm) throws {
         try expectRefusalOrSame(form) { bytes, place in
             var bytes = bytes

@@ -6,16 +6,16 @@ import Testing
 
 @testable import StoreBackup
 
-@Suite("Archives from a stranger")
+@Suite("Untrusted archives")
 struct HostileArchiveTests {
     private static let main = "store.sqlite"
 
-    @Test("Are refused, and leave nothing", arguments: Attack.all)
+    @Test("A hostile archive is refused and leaves no files", arguments: Attack.all)
     func refused(attack: Attack) throws {
         try expectRefusal(attack.archive())
     }
 
-    @Test("The archive that the attacks start from is taken")
+    @Test("The archive that the attacks modify is accepted")
     func baseline() throws {
         let folder = try ScratchFolder()
         try folder.write("a.tar", Attack.none.archive())
@@ -23,7 +23,7 @@ struct HostileArchiveTests {
     }
 
     @Test(
-        "A manifest that tells what no backup holds is refused",
+        "A manifest that lists what no backup contains is refused",
         arguments: [
             "../up.sqlite", "/abs.sqlite", "", ".", "..", "a/b", "manifest.json", "a\u{0}b", "a\nb", "a\u{1B}[2J",
             String(repeating: "n", count: 256),
@@ -34,7 +34,7 @@ struct HostileArchiveTests {
     }
 
     @Test(
-        "So is one whose members are not a store's own",
+        "A manifest with members that do not belong to a store is refused",
         arguments: [
             [("s", Int64(1)), ("s-wal", 1)], [("s", 1), ("s-shm", 1)], [("s", 1), ("S", 1)], [("s", 1), ("s", 1)],
             [("s", 1), (".s_SUPPORT/_EXTERNAL_DATA/../../../x", 1)], [("s", 1), (".s_SUPPORT/_EXTERNAL_DATA/a/b", 1)],
@@ -48,7 +48,7 @@ struct HostileArchiveTests {
         try expectRefusal(Self.archive(storeNamed: "s", members: members))
     }
 
-    @Test("What is no archive of ours is not taken for one")
+    @Test("A file that is not a backup archive is refused as such")
     func foreignFormats() throws {
         let random = (0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
         for start in [
@@ -70,12 +70,12 @@ struct HostileArchiveTests {
         try expectRefusal(try folder.bytes("twice"))
     }
 
-    @Test("A bomb is refused before it goes off")
+    @Test("A decompression bomb is refused before it is unpacked")
     func bomb() throws {
         let folder = try ScratchFolder()
         let size: Int64 = 1 << 29
         try folder.write("head", Self.archive(storeNamed: "s", members: [("s", size)], withContent: false))
-        // Half a gigabyte of nothing in a few kilobytes.
+        // Half a gigabyte of zeroes in a few kilobytes.
         var header = HandMadeTar()
         header.add("s", size: size)
         try folder.write("header", header.bytes)
@@ -87,10 +87,10 @@ struct HostileArchiveTests {
         try expectRefusal(bytes, .tooLarge)
     }
 
-    @Test("A stream without an end is read no further than its members need", arguments: [0, 1])
+    @Test("An endless stream is read no further than its members need", arguments: [0, 1])
     func endless(kind: Int) throws {
         let (world, archive) = try BackupWorld.small(try #require(BackupForm(.pax, BackupForm.Compression.none)))
-        // An empty zstd frame, again and again; or an archive that goes on in its main file.
+        // Empty zstd frames, repeated; or an archive whose main file never ends.
         let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x20, 0x00, 0x01, 0x00, 0x00]
         let start = kind == 0 ? frame : Array(try world.archives.bytes(archive.name).prefix(2048))
         var handedOut: Int64 = 0
@@ -107,7 +107,7 @@ struct HostileArchiveTests {
         #expect(handedOut < 200 << 20)
     }
 
-    @Test("A store in it that is not what the manifest tells is refused")
+    @Test("An archive whose store does not match its manifest is refused")
     func otherContent() throws {
         let (world, archive) = try BackupWorld.small()
         let honest = try BackupArchive(at: archive.url).manifest()
@@ -133,7 +133,7 @@ struct HostileArchiveTests {
         try expectRefusal(tar.bytes, .refused)
     }
 
-    @Test("A layout of the future is told as one")
+    @Test("A newer layout is reported as newer")
     func newerFormat() throws {
         var tar = HandMadeTar()
         tar.add("manifest.json", Array(#"{"formatVersion":2,"anything":[]}"#.utf8))
@@ -143,7 +143,7 @@ struct HostileArchiveTests {
 
     // MARK: Parts
 
-    /// An archive whose manifest tells of these members, and which has them.
+    /// An archive with these members, whose manifest lists them.
     static func archive(
         storeNamed name: String,
         members: [(String, Int64)],

@@ -12,7 +12,11 @@ struct LiveBackupTests {
     /// More rounds with STORE_MIGRATE_SOAK.
     private static let rounds = ProcessInfo.processInfo.environment["STORE_MIGRATE_SOAK"] == "1" ? 1...30 : 1...3
 
-    @Test("What is in it existed: of every writer's rows all up to one of them", arguments: ["wal", "delete"], rounds)
+    @Test(
+        "A backup has a state that existed: every writer's rows up to one of them",
+        arguments: ["wal", "delete"],
+        rounds
+    )
     func existed(mode: String, round: Int) throws {
         let world = try BackupWorld()
         let store = try world.stores.makeStore(

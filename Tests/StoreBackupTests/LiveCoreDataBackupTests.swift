@@ -27,7 +27,7 @@ struct LiveCoreDataBackupTests {
         """
 
     @Test(
-        "What is in it passes every rule of Core Data, and holds of every app's saves all up to one of them",
+        "A backup passes every Core Data rule and contains every app's saves up to one of them",
         arguments: [["history"], ["history", "rollback"]]
     )
     func sound(roles: [String]) throws {
@@ -41,7 +41,7 @@ struct LiveCoreDataBackupTests {
         for (number, app) in apps.enumerated() {
             for save in 1...Self.saves { try app.say("insert \(Int64(number + 1) * 10_000 + save) saved") }
         }
-        // Every app is at work by now, and has most of its saves before it.
+        // Every app has started, with most of its saves still to come.
         for app in apps { #expect(app.nextLine() == "ok") }
 
         let archive = try world.make(store.name)

@@ -27,7 +27,7 @@ struct ManifestCodingTests {
         )
     }
 
-    @Test("Written member by member it is what the coder writes as a whole", arguments: [1, 2, 300])
+    @Test("A manifest written member by member equals one encoded as a whole", arguments: [1, 2, 300])
     func wholeText(count: Int) throws {
         let bytes = try manifest(members: count).encoded()
         let object = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
@@ -39,7 +39,7 @@ struct ManifestCodingTests {
         #expect(try BackupManifest(decoding: bytes, from: "-") == manifest(members: count))
     }
 
-    @Test("Members are taken out of it wherever they are written as ours are", arguments: [1, 2, 300])
+    @Test("Members are parsed one by one wherever they are formatted as ours", arguments: [1, 2, 300])
     func parts(count: Int) throws {
         let bytes = try manifest(members: count).encoded()
         let whole = try text(bytes)
@@ -53,7 +53,7 @@ struct ManifestCodingTests {
         }
     }
 
-    /// A text that comes a byte at a time.
+    /// A text that arrives a byte at a time.
     private func text(_ bytes: [UInt8]) throws -> ManifestText {
         var text = ManifestText(from: "-", ArchiveLimits())
         for byte in bytes { try withUnsafeBytes(of: byte) { try text.add($0) } }
@@ -61,7 +61,7 @@ struct ManifestCodingTests {
         return text
     }
 
-    @Test("The frame and each member of a text have limits of their own")
+    @Test("The frame and each member of a manifest are limited separately")
     func limits() throws {
         let bytes = try manifest(members: 3).encoded()
         for change: (inout ArchiveLimits) -> Void in [
@@ -76,7 +76,7 @@ struct ManifestCodingTests {
         }
     }
 
-    @Test("One byte more, less or other is damage")
+    @Test("A manifest with one byte more, less or changed is damaged")
     func otherBytes() throws {
         let bytes = try manifest(members: 2).encoded()
         let edits: [[UInt8]] = [bytes + [0x0A], bytes.dropLast(), [0x20] + bytes]

@@ -9,7 +9,7 @@ struct RetentionPolicyTests {
     private static let newYear: Int64 = 1_767_225_600
 
     @Test(
-        "Of two backups a day over a hundred days",
+        "A policy keeps the expected ones of two backups a day over a hundred days",
         arguments: [
             (RetentionPolicy(last: 3), [197, 198, 199]),
             (RetentionPolicy(daily: 3), [195, 197, 199]),
@@ -25,7 +25,7 @@ struct RetentionPolicyTests {
         #expect(policy.kept(of: times).sorted() == expected)
     }
 
-    @Test("Periods without a backup do not count, nor does the order of the list")
+    @Test("Periods without a backup and the order of the list do not matter")
     func gaps() {
         let days: [Int64] = [900, 0, 899, 40, 3]
         let times = days.map { Self.newYear + $0 * Self.day }
@@ -33,7 +33,7 @@ struct RetentionPolicyTests {
         #expect(RetentionPolicy(monthly: 9).kept(of: times) == [0, 3, 4])
     }
 
-    @Test("Before 1970 and in the same second as well")
+    @Test("A policy applies before 1970 and within one second")
     func oddTimes() {
         #expect(RetentionPolicy(last: 1).kept(of: [5, 5, 5]) == [2])
         #expect(RetentionPolicy(daily: 2).kept(of: [-1, 0, -86_400, -86_401]) == [1, 0])

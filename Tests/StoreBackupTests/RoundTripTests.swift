@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Backups of genuine stores", .genuineStores)
 struct RoundTripTests {
-    /// Every store in the usual form, and each in one of the others; all in all with STORE_MIGRATE_SOAK.
+    /// Every store in the standard form, and each in one of the others; in all forms with STORE_MIGRATE_SOAK.
     static let cases: [(String, BackupForm)] = Corpus.stores.enumerated()
         .flatMap { index, store in
             let isWhole = ProcessInfo.processInfo.environment["STORE_MIGRATE_SOAK"] == "1"
@@ -17,13 +17,13 @@ struct RoundTripTests {
                 + (isWhole ? others.map { (store, $0) } : [(store, others[index % others.count])])
         }
 
-    @Test("What comes out is what went in, and the same store gives the same bytes", arguments: cases)
+    @Test("An unpacked store equals its original, and the same store gives the same bytes", arguments: cases)
     func roundTrip(store: String, form: BackupForm) throws {
         let world = try BackupWorld()
         let location = try Corpus.copy(store, into: world.stores)
         let condition = try StoreInspector(depth: .digest).inspect(location)
         guard let inspection = condition.inspection else {
-            // What is no store today cannot be backed up, and leaves nothing.
+            // A file that is not a readable store cannot be backed up, and leaves no files.
             #expect(throws: (any Error).self) { try world.make(location.name, form: form) }
             #expect(try world.archives.directory.entries().isEmpty)
             return
@@ -46,7 +46,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "Other programs read it",
+        "Other programs read the archive",
         .genuineStores("objcio-moody-2", "wibosco-wal"),
         arguments: BackupForm.all,
         ["objcio-moody-2", "wibosco-wal"]

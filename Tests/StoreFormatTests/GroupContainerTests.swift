@@ -7,7 +7,7 @@ import Testing
 
 @Suite("GroupContainer")
 struct GroupContainerTests {
-    @Test("The first place that is set wins")
+    @Test("The first configured parent folder is used")
     func places() throws {
         let scratch = try ScratchFolder()
         for folder in ["given", "groups", "data", "home"] {
@@ -32,7 +32,7 @@ struct GroupContainerTests {
         #expect(path() == scratch.path + "/home/.local/share/group-containers/group.app")
     }
 
-    @Test("An absent container is an error that says how to make it, and is not made")
+    @Test("A missing container is an error with the command that creates it, and is not created")
     func absent() throws {
         let scratch = try ScratchFolder()
         #expect {
@@ -44,7 +44,7 @@ struct GroupContainerTests {
         #expect(try scratch.directory.entries() == [])
     }
 
-    @Test("The command that makes it reads back as its path, also where a quote carries a combining mark")
+    @Test("The command that creates a container quotes its path, even a quote with a combining mark")
     func quoted() throws {
         let scratch = try ScratchFolder()
         let root = try scratch.directory.createDirectory("it'\u{301}s", mode: 0o755)
@@ -56,7 +56,7 @@ struct GroupContainerTests {
         }
     }
 
-    @Test("A container that is there gives the place of a store")
+    @Test("An existing container gives the URL of a store")
     func present() throws {
         let scratch = try ScratchFolder()
         _ = try scratch.directory.createDirectory("group.app", mode: 0o755)
@@ -66,7 +66,7 @@ struct GroupContainerTests {
         #expect(StoreLocation(url: location.url) == location)
     }
 
-    @Test("A file is no container")
+    @Test("A file in place of a container is an error")
     func file() throws {
         let scratch = try ScratchFolder()
         try scratch.write("group.app", [])
@@ -75,7 +75,7 @@ struct GroupContainerTests {
         } throws: { ($0 as? StoreError)?.code == .unreadable }
     }
 
-    @Test("What is no identifier is refused", arguments: ["", ".", "..", ".hidden", "a/b", "a b", "ä", "a_b", "a\0"])
+    @Test("An invalid identifier is refused", arguments: ["", ".", "..", ".hidden", "a/b", "a b", "ä", "a_b", "a\0"])
     func identifiers(_ identifier: String) {
         #expect {
             try GroupContainer(identifier, root: URL(filePath: "/"))

@@ -14,7 +14,7 @@ struct ConfigurationTests {
         return try ConfiguredWords([words[0], "--config", file] + words.dropFirst(), environment: environment).words
     }
 
-    @Test("What it decides becomes options of the call, and paths are meant from where it lies")
+    @Test("Keys of a configuration become options, and relative paths start at its folder")
     func options() throws {
         let found = try words(
             """
@@ -37,7 +37,7 @@ struct ConfigurationTests {
         )
     }
 
-    @Test("Files of pending changes and their keys are two lists of one length")
+    @Test("legacy-defaults and legacy-key become one option per list element")
     func legacyChanges() throws {
         let yaml = "legacy-defaults: [group.plist, /other.plist]\nlegacy-key: [pending, changes]\n"
         #expect(
@@ -48,7 +48,7 @@ struct ConfigurationTests {
         )
     }
 
-    @Test("The file gives way to the environment, and that to the call; a list is replaced whole")
+    @Test("Arguments override the environment, which overrides the file; a list is replaced whole")
     func precedence() throws {
         let yaml = "level: files\nold: capture\nstrategies: [WriteAheadLog, FileProtection]\n"
         let environment = ["STORE_MIGRATE_LEVEL": "sqlite", "STORE_MIGRATE_STRATEGIES": "RollbackJournal"]
@@ -62,7 +62,7 @@ struct ConfigurationTests {
         )
     }
 
-    @Test("A place on the command line takes the file's group back")
+    @Test("A new store on the command line overrides the group of the configuration")
     func placeOfCall() throws {
         let yaml = "group: group.app\nname: Habits\n"
         #expect(try words(yaml, ["share", "old"]) == ["share", "--group=group.app", "--name=Habits", "old"])
@@ -70,7 +70,7 @@ struct ConfigurationTests {
         #expect(try words(yaml, ["share", "old", "--group", "g"]) == ["share", "old", "--group", "g"])
     }
 
-    @Test("Other verbs are left alone, and the environment alone may name the file")
+    @Test("STORE_MIGRATE_CONFIG alone names the configuration, and verbs other than share and plan ignore it")
     func others() throws {
         let file = try scratch.file("other.yaml", Array("level: files".utf8))
         let environment = ["STORE_MIGRATE_CONFIG": file]
@@ -83,23 +83,23 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "What is wrong is told with its line and column, and ends with status 2 before anything is done",
+        "An invalid configuration ends with status 2, names line and column, and changes nothing",
         arguments: [
-            ("level: files\nlevle: sqlite\n", "line 2, column 1: 'levle' is no key"),
-            ("level: [a, b]\n", "line 1, column 8: 'level' is no list"),
+            ("level: files\nlevle: sqlite\n", "line 2, column 1: 'levle' is not a configuration key"),
+            ("level: [a, b]\n", "line 1, column 8: 'level' takes one value, not a list"),
             ("- a\n", "line 1, column 1: a configuration is a list"),
             ("strategies:\n  - SharedAccess: 5\n", "line 2, column 19: the options of 'SharedAccess'"),
-            ("level: {a: b}\n", "line 1, column 8: a value of 'level' is a text"),
-            ("level: files\nold: keep\n", "line 2, column 6: 'keep' is no value of 'old'; it takes fence, capture"),
-            ("on-both: \"no\"", "line 1, column 10: 'no' is no value of 'on-both'; it takes fail, keep-old, keep-new"),
-            ("level:  deep", "line 1, column 9: 'deep' is no value of 'level'; it takes files, sqlite"),
-            ("if-missing: never", "line 1, column 13: 'never' is no value of 'if-missing'; it takes fail, ignore"),
-            ("if-busy: x", "line 1, column 10: 'x' is no value of 'if-busy'; it takes wait, defer, fail"),
-            ("plugin-sandbox: off", "line 1, column 17: 'off' is no value of 'plugin-sandbox'; it takes required"),
+            ("level: {a: b}\n", "line 1, column 8: the value of 'level' must be a string"),
+            ("level: files\nold: keep\n", "line 2, column 6: 'keep' is not a value of 'old'; use fence, capture"),
+            ("on-both: \"no\"", "line 1, column 10: 'no' is not a value of 'on-both'; use fail, keep-old, keep-new"),
+            ("level:  deep", "line 1, column 9: 'deep' is not a value of 'level'; use files, sqlite"),
+            ("if-missing: never", "line 1, column 13: 'never' is not a value of 'if-missing'; use fail, ignore"),
+            ("if-busy: x", "line 1, column 10: 'x' is not a value of 'if-busy'; use wait, defer, fail"),
+            ("plugin-sandbox: off", "line 1, column 17: 'off' is not a value of 'plugin-sandbox'; use required"),
             ("lock-timeout: soon", "line 1, column 15: write a whole number and a unit"),
-            ("plugin-timeout: 1m", "line 1, column 17: --plugin-timeout is more than nothing and at most 30s"),
+            ("plugin-timeout: 1m", "line 1, column 17: --plugin-timeout must be more than 0 and at most 30s"),
             ("group: ../etc", "line 1, column 8: '../etc' is no group identifier"),
-            ("name: a/b", "line 1, column 7: 'a/b' is no database name"),
+            ("name: a/b", "line 1, column 7: 'a/b' is not a database name"),
             ("roles: [app, widget]", "line 1, column 14: write app or extension(name)"),
             ("roles: [app=]", "line 1, column 9: write app or extension(name)"),
             ("strategies: [WriteAheadLog, Nonsense]", "line 1, column 29: there is no strategy 'Nonsense'"),
@@ -107,7 +107,7 @@ struct ConfigurationTests {
             ("strategies: [{SharedAccess: {mode: 777}}]", "line 1, column 14: SharedAccess: '777' is no value of"),
             ("strategies: [RollbackJournal:mode=off]", "line 1, column 14: RollbackJournal: 'off' is no value"),
             ("strategies: ['SharedAccess:mode']", "line 1, column 14: SharedAccess: 'mode' is no option"),
-            ("state: {a: b}", "line 1, column 8: a value of 'state' is a text"),
+            ("state: {a: b}", "line 1, column 8: the value of 'state' must be a string"),
             ("level: \"files\nold: fence\n", "line "),
             ("level: files\nlevel: sqlite\n", "'level' is given twice"),
             ("level: &a x\nname: [" + String(repeating: "*a, ", count: 33) + "]", "more than 32 aliases"),
@@ -126,7 +126,7 @@ struct ConfigurationTests {
         try Grammar().check(missing)
     }
 
-    @Test("A share by it does what the options would")
+    @Test("A share applies the strategies and the descriptions file of a configuration")
     func share() async throws {
         let old = try await scratch.store("Habits.sqlite", "PRAGMA journal_mode=wal;" + Scratch.habits)
         let new = try scratch.folder("new")
@@ -141,9 +141,9 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "A wrong value of the environment is told with its variable",
+        "An invalid value in the environment ends with status 2 and names the variable",
         arguments: [
-            ("LEVEL", "deep", "$STORE_MIGRATE_LEVEL: 'deep' is no value of 'level'"),
+            ("LEVEL", "deep", "$STORE_MIGRATE_LEVEL: 'deep' is not a value of 'level'"),
             ("STRATEGIES", "WriteAheadLog Nonsense", "$STORE_MIGRATE_STRATEGIES: there is no strategy 'Nonsense'"),
             ("LOCK_TIMEOUT", "1h", "$STORE_MIGRATE_LOCK_TIMEOUT: write a whole number"),
         ]
@@ -157,7 +157,7 @@ struct ConfigurationTests {
         #expect(run.errorLines.count == 1 && run.errors.contains(message), "\(run.errors)")
     }
 
-    /// What every key may be in the file, in the environment and in the call.
+    /// Three valid values of every key: for the file, the environment and the arguments.
     private static let values: [ConfigurationKey: [String]] = [
         .group: ["group.a", "group.b", "group.c"], .name: ["a", "b", "c"], .groups: ["/a", "/b", "/c"],
         .old: ["fence", "capture", "fence"], .onBoth: ["fail", "keep-old", "keep-new"],
@@ -173,14 +173,14 @@ struct ConfigurationTests {
     ]
 
     @Test(
-        "Of every key the file gives way to the environment, and that to the call",
+        "For every key, arguments override the environment, which overrides the file",
         arguments: ConfigurationKey.allCases
     )
     func everyKey(_ key: ConfigurationKey) throws {
         let values = try #require(Self.values[key])
         let place = key == .name || key == .groups ? ["--group", "g"] : []
         let yaml = "\(key.rawValue): \(key.isList ? "[\(values[0])]" : values[0])"
-        // The library reads the variable of this key, so that nothing may be put before it.
+        // The library reads the variable of this key itself, so it is not added to the arguments.
         let isVariableOurs = key != .groups
         let environment = [key.variable: values[1]]
         for verb in ["share", "plan"] {
@@ -189,7 +189,7 @@ struct ConfigurationTests {
                     .filter { $0.hasPrefix(key.option + "=") }
             }
             guard key != .group else {
-                // In the call it is a place, and takes those of the others back.
+                // As an argument it names the new store, and overrides the other keys that do.
                 #expect(try found([:]) == ["--group=group.a"])
                 #expect(try found(environment) == ["--group=group.b"])
                 #expect(try found(environment, ["--group", values[2]]) == [])
@@ -211,7 +211,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("Folders of plugins are lists in the environment too, and may have spaces in their names")
+    @Test("Environment variables hold lists, and folders of plugins may have spaces in their names")
     func lists() throws {
         let environment = [
             "STORE_MIGRATE_PLUGIN_PATH": "/a b:/c", "STORE_MIGRATE_STRATEGIES": "WriteAheadLog HistoryTracking",
@@ -226,12 +226,12 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "The option that names the file wants one file, once, and ends where the options end",
+        "--config without a file, or given twice, ends with status 2",
         arguments: [
-            (["share", "a", "b", "--config"], "'--config' names no file"),
-            (["share", "--config=", "a", "b"], "'--config' names no file"),
-            (["share", "--config", "--", "a", "b"], "'--config' names no file"),
-            (["share", "--config", "--json", "a", "b"], "'--config' names no file"),
+            (["share", "a", "b", "--config"], "'--config' needs a file"),
+            (["share", "--config=", "a", "b"], "'--config' needs a file"),
+            (["share", "--config", "--", "a", "b"], "'--config' needs a file"),
+            (["share", "--config", "--json", "a", "b"], "'--config' needs a file"),
             (["plan", "--config", "x", "a", "b", "--config=y"], "'--config' is given twice"),
         ]
     )
@@ -241,7 +241,7 @@ struct ConfigurationTests {
         #expect(run.errorLines.count == 1 && run.errors.contains(message), "\(run.errors)")
     }
 
-    @Test("Behind -- everything is a place, be it called like the option")
+    @Test("After --, every argument is positional, even --config")
     func places() throws {
         let file = try scratch.file("group.yaml", Array("group: group.app\nlevel: files\n".utf8))
         func words(_ words: [String]) throws -> [String] {
@@ -256,15 +256,15 @@ struct ConfigurationTests {
         #expect(try words(["--help"]) == ["share", "--config", file, "--help"])
     }
 
-    @Test("Which options take no value is known of each")
+    @Test("The list of flags contains every option without a value of share and plan")
     func flags() async throws {
         for verb in ["share", "plan"] {
-            let told = try await Tool.run([verb, "--help"]).lines
+            let listed = try await Tool.run([verb, "--help"]).lines
                 .filter { $0.hasPrefix("  -") && !$0.contains("<") }
                 .flatMap { $0.split(separator: " ").map { $0.filter { $0 != "," } } }
                 .filter { $0.hasPrefix("--") }
-            #expect(told.count > 5)
-            #expect(Set(told).subtracting(ConfiguredWords.flags) == [])
+            #expect(listed.count > 5)
+            #expect(Set(listed).subtracting(ConfiguredWords.flags) == [])
         }
     }
 }

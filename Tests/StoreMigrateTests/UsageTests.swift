@@ -1,16 +1,16 @@
 import Testing
 
-@Suite("Calls that make no sense")
+@Suite("Usage errors")
 struct UsageTests {
     @Test(
-        "A wrong call ends with status 2 and one line that says what is wrong",
+        "Invalid arguments end with status 2 and one line that names the error",
         arguments: [
             (["share"], "Missing expected argument"),
-            (["share", "a"], "name the new place once"),
-            (["share", "a", "b", "--group", "g"], "name the new place once"),
+            (["share", "a"], "name the new store once"),
+            (["share", "a", "b", "--group", "g"], "name the new store once"),
             (["share", "a", "b", "--name", "n"], "--name and --groups go with --group"),
             (["share", "", "b"], "invalid"),
-            (["share", "a", "--group", "g", "--name", "../n"], "is no database name"),
+            (["share", "a", "--group", "g", "--name", "../n"], "is not a database name"),
             (["share", "a", "--group", "../g"], "is no group identifier"),
             (["share", "a", "b", "--old", "destroy"], "fence"),
             (["share", "a", "b", "--lock-timeout", "5"], "250ms"),
@@ -32,7 +32,7 @@ struct UsageTests {
         #expect(run.errors.contains("See 'store-migrate help"))
     }
 
-    @Test("An argument that is not valid UTF-8 is refused, not guessed at")
+    @Test("An argument that is not valid UTF-8 ends with status 2")
     func notUnicode() async throws {
         let run = try await Tool.run(command: ["bash", "-c", "'\(try Tool.path)' inspect --json $'a\\xff'"])
         #expect(run.status == 2)
@@ -41,7 +41,7 @@ struct UsageTests {
     }
 
     @Test(
-        "A wrong call with --json ends with an error and a summary",
+        "Invalid arguments with --json print an error object and a summary",
         arguments: [["share"], ["nonsense"], ["verify"]]
     )
     func json(_ arguments: [String]) async throws {
@@ -52,7 +52,7 @@ struct UsageTests {
         #expect(run.errorLines.count == 1)
     }
 
-    @Test("No arguments show the help", arguments: [[], ["container"]])
+    @Test("A call without arguments prints the help with status 0", arguments: [[], ["container"]])
     func help(_ arguments: [String]) async throws {
         let run = try await Tool.run(arguments)
         #expect(run.status == 0)

@@ -6,14 +6,14 @@ import Testing
 
 @Suite("The built-in strategies")
 struct BuiltInStrategiesTests {
-    @Test("Every one keeps the contract", arguments: BuiltInStrategies.all.map(\.name))
+    @Test("Every built-in strategy passes the compliance test", arguments: BuiltInStrategies.all.map(\.name))
     func compliance(_ name: String) throws {
         let strategy = try #require(BuiltInStrategies.named(name))
         let options: [StrategyOptions] = [["mode": "0600"], ["group": "20"], ["group": "staff", "mode": "0664"]]
         try StrategyComplianceTest(strategy, options: name == "SharedAccess" ? options : []).run()
     }
 
-    @Test("They are those of the issue, and each is told by the folder that holds it")
+    @Test("The built-in strategies are seven, and each has one file in its folder of Plugins")
     func list() throws {
         let names = BuiltInStrategies.all.map(\.name)
         #expect(
@@ -40,7 +40,7 @@ struct BuiltInStrategiesTests {
     }
 
     @Test(
-        "What each sets, and when it does not apply",
+        "Each strategy sets the documented options, or gives the reason why it does not apply",
         arguments: [
             Answer(
                 selection: "WriteAheadLog",
@@ -129,7 +129,7 @@ struct BuiltInStrategiesTests {
     }
 
     @Test(
-        "An option that makes no sense is refused with the strategy and the option",
+        "An invalid option is refused with the names of strategy and option",
         arguments: [
             ("SharedAccess:mode=rw", "SharedAccess: 'rw' is no value of the option mode"),
             ("SharedAccess:mode=0666", "SharedAccess: '0666' is no value of the option mode"),

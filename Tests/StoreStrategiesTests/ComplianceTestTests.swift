@@ -3,7 +3,7 @@ import StoreStrategies
 import Synchronization
 import Testing
 
-@Suite("The compliance test finds what is wrong")
+@Suite("The compliance test for strategies")
 struct ComplianceTestTests {
     /// Answers differently every time.
     private final class Moody: StoreStrategy {
@@ -28,46 +28,46 @@ struct ComplianceTestTests {
         }
     }
 
-    @Test("A strategy that keeps the contract passes")
+    @Test("A strategy that fulfils the contract passes")
     func good() throws {
         try StrategyComplianceTest(MadeUpStrategy(sets: [.timeout]) { _ in .setting { $0.timeout = 5 } }).run()
     }
 
-    @Test("Answers that depend on when they are asked")
+    @Test("Reports answers that differ between equal requests")
     func moody() { #expect(violations(Moody()).contains("equal requests get different answers")) }
 
-    @Test("Something set that is not documented")
+    @Test("Reports a setting that is not documented")
     func undocumented() {
         let strategy = MadeUpStrategy(sets: [.timeout]) { _ in .setting { $0.isReadOnly = true } }
         #expect(violations(strategy).contains("it sets isReadOnly, which it does not document"))
     }
 
-    @Test("Something that no strategy may set")
+    @Test("Reports a setting that no strategy may make")
     func forbidden() {
         let strategy = MadeUpStrategy(sets: [DescriptionOption(rawValue: "url")]) { _ in DescriptionChanges() }
         #expect(violations(strategy).contains("it wants to set url, which no strategy may set"))
     }
 
-    @Test("An answer that adds up when it is asked for again")
+    @Test("Reports an answer that grows with each request")
     func growing() {
         let strategy = MadeUpStrategy(sets: [.timeout]) { request in
             .setting { $0.timeout = request.description.timeout + 1 }
         }
         let text = violations(strategy)
-        #expect(text.contains("asked about its own result it sets something else"))
-        #expect(text.contains("depends on the strategies before it"))
+        #expect(text.contains("it is not idempotent"))
+        #expect(text.contains("depends on earlier strategies"))
     }
 
-    @Test("A strategy that never applies, without a reason")
+    @Test("Reports a strategy that never applies and gives no reason")
     func never() {
         var strategy = MadeUpStrategy(sets: [.timeout]) { _ in DescriptionChanges() }
         strategy.applicability = .notApplicable(reason: "")
         let text = violations(strategy)
-        #expect(text.contains("gives no reason"))
+        #expect(text.contains("without a reason"))
         #expect(text.contains("applies to no store of the test"))
     }
 
-    @Test("An option that takes what it does not list, and one that refuses what it lists")
+    @Test("Reports an option that accepts an unlisted value or refuses a listed one")
     func options() {
         var strategy = MadeUpStrategy(sets: [.timeout]) { request in
             if request.options["speed"] == "fast" { throw StrategyError(.invalidOption, "fast is no speed") }
@@ -78,17 +78,17 @@ struct ComplianceTestTests {
         ]
         let text = violations(strategy)
         #expect(text.contains("it fails for options that it documents"))
-        #expect(text.contains("the option speed takes a value that it does not list"))
+        #expect(text.contains("the option speed accepts a value that it does not list"))
     }
 
-    @Test("A documentation that says nothing")
+    @Test("Reports an empty or inconsistent documentation")
     func documentation() {
         var strategy = MadeUpStrategy("Not a name", sets: []) { _ in DescriptionChanges() }
         strategy.documentation.summary = "Hm"
         strategy.documentation.example = "Other:x=1"
         let text = violations(strategy)
         for part in [
-            "its summary is no sentence", "it says of nothing that it sets it", "made of letters, digits and hyphens",
+            "its summary is not a sentence", "lists no option that it sets", "other than letters, digits and hyphens",
             "its example names Other", "its example has an unknown option",
         ] {
             #expect(text.contains(part), "\(part)")
@@ -96,7 +96,7 @@ struct ComplianceTestTests {
     }
 
     @Test(
-        "Whatever a share would refuse",
+        "Reports every setting that a share would refuse",
         arguments: [
             (
                 MadeUpStrategy(sets: [.posixMode]) { _ in .setting { $0.posixMode = 0o666 } },
@@ -141,7 +141,7 @@ struct ComplianceTestTests {
         #expect(text.contains(expected), "\(text)")
     }
 
-    /// Says what it was asked before.
+    /// Answers with the previous request.
     private final class Forgetful: StoreStrategy {
         let name = "Forgetful"
         let documentation = MadeUpStrategy(sets: [.timeout]) { _ in DescriptionChanges() }.documentation
@@ -158,26 +158,26 @@ struct ComplianceTestTests {
         }
     }
 
-    @Test("Answers that depend on what was asked before")
+    @Test("Reports answers that depend on earlier requests")
     func forgetful() { #expect(violations(Forgetful()).contains("equal requests get different answers")) }
 
-    @Test("An answer that depends on one strategy before it, where it says that it does not")
+    @Test("Reports an answer that depends on an earlier strategy, contrary to its documentation")
     func dependent() {
         var strategy = MadeUpStrategy(sets: [.timeout]) { request in
             .setting { $0.timeout = request.description.journalMode == "DELETE" ? 2 : 1 }
         }
-        #expect(violations(strategy).contains("depends on the strategies before it"))
+        #expect(violations(strategy).contains("depends on earlier strategies"))
         strategy.documentation.isOrderIndependent = false
         #expect(violations(strategy) == "")
     }
 
-    @Test("Applying depends on the strategies before it, too")
+    @Test("Reports applicability that depends on an earlier strategy")
     func dependentApplicability() {
         let strategy = Choosy()
-        #expect(violations(strategy).contains("depends on the strategies before it"))
+        #expect(violations(strategy).contains("depends on earlier strategies"))
     }
 
-    /// Applies only to what nobody described as read-only.
+    /// Applies only where no earlier strategy set `isReadOnly`.
     private struct Choosy: StoreStrategy {
         let name = "Choosy"
         let documentation = MadeUpStrategy("Choosy", sets: [.timeout]) { _ in DescriptionChanges() }.documentation
@@ -189,17 +189,17 @@ struct ComplianceTestTests {
         func describe(_ request: StrategyRequest) throws -> DescriptionChanges { .setting { $0.timeout = 1 } }
     }
 
-    @Test("A default that is none")
+    @Test("Reports a documented default that is not the default")
     func defaults() {
         var strategy = MadeUpStrategy(sets: [.timeout]) { request in
             .setting { $0.timeout = request.options["speed"] == nil ? 1 : 2 }
         }
         strategy.documentation.options = [StrategyDocumentation.Option("speed", "How fast.", defaultValue: "slow")]
-        #expect(violations(strategy).contains("the option speed is not slow when it is not given"))
+        #expect(violations(strategy).contains("the option speed does not default to slow"))
     }
 
     @Test(
-        "A documentation that no terminal should see, or nobody wants to read",
+        "Reports a documentation with control characters or excessive length",
         arguments: [
             ("Is \u{1B}[31mred.", "speed"), (String(repeating: "Is long. ", count: 200), "speed"),
             ("Is made up for a test.", "two words"),

@@ -21,7 +21,7 @@ struct DescriptionTests {
         $0.isExcludedFromBackup = true
     }
 
-    @Test("A description of nothing but a place reads with Core Data's defaults")
+    @Test("A description with only a URL decodes with Core Data's defaults")
     func defaults() throws {
         let json = Data(#"{"url": "file:///group/Habits.sqlite"}"#.utf8)
         let description = try JSONDecoder().decode(PersistentStoreDescription.self, from: json)
@@ -29,7 +29,7 @@ struct DescriptionTests {
         #expect(description.shouldMigrateStoreAutomatically)
     }
 
-    @Test("Everything that is set is in the description, and in its JSON")
+    @Test("Every setting is in the description and in its JSON")
     func roundTrip() throws {
         let changed = Self.everything.applied(to: .sample)
         let data = try JSONEncoder().encode(changed)
@@ -40,7 +40,7 @@ struct DescriptionTests {
         #expect(changed.timeout == 3.5 && changed.configuration == "Local")
     }
 
-    @Test("Each option alone changes its member alone, and can be set by a strategy")
+    @Test("Each option changes only its member, and a strategy may set it")
     func each() throws {
         let all = try JSONEncoder().encode(Self.everything)
         let members = try JSONDecoder().decode([String: Member].self, from: all)
@@ -56,7 +56,7 @@ struct DescriptionTests {
     }
 
     @Test(
-        "Changes of something else are not read",
+        "Changes with an unknown member are not decoded",
         arguments: [#"{"url": "file:///etc/passwd"}"#, #"{"modelFile": "/m"}"#, #"{"isReadonly": true}"#]
     )
     func strange(_ json: String) {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import StoreStrategies
 
-/// A strategy that is made up for a test: it sets what it is given.
+/// A strategy for tests, which sets what it is given.
 struct MadeUpStrategy: StoreStrategy {
     var name = "MadeUp"
     var documentation: StrategyDocumentation

@@ -10,7 +10,7 @@ struct SoundnessTests {
     }
 
     @Test(
-        "are refused, and the option is named",
+        "An unsound value is refused, and the objection names the option",
         arguments: [
             (changes { $0.posixMode = 0o7777 }, "posixMode"), (changes { $0.posixMode = 0o666 }, "posixMode"),
             (changes { $0.posixMode = 0 }, "posixMode"), (changes { $0.timeout = -5 }, "timeout"),
@@ -34,7 +34,7 @@ struct SoundnessTests {
     }
 
     @Test(
-        "are not those that are asked for every day",
+        "Common values are accepted",
         arguments: [
             DescriptionChanges(), changes { $0.posixMode = 0o660 }, changes { $0.posixMode = 0o600 },
             changes { $0.timeout = 0 },

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A strategy of somebody who has this package as a dependency and nothing else of it.
-@Suite("A strategy by a stranger", .verify)
+/// A strategy in a package that only depends on this one.
+@Suite("A strategy in another package", .verify)
 struct StrangersStrategyTests {
     private static let strategy = """
         import StoreStrategies
@@ -60,7 +60,7 @@ struct StrangersStrategyTests {
         """
 
     @Test(
-        "Compiled against what was built here, it is held to the contract in one line",
+        "The compliance test passes for a correct strategy and reports a wrong one",
         arguments: [("timeout = 5", ""), ("isReadOnly = true", "it sets isReadOnly, which it does not document")]
     )
     func compiled(_ change: String, _ complaint: String) throws {
@@ -83,7 +83,7 @@ struct StrangersStrategyTests {
         #expect(text.isEmpty, "\(text)")
     }
 
-    /// Compiles a strategy and a line that tests it, and returns what that prints.
+    /// Compiles a strategy with a line that tests it, and returns the program's output.
     private func output(of strategy: String, _ test: String) throws -> String {
         let products = try #require(Self.products)
         let scratch = try Scratch()
@@ -106,8 +106,8 @@ struct StrangersStrategyTests {
         return try ChildProgram.run([program]).output
     }
 
-    /// The package is built into a folder of its own, which all such packages share; of this one it reads the sources alone.
-    @Test("In a package of its own, its tests pass")
+    /// The package is built into a folder that all such packages share; it uses only the sources of this package.
+    @Test("The tests of a package with the strategy pass")
     func package() throws {
         let scratch = try Scratch()
         try scratch.write("Package.swift", Self.manifest.replacing("PACKAGE", with: Package.path))
@@ -115,7 +115,7 @@ struct StrangersStrategyTests {
         try scratch.write("Sources/QuickTimeout/QuickTimeout.swift", strategy)
         try scratch.write("Tests/QuickTimeoutTests/QuickTimeout.swift", strategy)
         try scratch.write("Tests/QuickTimeoutTests/QuickTimeoutTests.swift", Self.test)
-        // The same dependencies as here, which have been fetched.
+        // The dependencies of this package, which are fetched already.
         try scratch.write(
             "Package.resolved",
             try String(contentsOfFile: Package.path + "/Package.resolved", encoding: .utf8)
@@ -127,7 +127,7 @@ struct StrangersStrategyTests {
         #expect(tested.status == 0, "\(tested.output.suffix(4000))")
     }
 
-    /// The folder of what was built, the contract's module in it.
+    /// The build folder, which contains the contract's module.
     private static var products: URL? {
         let candidates =
             CommandLine.arguments.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
@@ -139,7 +139,7 @@ struct StrangersStrategyTests {
         }
     }
 
-    /// A folder that goes away with the test.
+    /// A folder that is removed with the test.
     private final class Scratch {
         private let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("store-migrate-\(UUID().uuidString)")

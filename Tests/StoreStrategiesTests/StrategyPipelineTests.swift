@@ -3,7 +3,7 @@ import FoundationEssentials
 import StoreStrategies
 import Testing
 
-@Suite("Strategies in their order")
+@Suite("Pipelines of strategies")
 struct StrategyPipelineTests {
     private let widget = ProgramRole(.extension("widget"))
 
@@ -16,7 +16,7 @@ struct StrategyPipelineTests {
         return try StrategyPipeline(steps, roles: roles).describe(facts, from: .sample)
     }
 
-    @Test("None named: descriptions are what they were")
+    @Test("Without strategies the descriptions stay unchanged")
     func none() throws {
         #expect(StrategyPipeline().isEmpty)
         let results = try describe([], roles: [ProgramRole(.app), widget])
@@ -24,7 +24,7 @@ struct StrategyPipelineTests {
         for result in results { #expect(result.description == .sample) }
     }
 
-    @Test("Each role gets its own description, and is told what did not apply and why")
+    @Test("Each role gets its own description, and the strategies that did not apply with the reason")
     func roles() throws {
         let results = try describe(
             ["WriteAheadLog", "ReadOnlyExtension"],
@@ -39,7 +39,7 @@ struct StrategyPipelineTests {
         for result in results { #expect(result.description.journalMode == "WAL") }
     }
 
-    @Test("A strategy that is named twice is held to its use each time")
+    @Test("A strategy that is named twice must apply each time")
     func usedByStep() throws {
         let names = ["ReadOnlyExtension:name=widget", "ReadOnlyExtension:name=clock"]
         let error = #expect(throws: StrategyError.self) { try describe(names, roles: [ProgramRole(.app), widget]) }
@@ -76,7 +76,7 @@ struct StrategyPipelineTests {
     }
 
     @Test(
-        "What does not go together is refused in one line",
+        "Conflicting strategies are refused with one line that names them",
         arguments: [
             Refusal(
                 testDescription: "two strategies, one option",
@@ -145,7 +145,7 @@ struct StrategyPipelineTests {
                 words: ["isHistoryTrackingEnabled", "extension(widget)", "silently be read-only", "app tracks it"]
             ),
             Refusal(
-                testDescription: "a store with a history that nobody tracks",
+                testDescription: "a store with a history that no role tracks",
                 strategies: [
                     MadeUpStrategy(sets: [.isHistoryTrackingEnabled]) { _ in
                         .setting { $0.isHistoryTrackingEnabled = false }

@@ -22,27 +22,27 @@ struct InheritanceTests {
         )
     }
 
-    @Test("What the source had already is no failure of the copy")
+    @Test("A finding that the source has already does not fail the copy")
     func inherited() {
         let compared = report([finding()]).inheriting(from: [finding(path: "/elsewhere")])
         #expect(compared.findings.map(\.severity) == [.inherited])
         #expect(compared.passed)
     }
 
-    @Test("What the source did not have fails")
+    @Test("A finding that the source does not have fails the copy")
     func worse() {
         let compared = report([finding(), finding(key: 2)]).inheriting(from: [finding()])
         #expect(compared.findings.map(\.severity) == [.inherited, .error])
         #expect(!compared.passed)
     }
 
-    @Test("The same finding twice is inherited once")
+    @Test("A finding that occurs once more than in the source is not inherited")
     func twice() {
         let compared = report([finding(), finding()]).inheriting(from: [finding()])
         #expect(compared.findings.map(\.severity) == [.inherited, .error])
     }
 
-    @Test("Warnings are inherited too, and what is only worth knowing stays so")
+    @Test("Warnings are inherited too, and informational findings stay informational")
     func milder() {
         let findings = [finding(.historyTimeBackwards, .warning), finding(.notProved, .info)]
         let compared = report(findings).inheriting(from: findings)

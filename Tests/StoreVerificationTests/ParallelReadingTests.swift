@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Reading with several connections")
 struct ParallelReadingTests {
-    /// Large enough that threads are used where there are cores for them.
+    /// A store that is large enough for threads.
     private func store() throws -> ScratchStore {
         try ScratchStore(
             "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, filling BLOB); CREATE INDEX byName ON item (name);",
@@ -18,7 +18,7 @@ struct ParallelReadingTests {
     }
 
     @Test(
-        "Results come in the order of the pieces, whoever did them",
+        "Results come in the order of the pieces, with any distribution over workers",
         arguments: [StoreConnection.Access.immutable, .privateCopy]
     )
     func order(_ access: StoreConnection.Access) throws {
@@ -32,11 +32,11 @@ struct ParallelReadingTests {
         #expect(results == (1...200).map { Int64($0) })
     }
 
-    @Test("The first error ends the work")
+    @Test("The first error ends the work of all workers")
     func failure() throws {
         let connection = try StoreConnection(store().location, access: .immutable)
         let begun = Mutex(0)
-        // So many that nobody else can do them all while a busy machine holds up the one that failed.
+        // So many that the other workers cannot finish while a busy machine delays the one that failed.
         let pieces = Array(1...1_000_000)
         #expect(throws: StoreError.self) {
             _ = try ParallelReading(connection)
@@ -51,7 +51,7 @@ struct ParallelReadingTests {
         #expect(begun.withLock { $0 } < pieces.count)
     }
 
-    @Test("Large stores are proved like small ones")
+    @Test("A large store has the findings of a small one")
     func large() throws {
         let store = try store()
         #expect(try StoreVerifier().verify(store.location, level: .sqlite).findings == [])
@@ -60,7 +60,7 @@ struct ParallelReadingTests {
         #expect(findings.contains { $0.code == .indexDiffers })
     }
 
-    @Test("A proof that is cancelled stops")
+    @Test("A cancelled proof stops")
     func cancelled() throws {
         let store = try ScratchStore(
             "CREATE TABLE item (id INTEGER PRIMARY KEY, name); CREATE INDEX byName ON item (name);",

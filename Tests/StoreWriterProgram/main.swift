@@ -39,7 +39,7 @@ func execute(_ sql: String, on connection: OpaquePointer) {
     }
 }
 
-/// True when the test has closed our input; looks for a millisecond, which is the pace of a busy app.
+/// True once the test has closed this program's input; waits a millisecond, the pace of a busy app.
 func hasInputEnded() -> Bool {
     var descriptor = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
     guard poll(&descriptor, 1, 1) > 0 else { return false }

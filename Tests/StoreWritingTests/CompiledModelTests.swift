@@ -4,11 +4,11 @@ import StoreWriting
 import TestSupport
 import Testing
 
-@Suite("Making stores from compiled models")
+@Suite("Creating stores from compiled models")
 struct CompiledModelTests {
     private static let model = ModelCacheWriterTests.models[1]
 
-    /// A folder of compiled versions as Xcode makes it, with one hash for each entity.
+    /// A folder of compiled versions as Xcode creates it, with one hash for each entity.
     private static func writeModel(into scratch: ScratchFolder) throws -> [String: [UInt8]] {
         let folder = try scratch.directory.createDirectory("Habits.momd", mode: 0o755)
         let archive = try Inflate.inflate(ModelCacheWriter.bytes(of: model), limit: 1 << 20)
@@ -30,7 +30,7 @@ struct CompiledModelTests {
         return hashes
     }
 
-    @Test("The current version is read with the hashes that an app expects")
+    @Test("A compiled model is read in its current version, with the hashes that an app expects")
     func reading() throws {
         let scratch = try ScratchFolder()
         let hashes = try Self.writeModel(into: scratch)
@@ -53,7 +53,7 @@ struct CompiledModelTests {
     }
 
     @Test(
-        "A store made of it carries the genuine hashes, and stand-ins where they are not known",
+        "A new store has the genuine hashes of its model, and stand-ins for unknown ones",
         arguments: [true, false]
     )
     func making(_ isGenuine: Bool) throws {

@@ -25,7 +25,7 @@ struct DerivedAttributeTests {
         ),
     ])
 
-    @Test("Counts and followed values are kept by triggers, and what is not kept is told")
+    @Test("Triggers maintain counts and followed values; other derived attributes are listed as unmaintained")
     func kept() throws {
         #expect(try StoreShape(Self.model).unmaintained == ["Shelf.loud"])
         let store = try NewStore(Self.model, tracksHistory: true)

@@ -10,7 +10,7 @@ import Testing
 /// - partial, spatial and expression indexes cannot be made from our model;
 /// - a store in which the kept model is not the one of its tables (one carries another version's).
 @Suite(
-    "The shape of new stores, compared with genuine ones",
+    "The schema of new stores, compared with genuine ones",
     .genuineStores
 )
 struct GenuineShapeTests {
@@ -53,7 +53,7 @@ struct GenuineShapeTests {
         }
     }
 
-    @Test("Join tables have the genuine names and columns, on whichever side", arguments: Corpus.stores)
+    @Test("Join tables have the genuine names and columns, from either side", arguments: Corpus.stores)
     func joinTables(_ store: String) throws {
         guard let genuine = try Genuine.read(store) else { return }
         let known = Set(genuine.shape.tables.map(\.name))
@@ -64,11 +64,11 @@ struct GenuineShapeTests {
             let theirs = genuine.schema.table(named: table.name).map { [$0] } ?? unknown
             #expect(theirs.contains { mine == Set($0.columns.map { Self.withoutDigit($0.name) }) })
         }
-        // Each table that is not there under our name is there under the other side's.
+        // Each table without our name exists under the other side's name.
         #expect(unknown.count == genuine.shape.tables.filter { genuine.schema.table(named: $0.name) == nil }.count)
     }
 
-    @Test("Indexes of entity tables are made by the genuine statements", arguments: Corpus.stores)
+    @Test("Indexes of entity tables have the genuine statements", arguments: Corpus.stores)
     func indexes(_ store: String) throws {
         guard let genuine = try Genuine.read(store), (genuine.metadata.frameworkVersion ?? 0) >= 850 else { return }
         let special = Set(
@@ -86,7 +86,7 @@ struct GenuineShapeTests {
         #expect(Set(mine.map(\.sql)) == Set(theirs))
     }
 
-    @Test("Triggers of derived attributes are made by the genuine statements", arguments: Corpus.stores)
+    @Test("Triggers of derived attributes have the genuine statements", arguments: Corpus.stores)
     func triggers(_ store: String) throws {
         guard let genuine = try Genuine.read(store) else { return }
         let theirs = genuine.schema.triggers.filter { $0.name.hasPrefix("Z_DA_") }.map(\.sql)
@@ -94,14 +94,14 @@ struct GenuineShapeTests {
         #expect(genuine.shape.unmaintained == [])
     }
 
-    @Test("A model written by us is read back as the genuine one was", arguments: Corpus.stores)
+    @Test("A written model cache decodes to the genuine model", arguments: Corpus.stores)
     func modelCache(_ store: String) throws {
         guard let genuine = try Genuine.read(store) else { return }
         let model = genuine.shape.model
         #expect(try ManagedObjectModel(modelCache: ModelCacheWriter.bytes(of: model)) == model)
     }
 
-    @Test("Metadata written by us is read back value for value", arguments: Corpus.stores)
+    @Test("Written metadata decodes to the same values", arguments: Corpus.stores)
     func metadata(_ store: String) throws {
         guard let metadata = try Corpus.withCopy(store, { try StoreMetadata(reading: $0) }) else { return }
         let bytes = PropertyListWriter.bytes(of: .dictionary(metadata.values))

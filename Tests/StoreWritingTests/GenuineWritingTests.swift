@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Writing genuine stores", .genuineStores)
 struct GenuineWritingTests {
-    @Test("Objects of every entity come, change, move and go, and the store stays as sound", arguments: Corpus.stores)
+    @Test("Inserting, changing, moving and deleting objects of every entity adds no finding", arguments: Corpus.stores)
     func everyEntity(_ store: String) throws {
         guard let written = try WrittenStore(copyOf: store) else { return }
         let before = try Self.findings(written)
@@ -26,7 +26,7 @@ struct GenuineWritingTests {
     }
 
     @Test(
-        "A genuine object of every entity that may go is deleted, and the store stays as sound",
+        "Deleting a genuine object of every entity adds no finding",
         arguments: Corpus.stores
     )
     func deletion(_ store: String) throws {
@@ -34,7 +34,7 @@ struct GenuineWritingTests {
         let before = try Self.findings(written)
         for entity in written.concreteEntities {
             guard let key = try written.genuine(entity) else { continue }
-            // With the rule noAction keys stay that lead nowhere: the model asks for it.
+            // With the rule noAction keys dangle, as the model specifies.
             let isOrderly = written.layout.entities.values.flatMap(\.relationships)
                 .filter { written.layout.model.isEntity(key.entity, kindOf: $0.description.destination) }
                 .allSatisfy { $0.description.deleteRule != .noAction }
@@ -100,7 +100,7 @@ struct GenuineWritingTests {
             }
         }
         #expect(Set(made.changes.updated).isSuperset(of: written.changeable.compactMap { written.made[$0.name] }))
-        // A genuine object gets a new value in an attribute that nothing else depends on.
+        // Sets an attribute of a genuine object that nothing else depends on.
         var changed: Set<ObjectKey> = []
         let genuine = try written.save {
             for entity in written.concreteEntities {
@@ -117,7 +117,7 @@ struct GenuineWritingTests {
         #expect(Set(genuine.changes.updated) == changed)
     }
 
-    /// Leads relationships of genuine objects to the objects that the test made.
+    /// Makes relationships of genuine objects refer to the test's objects.
     private static func repointAll(_ written: WrittenStore) throws {
         for entity in written.concreteEntities {
             guard let genuine = try written.genuine(entity) else { continue }
@@ -133,7 +133,7 @@ struct GenuineWritingTests {
         }
     }
 
-    /// Takes genuine objects off relationships whose other side says nothing when it is deleted, as the rule noAction asks.
+    /// Removes genuine objects from relationships that would dangle, as the rule noAction requires.
     private static func partLoose(_ written: WrittenStore) throws {
         for entity in written.concreteEntities {
             guard let genuine = try written.genuine(entity) else { continue }

@@ -17,7 +17,7 @@ struct HistoryWriterTests {
         EntityDescription(name: "Tag", attributes: [AttributeDescription(name: "name", type: .string)]),
     ])
 
-    /// The tables as the first generation of history has them: names in each transaction, none in a table of their own.
+    /// The tables of the first generation of history: names in each transaction, without a table of strings.
     private static let firstGeneration = """
         DROP TABLE ATRANSACTIONSTRING; DROP TABLE ATRANSACTION; DROP TABLE ACHANGE;
         DELETE FROM Z_PRIMARYKEY WHERE Z_ENT = 16003;
@@ -27,7 +27,7 @@ struct HistoryWriterTests {
             ZENTITY INTEGER, ZENTITYPK INTEGER, ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB);
         """
 
-    @Test("Both generations read back as they were written", arguments: [false, true])
+    @Test("Both generations of history decode to the written values", arguments: [false, true])
     func generations(_ isFirst: Bool) throws {
         let store = try NewStore(Self.model, tracksHistory: true, preparing: isFirst ? Self.firstGeneration : "")
         let origin = HistoryWriter.Origin(
@@ -62,7 +62,7 @@ struct HistoryWriterTests {
         try history.forEachChange(reading: store.connection) { changes.append($0) }
         #expect(changes.map(\.kind) == [.insert, .update, .delete])
         #expect(changes[1].properties(in: store.writer.layout)?.names == ["title"])
-        // The reader took the columns there were before the first tombstone.
+        // The first reader lacks the tombstone columns that the deletion added.
         let later = try #require(PersistentHistory(schema: StoreSchema(reading: store.connection)))
         changes = []
         try later.forEachChange(reading: store.connection) { changes.append($0) }
@@ -84,7 +84,7 @@ struct HistoryWriterTests {
         #expect(try store.connection.value(bitmap, [.integer(3)]) == .text("80"))
     }
 
-    @Test("Keys of history begin after rows that have overtaken the greatest key recorded")
+    @Test("Keys of history begin after the greatest row, even if it exceeds the recorded key")
     func overtaken() throws {
         let store = try NewStore(Self.model, tracksHistory: true)
         try store.insert("Tag")

@@ -6,7 +6,7 @@ import Testing
 struct MetadataUpdateTests {
     private static let model = ManagedObjectModel(entities: [EntityDescription(name: "Note")])
 
-    @Test("Keys are set and removed, and all others stay as they were")
+    @Test("Setting and removing keys keeps all others")
     func update() throws {
         let store = try NewStore(Self.model)
         let before = try #require(try StoreMetadata(reading: store.connection))
@@ -17,7 +17,7 @@ struct MetadataUpdateTests {
         #expect(after.uuid == before.uuid)
     }
 
-    @Test("A save that fails leaves the metadata as they were")
+    @Test("A failed save leaves the metadata unchanged")
     func failure() throws {
         let store = try NewStore(Self.model)
         let before = try StoreMetadata(reading: store.connection)
@@ -31,7 +31,7 @@ struct MetadataUpdateTests {
     }
 
     @Test(
-        "What says what the store is cannot be set",
+        "Core Data's own metadata keys cannot be set",
         arguments: ["NSStoreType", "NSStoreModelVersionHashes", "_NSAutoVacuumLevel", "NSPersistenceFrameworkVersion"]
     )
     func reserved(_ key: String) throws {

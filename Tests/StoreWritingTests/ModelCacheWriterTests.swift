@@ -93,7 +93,7 @@ struct ModelCacheWriterTests {
         ),
     ]
 
-    @Test("A written model is read back as it was", arguments: models)
+    @Test("A written model cache decodes to the same model", arguments: models)
     func roundTrip(_ model: ManagedObjectModel) throws {
         #expect(try ManagedObjectModel(modelCache: ModelCacheWriter.bytes(of: model)) == model)
     }
@@ -105,7 +105,7 @@ struct ModelCacheWriterTests {
         #expect(try ModelCacheWriter.bytes(of: same) == ModelCacheWriter.bytes(of: model))
     }
 
-    @Test("Stand-ins for version hashes tell entities apart, and the digests over them are the documented ones")
+    @Test("Stand-ins for version hashes differ by entity, and their digests follow the documentation")
     func versionHashes() throws {
         let model = Self.models[1]
         let metadata = MetadataWriter.metadata(for: model, uuid: "X")
@@ -119,7 +119,7 @@ struct ModelCacheWriterTests {
         #expect(SyntheticVersionHash.hashes(of: changed)["HabitDay"] != hashes["HabitDay"])
     }
 
-    @Test("A line of entities longer than any is refused, for the work of following it grows with its square")
+    @Test("A model with too many ancestors of an entity is rejected")
     func longLine() throws {
         func line(_ count: Int) throws -> [UInt8] {
             let entities = (0..<count)

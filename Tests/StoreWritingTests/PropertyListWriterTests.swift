@@ -37,7 +37,7 @@ struct PropertyListWriterTests {
     }
 
     @Test(
-        "An integer comes back whatever its width",
+        "Integers of every width decode to the same value",
         arguments: [0, 1, 255, 256, 65_535, 65_536, 4_294_967_295, 4_294_967_296, .max, -1, .min] as [Int64]
     )
     func integers(_ number: Int64) throws {
@@ -46,14 +46,14 @@ struct PropertyListWriterTests {
         #expect(read == [number])
     }
 
-    @Test("More objects than a byte can number are referred to with two", arguments: [200, 254, 255, 256, 300, 70_000])
+    @Test("More than 255 objects need two-byte references", arguments: [200, 254, 255, 256, 300, 70_000])
     func manyObjects(_ count: Int) throws {
         let bytes = PropertyListWriter.bytes(of: .array((0..<count).map { .integer(Int64($0)) }))
         let read = try PropertyListSerialization.propertyList(from: Data(bytes), format: nil) as? [Int]
         #expect(read == Array(0..<count))
     }
 
-    @Test("Equal values give equal bytes, however their dictionaries are ordered")
+    @Test("Equal values give equal bytes, regardless of the order of dictionary keys")
     func deterministic() {
         let keys = (0..<100).map { "key\($0)" }
         let one = Dictionary(uniqueKeysWithValues: keys.map { ($0, PropertyListValue.string($0)) })

@@ -3,7 +3,7 @@ import StoreFormat
 import StoreWriting
 import Testing
 
-@Suite("What stands against writing an object")
+@Suite("Conflicts while writing objects")
 struct RowWriterConflictTests {
     private static let model = ManagedObjectModel(entities: [
         EntityDescription(
@@ -35,7 +35,7 @@ struct RowWriterConflictTests {
 
     private func store() throws -> NewStore { try NewStore(Self.model, tracksHistory: true) }
 
-    @Test("An object that somebody else changed is not written, and the conflict tells its version")
+    @Test("An object that another writer changed is not written, and the conflict has its version")
     func changedMeanwhile() throws {
         let store = try store()
         let key = try store.insert("Item")
@@ -49,7 +49,7 @@ struct RowWriterConflictTests {
         try store.save { try store.writer.delete(key, expecting: 5) }
     }
 
-    @Test("An object that is gone, or is of another entity, is reported as gone")
+    @Test("A deleted object, or a key of another entity, is reported as deleted")
     func gone() throws {
         let store = try store()
         let key = try store.insert("Account")
@@ -64,7 +64,7 @@ struct RowWriterConflictTests {
         #expect(conflict == VersionConflict(object: key, expected: nil, found: nil))
     }
 
-    @Test("What the save itself did to an object is no conflict")
+    @Test("A save's own changes to an object are no conflict")
     func ownChanges() throws {
         let store = try store()
         let (account, item) = (try store.insert("Account"), try store.insert("Item"))
@@ -76,7 +76,7 @@ struct RowWriterConflictTests {
         #expect(try store.writer.version(of: account) == 2)
     }
 
-    @Test("A uniqueness constraint that refuses a row is named, with the object that has the values")
+    @Test("A violated uniqueness constraint is reported with the object that has the values")
     func uniqueness() throws {
         let store = try store()
         let first = try store.insert("Account", ["login": .text("a"), "realm": .text("r")])
@@ -94,7 +94,7 @@ struct RowWriterConflictTests {
         try store.insert("Guest", ["login": .text("a")])
     }
 
-    @Test("A save that fails leaves neither rows nor files")
+    @Test("A failed save leaves neither rows nor external files")
     func failure() throws {
         let store = try store()
         let large = SQLValue.blob([UInt8](repeating: 1, count: ExternalDataWriter.threshold + 1))
@@ -113,7 +113,7 @@ struct RowWriterConflictTests {
         #expect(try store.connection.value("SELECT count(*) FROM ATRANSACTION") == .integer(2))
     }
 
-    @Test("An object that comes back under its key is not taken for the one that was known")
+    @Test("An object restored under its key gets a new version")
     func restored() throws {
         let store = try store()
         let key = try store.insert("Account")
@@ -124,7 +124,7 @@ struct RowWriterConflictTests {
     }
 
     @Test(
-        "Nothing is written once somebody moved what the writer writes to",
+        "A save fails once another writer changed the tables or entity numbers",
         arguments: [
             "ALTER TABLE ZACCOUNT RENAME COLUMN ZLOGIN TO ZLOGON",
             "CREATE TABLE own (a); UPDATE Z_PRIMARYKEY SET Z_ENT = 9 WHERE Z_ENT = 1",
@@ -141,7 +141,7 @@ struct RowWriterConflictTests {
     }
 
     @Test(
-        "What changes nothing for the writer does not stop it",
+        "A new index, table or unrelated column does not stop a writer",
         arguments: [
             "CREATE INDEX own ON ZACCOUNT (ZLOGIN)", "ALTER TABLE ZACCOUNT ADD COLUMN own INTEGER",
             "ALTER TABLE ACHANGE ADD COLUMN ZTOMBSTONE0 BLOB", "CREATE TABLE own (a)",
@@ -156,7 +156,7 @@ struct RowWriterConflictTests {
         #expect(try store.connection.value("SELECT count(*) FROM ACHANGE") == .integer(3))
     }
 
-    @Test("A history that somebody switched on meanwhile is kept from then on")
+    @Test("History that another writer enabled is written from then on")
     func historyMeanwhile() throws {
         let store = try NewStore(Self.model)
         try store.insert("Account")
@@ -165,7 +165,7 @@ struct RowWriterConflictTests {
         #expect(try store.connection.value("SELECT count(*) FROM ACHANGE") == .integer(1))
     }
 
-    @Test("Two writers of one store take turns, and neither gives out a key of the other's")
+    @Test("Two writers of one store never assign the same key")
     func twoWriters() throws {
         let store = try store()
         try store.insert("Account")
@@ -196,7 +196,7 @@ struct RowWriterConflictTests {
         )
     }
 
-    @Test("Both sides of a one-to-one may be new, in either order")
+    @Test("Both sides of a one-to-one can be inserted in one save, in either order")
     func newPair() throws {
         let store = try store()
         try store.save {
@@ -220,7 +220,7 @@ struct RowWriterConflictTests {
     }
 
     @Test(
-        "An order is brought about with as few new places as possible",
+        "Reordering writes as few order keys as possible",
         arguments: [
             ([0, 1, 2], [1024, 2048, 3072]), ([0, 2, 1], [1024, 1536, 2048]), ([2, 0, 1], [512, 1024, 2048]),
         ]
@@ -237,7 +237,7 @@ struct RowWriterConflictTests {
         #expect(found == places)
     }
 
-    @Test("A gap that is used up is made anew, and objects of others have no place in the order")
+    @Test("A used-up gap gets new order keys, and an incomplete order is rejected")
     func crampedOrder() throws {
         let store = try store()
         let account = try store.insert("Account")
@@ -249,7 +249,7 @@ struct RowWriterConflictTests {
         #expect(throws: StoreError.self) { try store.writer.arrange(account, "items", in: [items[2], items[0]]) }
     }
 
-    @Test("Batches return the objects they reached, and history tells of them")
+    @Test("Batches return the changed objects, and history lists them")
     func batches() throws {
         let store = try store()
         var keys: [ObjectKey] = []

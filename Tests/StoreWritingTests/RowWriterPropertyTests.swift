@@ -61,7 +61,7 @@ struct RowWriterPropertyTests {
     ])
 
     @Test(
-        "The store holds what the simplest model of it says, and its history counts every version",
+        "The store equals an in-memory model, and its history has a change for every version",
         arguments: Seed.several(24)
     )
     func random(_ seed: UInt64) throws {
@@ -74,7 +74,7 @@ struct RowWriterPropertyTests {
             }
             try Self.compare(store.writer, oracle)
         }
-        // Every version is one insertion and the updates that history tells of.
+        // The number of insertions and updates in history equals the version.
         for entity in ["Person", "Child", "Pet", "Club", "Debt", "Mark"] {
             let layout = try store.writer.entity(entity)
             let versions = """
@@ -136,7 +136,7 @@ struct RowWriterPropertyTests {
         }
     }
 
-    /// Inserts an object, at times with a to-one relationship in the same statement.
+    /// Inserts an object, sometimes with a to-one relationship in the same statement.
     private static func insert(
         _ key: ObjectKey,
         _ writer: RowWriter,

@@ -49,7 +49,7 @@ struct RowWriterTests {
         EntityDescription(name: "Idea", isAbstract: true),
     ])
 
-    /// An open store with a writer, in a folder that goes away with it.
+    /// An open store with a writer, in a folder that is removed with it.
     private final class Store {
         let folder: TemporaryDirectory
         let connection: StoreConnection
@@ -88,7 +88,7 @@ struct RowWriterTests {
         }
     }
 
-    @Test("Keys are given out per table, descendants included, and the greatest is kept with the root alone")
+    @Test("Keys are assigned per table, and only the root's entry records the greatest one")
     func keys() throws {
         let store = try Store()
         try store.insert("Person")
@@ -102,7 +102,7 @@ struct RowWriterTests {
         )
     }
 
-    @Test("A to-one says which entity it leads to, and an ordered inverse gives the place")
+    @Test("A to-one stores its destination's entity, and an ordered inverse assigns the order key")
     func ordered() throws {
         let store = try Store()
         let (person, child) = (try store.insert("Person"), try store.insert("Child"))
@@ -113,7 +113,7 @@ struct RowWriterTests {
         #expect(try store.text(rows) == "2:6:1024,1:5:2048,1:5:3072")
     }
 
-    @Test("Both sides of a one-to-one follow each other, also when somebody else had it before")
+    @Test("Setting a one-to-one updates both sides and disconnects the former partner")
     func oneToOne() throws {
         let store = try Store()
         let (ann, bob) = (try store.insert("Person"), try store.insert("Person"))
@@ -125,7 +125,7 @@ struct RowWriterTests {
         #expect(try store.connection.value("SELECT Z5_OWNER FROM ZPASSPORT") == .integer(5))
     }
 
-    @Test("A version is raised once a save, and not in the save that inserts")
+    @Test("A version rises once per save, and not in the save that inserts")
     func versions() throws {
         let store = try Store()
         let person = try store.insert("Person")
@@ -161,7 +161,7 @@ struct RowWriterTests {
         #expect(store.writer.changes.updated.map(\.entity).sorted() == ["Club", "Pet"])
     }
 
-    @Test("A pair of a relationship that is its own inverse goes with either of its objects")
+    @Test("A pair of a symmetric relationship is deleted with either of its objects")
     func reflexive() throws {
         let store = try Store()
         let people = try (0..<3).map { _ in try store.insert("Person") }
@@ -180,10 +180,10 @@ struct RowWriterTests {
         let person = try store.insert("Person")
         try store.writer.connect(store.insert("Debt"), "debtor", to: person)
         let error = #expect(throws: StoreError.self) { try store.writer.delete(person) }
-        #expect(error?.message == "Person.debts denies the deletion of an object that it leads from")
+        #expect(error?.message == "Person.debts denies the deletion of its owner")
     }
 
-    @Test("An object inserted and deleted in one save was never there")
+    @Test("An object inserted and deleted in one save is in none of its changes")
     func netChanges() throws {
         let store = try Store()
         let club = try store.insert("Club")
@@ -210,7 +210,7 @@ struct RowWriterTests {
         #expect(store.writer.abandonedFiles == [name])
     }
 
-    @Test("External files and their folders have the store's group, and the folders go on handing theirs down")
+    @Test("External files and folders get the store's group, and folders keep the set-group-ID bit")
     func externalDataRights() throws {
         guard geteuid() == 0 else { return }
         let store = try Store()
@@ -240,7 +240,7 @@ struct RowWriterTests {
             testDescription: "an abstract entity",
             entity: "Idea",
             values: [:],
-            words: "Idea is abstract and has no objects of its own"
+            words: "Idea is abstract and cannot have objects"
         ),
         WrongValue(
             testDescription: "a required value that is absent",
@@ -249,7 +249,7 @@ struct RowWriterTests {
             words: "Person.name must have a value"
         ),
         WrongValue(
-            testDescription: "a required number that is none",
+            testDescription: "a required number that is NaN",
             entity: "Person",
             values: ["height": .real(.nan)],
             words: "Person.height must have a value"
@@ -268,7 +268,7 @@ struct RowWriterTests {
         ),
     ]
 
-    @Test("What does not fit the model is refused without a word of the value", arguments: wrongValues)
+    @Test("A value that does not fit the model is rejected, and the error omits it", arguments: wrongValues)
     func refused(_ wrong: WrongValue) throws {
         let store = try Store()
         let error = #expect(throws: StoreError.self) { try store.insert(wrong.entity, wrong.values) }
@@ -276,7 +276,7 @@ struct RowWriterTests {
         #expect(error?.code == .incompatible)
     }
 
-    @Test("The bitmap of changed properties has one bit a slot, the first being the highest")
+    @Test("The bitmap of changed properties has one bit per slot, the first being the highest")
     func bitmap() throws {
         let slots = try Store().writer.entity("Person").historySlots
         #expect(

@@ -2,7 +2,7 @@ import StoreFormat
 import StoreWriting
 import Testing
 
-@Suite("The tables that a model gets")
+@Suite("The tables of a model")
 struct StoreShapeTests {
     private static func entity(_ name: String, in superentity: String? = nil) -> EntityDescription {
         EntityDescription(name: name, superentity: superentity)
@@ -20,7 +20,7 @@ struct StoreShapeTests {
         #expect(numbering.subtree(of: "Bird") == ["Bird", "Ant"])
     }
 
-    @Test("A name used twice in one table is numbered in the order of the entities")
+    @Test("Two columns with one name are numbered in the order of their entities")
     func repeatedNames() throws {
         let code = AttributeDescription(name: "code", type: .string)
         let shape = try StoreShape(
@@ -30,11 +30,11 @@ struct StoreShapeTests {
                 EntityDescription(name: "A", superentity: "Root", attributes: [code]),
             ])
         )
-        // The columns stand in the order of the entities too, so that A's is the first.
+        // The columns are in the order of the entities too, so A's is the first.
         #expect(shape.tables.first?.columns.map(\.name).suffix(2) == ["ZCODE", "ZCODE1"])
     }
 
-    @Test("A many-to-many table names each column for the entity whose keys it holds")
+    @Test("Each column of a join table is named for the entity whose keys it contains")
     func joinTable() throws {
         let shape = try StoreShape(
             ManagedObjectModel(entities: [
@@ -84,7 +84,7 @@ struct StoreShapeTests {
             words: "entity A has an unknown parent B"
         ),
         WrongModel(
-            testDescription: "a circle of parents",
+            testDescription: "a cycle of parents",
             entities: [entity("A", in: "B"), entity("B", in: "A")],
             words: "the model's entities descend from each other"
         ),
@@ -96,7 +96,7 @@ struct StoreShapeTests {
                     relationships: [RelationshipDescription(name: "b", destination: "B")]
                 )
             ],
-            words: "A.b leads to an unknown entity B"
+            words: "A.b refers to an unknown entity B"
         ),
         WrongModel(
             testDescription: "a missing inverse",
@@ -122,7 +122,7 @@ struct StoreShapeTests {
         ),
     ]
 
-    @Test("A model that no store can be made for is refused in words", arguments: wrongModels)
+    @Test("A model that does not permit a store is rejected with the reason", arguments: wrongModels)
     func refused(_ wrong: WrongModel) {
         let error = #expect(throws: StoreError.self) {
             try StoreShape(ManagedObjectModel(entities: wrong.entities))

@@ -2,7 +2,7 @@ import StoreFormat
 import StoreWriting
 import Testing
 
-@Suite("Writing stores in which triggers keep derived values")
+@Suite("Writing stores with triggers for derived values")
 struct TriggerTests {
     private static let model = ManagedObjectModel(entities: [
         EntityDescription(
@@ -25,7 +25,7 @@ struct TriggerTests {
         ),
     ])
 
-    /// As Core Data writes them for a derived count, and one that follows a value of the other table.
+    /// Core Data's triggers for a derived count, and for a value of the other table.
     private static let triggers = """
         CREATE TRIGGER Z_DA_ZPAGE_Book_pagesCount_PARAMETER_UPDATE_INCREMENT AFTER UPDATE OF ZBOOK ON ZPAGE FOR EACH ROW
             WHEN (NEW.ZBOOK NOT NULL) BEGIN UPDATE ZBOOK SET ZPAGESCOUNT = ZPAGESCOUNT + 1 WHERE Z_PK = NEW.ZBOOK;
@@ -45,7 +45,7 @@ struct TriggerTests {
             FROM ZBOOK WHERE Z_PK = NEW.ZBOOK; END;
         """
 
-    @Test("The derived value follows, and the row that a trigger changed counts as changed")
+    @Test("A trigger updates the derived value, and its row counts as changed")
     func derivedCount() throws {
         let store = try NewStore(Self.model, tracksHistory: true, preparing: Self.triggers)
         let (book, page) = (try store.insert("Book"), try store.insert("Page"))
@@ -68,10 +68,10 @@ struct TriggerTests {
     func derivedIsRefused() throws {
         let store = try NewStore(Self.model)
         let error = #expect(throws: StoreError.self) { try store.insert("Book", ["pagesCount": .integer(4)]) }
-        #expect(error?.message == "Book.pagesCount is derived: its value follows from others")
+        #expect(error?.message == "Book.pagesCount is derived and cannot be set")
     }
 
-    @Test("Typed values are stored as their attributes hold them, and others refused")
+    @Test("Typed values are stored in their attributes' form, and others are rejected")
     func typedValues() throws {
         let store = try NewStore(Self.model)
         #expect(try store.writer.stored(["text": .string("a")], for: "Page") == ["text": .text("a")])

@@ -2,7 +2,7 @@ import FoundationEssentials
 
 @testable import StrategyProcess
 
-/// The example plugins, put into a folder of their own as a user would.
+/// The example plugins, copied into a folder as a user would.
 enum ExamplePlugin {
     static let package = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
     static let shellSource = package + "/Plugins/ExcludedFromBackup"
@@ -15,7 +15,7 @@ enum ExamplePlugin {
         }
     }
 
-    /// Copies one of them from where it lies.
+    /// Copies one of them from its source folder.
     static func copy(_ name: String, from source: String, to folder: PluginFolder) throws {
         let path = folder.path + "/" + PluginFile.prefix + name
         try ExecutableFile.copy(source + "/" + PluginFile.prefix + name, to: path)

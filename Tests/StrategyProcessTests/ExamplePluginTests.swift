@@ -12,7 +12,7 @@ struct ExamplePluginTests {
 
     init() throws { folder = try PluginFolder() }
 
-    @Test("The one in shell keeps the contract, in at most fifteen lines")
+    @Test("The example in shell passes the compliance test and has at most fifteen lines")
     func shell() throws {
         try ExamplePlugin.copy("ExcludedFromBackup", from: ExamplePlugin.shellSource, to: folder)
         let strategy = try folder.strategy("ExcludedFromBackup", within: 600)
@@ -25,7 +25,7 @@ struct ExamplePluginTests {
         #expect(text.split(separator: "\n").count <= 15)
     }
 
-    @Test("The one in Swift keeps the contract")
+    @Test("The example in Swift passes the compliance test")
     func swift() throws {
         try ExamplePlugin.copy("PatientTimeout", from: ExamplePlugin.products, to: folder)
         let strategy = try folder.strategy("PatientTimeout", within: 600)

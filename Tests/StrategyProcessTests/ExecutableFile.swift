@@ -1,9 +1,9 @@
 import TestSupport
 
-/// Files to be run, put into place by another process.
+/// Executable files, written by another process.
 ///
-/// A file that this process had open to write stays open, for a moment, in every child that is being started meanwhile,
-/// and the kernel runs no file that somebody may write.
+/// A file that this process opens for writing is open in every child between fork and exec, and the kernel does not run a
+/// file that is open for writing (ETXTBSY).
 enum ExecutableFile {
     struct CopyFailure: Error {
         let path: String

@@ -8,11 +8,11 @@ import Testing
 
 @testable import StrategyProcess
 
-/// One after the other: what one of them uses up, another may need.
-@Suite("Plugins that mean no good", .verify, .serialized, .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
+/// Serialized: one test exhausts resources that another needs.
+@Suite("Hostile plugins", .verify, .serialized, .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
 struct HostilePluginTests {
     private let folder: PluginFolder
-    /// A number of seconds that nobody else on this machine sleeps.
+    /// A number of seconds that no other process on this machine sleeps.
     private let nap = "\(UInt32.random(in: 100_000_000...999_999_999))"
 
     init() throws { folder = try PluginFolder() }
@@ -35,7 +35,7 @@ struct HostilePluginTests {
     /// Processes that were started by a plugin of this test.
     private func leftovers() throws -> [String] { try RunningProcesses.mentioning([folder.path, nap]) }
 
-    /// Writes a hostile plugin, with something to reach for.
+    /// Writes a hostile plugin, with files for it to attack.
     private func write(_ plugin: HostilePlugin) throws {
         let secret = try folder.write("secret", "line\n", mode: 0o644)
         let open = try folder.makeFolder("open", mode: 0o1777)
@@ -45,7 +45,7 @@ struct HostilePluginTests {
         )
     }
 
-    @Test("One that behaves is asked and answers")
+    @Test("A correct plugin answers")
     func good() throws {
         try folder.plugin("Good")
         let strategy = try folder.strategy("Good")
@@ -55,7 +55,7 @@ struct HostilePluginTests {
     }
 
     @Test(
-        "It is refused, for a reason that is told in one line, and nothing of it is left",
+        "A hostile plugin is refused with a reason on one line, and none of its processes is left",
         arguments: HostilePlugin.all
     )
     func refused(_ plugin: HostilePlugin) throws {
@@ -73,7 +73,7 @@ struct HostilePluginTests {
     }
 
     @Test(
-        "It is the sandbox that keeps it: without one the same plugin answers",
+        "Without a sandbox the same plugin answers",
         arguments: HostilePlugin.all.filter(\.isFreeWithoutSandbox)
     )
     func free(_ plugin: HostilePlugin) throws {
@@ -85,14 +85,14 @@ struct HostilePluginTests {
         #expect(text.isEmpty, "\(text)")
     }
 
-    @Test("What it leaves behind while it answers properly is ended, and its answer counts")
+    @Test("A background process of a plugin that answers correctly is ended, and the answer counts")
     func leftBehind() throws {
         try folder.plugin("Good", before: "sleep \(nap) </dev/null >/dev/null 2>&1 &")
         #expect(refusal("Good") == "")
         #expect(try leftovers().isEmpty)
     }
 
-    @Test("One that changes its mind about itself is refused")
+    @Test("A plugin that changes its description of itself is refused")
     func changing() throws {
         try folder.plugin(
             "Hostile",
@@ -103,10 +103,10 @@ struct HostilePluginTests {
             [ "$summary" = Before. ] || echo '{"applicability":{"result":{"applicable":{}}}}'
             """
         )
-        #expect(refusal("Hostile").contains("says something else of itself than before"))
+        #expect(refusal("Hostile").contains("changed its description of itself"))
     }
 
-    @Test("Why it does not apply is cut, and shown with what it cannot show")
+    @Test("A plugin's reason for not applying is cut and escaped")
     func reason() throws {
         let long = String(repeating: "long ", count: 200)
         try folder.plugin(
@@ -114,14 +114,14 @@ struct HostilePluginTests {
             evaluate: #"{"applicability":{"result":{"notApplicable":{"reason":"\u001b[2J\#(long)"}}}}"#
         )
         guard case .notApplicable(let reason) = try folder.strategy("Hostile").evaluate(.sample) else {
-            Issue.record("it applies")
+            Issue.record("the plugin applies")
             return
         }
         #expect(reason.hasPrefix("\\u{1B}[2Jlong "))
         #expect(reason.hasSuffix("…") && reason.count <= PluginWords.most + 1, "\(reason.count)")
     }
 
-    @Test("Its time is for all that it is asked together")
+    @Test("A plugin's deadline is for all its questions together")
     func time() throws {
         // Each question alone takes a tenth of the time, and there are more than ten.
         try folder.plugin("Slow", before: "sleep 0.3")
@@ -134,7 +134,7 @@ struct HostilePluginTests {
         #expect(again?.message.contains("it did not answer within 3.0 seconds") == true, "\(again?.message ?? "")")
     }
 
-    @Test("Whoever does not want to wait any longer is not made to, and it is ended")
+    @Test("A cancelled question returns at once and ends the plugin")
     func cancellation() throws {
         try folder.plugin("Hostile", "sleep \(nap)")
         let questions = Atomic(0)
@@ -149,7 +149,7 @@ struct HostilePluginTests {
         #expect(try leftovers().isEmpty)
     }
 
-    @Test("Those that fork without end keep no other from being asked")
+    @Test("Fork bombs do not keep another plugin from answering")
     func crowd() throws {
         try folder.plugin("Good")
         try folder.plugin("Hostile", "fork() { fork & fork & }; while :; do sleep \(nap) & fork; done")
@@ -173,7 +173,7 @@ struct HostilePluginTests {
         #expect(try leftovers().isEmpty)
     }
 
-    @Test("When memory runs out, it goes before who asked")
+    @Test("When memory runs out, the kernel kills the plugin before its host")
     func memory() throws {
         try folder.plugin("Hostile", "exec sleep \(nap)")
         let found = Mutex<[String]>([])
@@ -181,7 +181,7 @@ struct HostilePluginTests {
             try folder.strategy(
                 "Hostile",
                 isCancelled: { [nap] in
-                    // Once it runs, its command line is there, and so is what the kernel thinks of it.
+                    // Once it runs, its command line is visible, and so is its OOM score.
                     let scores = (try? RunningProcesses.files("oom_score_adj", ofThoseMentioning: nap)) ?? []
                     found.withLock { $0 = scores }
                     return !scores.isEmpty
@@ -192,7 +192,7 @@ struct HostilePluginTests {
         #expect(found.withLock { $0 } == ["1000\n"])
     }
 
-    @Test("Where this process has less to give than a plugin may use, that is what it gets")
+    @Test("A plugin's limits do not exceed those of the host")
     func limits() throws {
         try folder.plugin(
             "Modest",
@@ -203,7 +203,7 @@ struct HostilePluginTests {
         )
         var hard = rlimit()
         #expect(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &hard) == 0)
-        // More than anybody has: what can be given is given.
+        // More than any process has: the plugin gets what the host can pass on.
         let strategy = try folder.strategy("Modest") {
             $0.limits.descriptors = UInt64.max
             $0.limits.memoryBytes = UInt64.max

@@ -5,14 +5,14 @@ import TestSupport
 
 @testable import StrategyProcess
 
-/// A folder of a test's own with plugins in shell; it goes away with the test.
+/// A temporary folder with plugins in shell.
 struct PluginFolder {
     private let temporary: TemporaryDirectory
     var path: String { temporary.directory.path }
 
     init() throws {
         temporary = try TemporaryDirectory(prefix: "store-migrate-plugins")
-        // A plugin of root's runs as nobody, who has to get here.
+        // A plugin of root's runs as the user nobody, who needs access to this folder.
         try temporary.directory.setMode(0o755)
     }
 
@@ -34,7 +34,7 @@ struct PluginFolder {
         return path
     }
 
-    /// Makes a folder, whose mode does not depend on the mask.
+    /// Makes a folder, whose mode does not depend on the umask.
     @discardableResult
     func makeFolder(_ name: String, mode: UInt32) throws -> String {
         try FileManager.default.createDirectory(atPath: path + "/" + name, withIntermediateDirectories: true)
@@ -42,7 +42,7 @@ struct PluginFolder {
         return path + "/" + name
     }
 
-    /// Writes a plugin that says who it is and answers everything as told.
+    /// Writes a plugin that answers with the given lines.
     func plugin(
         _ name: String,
         capability: String? = nil,
@@ -69,7 +69,7 @@ struct PluginFolder {
         try PluginLocator(folders: [path]).plugin(named: name)
     }
 
-    /// The strategy of a plugin; a hostile one has `seconds` to answer.
+    /// The strategy of a plugin, which has `seconds` to answer.
     func strategy(
         _ name: String,
         within seconds: Int = 60,

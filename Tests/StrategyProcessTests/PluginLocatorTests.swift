@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Finding plugins")
 struct PluginLocatorTests {
-    @Test("The first folder that has one wins, and folders that are not named are not looked at")
+    @Test("A plugin comes from the first named folder that has it, and from no other folder")
     func order() throws {
         let (first, second) = (try PluginFolder(), try PluginFolder())
         try second.plugin("Good")
@@ -19,7 +19,10 @@ struct PluginLocatorTests {
         #expect(try locator.plugin(named: "Better") == nil)
     }
 
-    @Test("A name leads nowhere else", arguments: ["../Good", "a/b", "", ".", "Good\u{0}", "Good Bad"])
+    @Test(
+        "A name that is not a valid strategy name finds no plugin",
+        arguments: ["../Good", "a/b", "", ".", "Good\u{0}", "Good Bad"]
+    )
     func names(_ name: String) throws {
         let folder = try PluginFolder()
         try folder.plugin("Good")
@@ -36,13 +39,13 @@ struct PluginLocatorTests {
     }
 
     @Test(
-        "What others than its owner may change or exchange, and what cannot be run, is refused",
+        "A plugin that other users can change or replace, or that cannot be run, is refused",
         arguments: [
             Distrust(testDescription: "everybody writes", reason: "everybody may change it", mode: 0o757),
             Distrust(testDescription: "the group writes", reason: "its group may change it", mode: 0o775),
             Distrust(testDescription: "not executable", reason: "it is not executable", mode: 0o644),
-            Distrust(testDescription: "setuid", reason: "somebody else (setuid)", mode: 0o4755),
-            Distrust(testDescription: "setgid", reason: "somebody else (setuid)", mode: 0o2755),
+            Distrust(testDescription: "setuid", reason: "another user or group (setuid)", mode: 0o4755),
+            Distrust(testDescription: "setgid", reason: "another user or group (setuid)", mode: 0o2755),
             Distrust(
                 testDescription: "everybody's folder",
                 reason: "everybody may change its folder",
@@ -70,7 +73,7 @@ struct PluginLocatorTests {
         #expect(error?.message.contains("\n") == false)
     }
 
-    @Test("A folder in which only owners take things away may be everybody's")
+    @Test("A sticky parent folder may be writable for everybody")
     func sticky() throws {
         let folder = try PluginFolder()
         let place = try folder.makeFolder("plugins", mode: 0o1777)
@@ -93,7 +96,7 @@ struct PluginLocatorTests {
         #expect(try locator.plugin(named: "Good") != nil)
     }
 
-    @Test("Neither a link nor a folder is a program, and no link is a data folder")
+    @Test("A link or folder as the program, or a link as the data folder, is refused")
     func kinds() throws {
         let folder = try PluginFolder()
         try folder.plugin("Good", "")
@@ -105,15 +108,15 @@ struct PluginLocatorTests {
         try folder.makeFolder(PluginFile.prefix + "Folder", mode: 0o755)
         try FileManager.default.createSymbolicLink(atPath: good + ".d", withDestinationPath: "/")
         for (name, reason) in [
-            ("Link", "it is no regular file"), ("Folder", "it is no regular file"),
-            ("Good", "its data folder is no folder"),
+            ("Link", "it is not a regular file"), ("Folder", "it is not a regular file"),
+            ("Good", "its data folder is not a folder"),
         ] {
             let error = #expect(throws: StrategyError.self) { try folder.locate(name) }
             #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
         }
     }
 
-    @Test("One that is changed between two questions is not asked the second")
+    @Test("A plugin whose file changed between two questions is not run again")
     func between() throws {
         let folder = try PluginFolder()
         try folder.plugin("Good")

@@ -6,9 +6,9 @@ import Testing
 
 @testable import StrategyProcess
 
-/// A plugin that tries everything it should not be able to do, and says in its summary what went through.
+/// A plugin that tries everything that the sandbox denies, and lists in its summary what succeeded.
 struct PluginProber {
-    /// What goes through where nothing keeps a plugin from it: each is one thing that it tries.
+    /// The names of all attempts; all succeed without a sandbox.
     static let everything: Set<String> = [
         "read", "sibling", "list", "write", "make", "remove", "cut", "cut-readable", "cut-blind", "device", "tcp",
         "udp",
@@ -19,7 +19,7 @@ struct PluginProber {
     private let name = "Prober"
     private let victims: [String]
 
-    /// Writes it, with files of the user it runs as to do something to.
+    /// Writes it, with files of its user to attack.
     init() throws {
         let folder = try PluginFolder()
         self.folder = folder
@@ -30,17 +30,17 @@ struct PluginProber {
         try folder.write(PluginFile.prefix + name, Self.script.replacing("FOLDER", with: folder.path))
     }
 
-    /// Makes the victims whole again, and the folder in which it may make files empty.
+    /// Restores the victims, and empties the folder that it may write to.
     private func restore() throws {
         for victim in victims {
             try Data("line\n".utf8).write(to: URL(filePath: victim))
             #expect(chmod(victim, 0o644) == 0)
-            // Root's plugin runs as nobody.
+            // Root's plugin runs as the user nobody.
             if geteuid() == 0 { #expect(chown(victim, 65_534, 65_534) == 0) }
         }
     }
 
-    /// Runs it under a kernel with these abilities, and returns what went through.
+    /// Runs it under a kernel with these abilities, and returns what succeeded.
     func findings(under kernel: KernelProtection) throws -> Set<String> {
         try restore()
         let strategy = try folder.strategy(name) {
@@ -50,7 +50,7 @@ struct PluginProber {
         return Set(strategy.documentation.summary.dropLast().split(separator: " ").map(String.init))
     }
 
-    /// True when no victim was touched.
+    /// True when no victim was changed.
     func isUntouched() throws -> Bool {
         try victims.allSatisfy { path in
             var status = stat()

@@ -6,14 +6,18 @@ import Testing
 
 @testable import StrategyProcess
 
-@Suite("What a plugin is kept from, and by what", .verify, .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
+@Suite(
+    "What the sandbox denies a plugin, and by which means",
+    .verify,
+    .enabled(if: PluginSandbox.isKernelAble, "needs Landlock")
+)
 struct PluginSandboxTests {
     private static let rest: Set<String> = ["and", "that", "is", "all"]
-    /// What the kernel's first version of Landlock keeps a program from.
+    /// What the first version of Landlock denies.
     private static let files: Set<String> = ["read", "sibling", "list", "write", "make", "remove"]
 
     @Test(
-        "With the filter of calls every version of Landlock is enough: nothing goes through",
+        "With the system call filter and any version of Landlock, every attempt fails",
         arguments: 1...max(1, KernelProtection.current.landlockVersion)
     )
     func everyVersion(_ version: Int32) throws {
@@ -24,14 +28,14 @@ struct PluginSandboxTests {
         #expect(try prober.isUntouched())
     }
 
-    @Test("Without either everything goes through: what is tried could be done")
+    @Test("Without filter and Landlock every attempt succeeds")
     func nothing() throws {
         let kernel = KernelProtection(landlockVersion: 0, filtersCalls: false)
         #expect(kernel.gaps == PluginSandbox.Gap.allCases)
         #expect(try PluginProber().findings(under: kernel) == PluginProber.everything.union(Self.rest))
     }
 
-    @Test("Landlock's first version alone keeps it from files, and from nothing else")
+    @Test("Landlock's first version alone denies files, and nothing else")
     func landlockAlone() throws {
         let kernel = KernelProtection(landlockVersion: 1, filtersCalls: false)
         #expect(kernel.gaps == PluginSandbox.Gap.allCases.filter { $0 != .files })
@@ -39,7 +43,7 @@ struct PluginSandboxTests {
         #expect(found == PluginProber.everything.subtracting(Self.files).union(Self.rest))
     }
 
-    @Test("The filter of calls alone keeps it from all but files")
+    @Test("The system call filter alone denies everything except files")
     func filterAlone() throws {
         let kernel = KernelProtection(landlockVersion: 0, filtersCalls: true)
         #expect(kernel.gaps == [.files])
@@ -47,7 +51,7 @@ struct PluginSandboxTests {
     }
 
     @Test(
-        "What no version of Landlock has is missing without the filter",
+        "Without the filter, attempts that no version of Landlock denies succeed",
         arguments: [(Int32(2), "truncation"), (3, "devices"), (4, "devices"), (5, "signals"), (7, "network")]
     )
     func gaps(_ version: Int32, _ first: String) {
@@ -60,7 +64,7 @@ struct PluginSandboxTests {
     }
 
     @Test(
-        "A kernel that cannot keep it from something runs none, unless the caller says so",
+        "A kernel that cannot enforce the sandbox runs no plugin unless the caller allows it",
         arguments: [
             (KernelProtection(landlockVersion: 0, filtersCalls: true), "cannot keep it from files (Landlock)"),
             (KernelProtection(landlockVersion: 7, filtersCalls: false), "cannot keep it from the network, the modes"),
@@ -83,7 +87,7 @@ struct PluginSandboxTests {
     }
 
     @Test(
-        "It reaches no process from outside, not even itself",
+        "A plugin can signal or change no process, not even itself",
         arguments: ["kill -0 $$ #", "prlimit --pid $$ --nofile #", "unshare -U true #"]
     )
     func processes(_ command: String) throws {
@@ -104,7 +108,7 @@ struct PluginSandboxTests {
         }
     }
 
-    @Test("It has no descriptor and no environment of ours")
+    @Test("A plugin inherits no descriptor and no environment")
     func isAlone() throws {
         let folder = try PluginFolder()
         try folder.plugin(
@@ -121,7 +125,7 @@ struct PluginSandboxTests {
         #expect(try folder.strategy("Hostile").documentation.summary == "alone::")
     }
 
-    @Test("Nothing that it may read holds the store, by whatever name")
+    @Test("A plugin that may read the store's folder, by any path, is refused")
     func storeInReach() throws {
         let folder = try PluginFolder()
         try folder.plugin("Good")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StrategyProcess
 
-@Suite("What Plugins/README.md says", .verify, .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
+@Suite("Plugins/README.md", .verify, .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
 struct PluginsReadmeTests {
     private static let folder =
         "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Plugins/"
@@ -14,7 +14,7 @@ struct PluginsReadmeTests {
         try String(contentsOf: URL(filePath: folder + name), encoding: .utf8)
     }
 
-    /// The fenced blocks, by what is written behind the language.
+    /// The fenced blocks, by the text after the language.
     private static func blocks() throws -> [String: String] {
         var result: [String: String] = [:]
         var name: String?
@@ -30,13 +30,13 @@ struct PluginsReadmeTests {
         return result
     }
 
-    @Test("It says first what it is about")
+    @Test("The page begins with its title")
     func firstLine() throws {
         #expect(try Self.text("README.md").hasPrefix("# Strategy plugins, not SwiftPM plugins\n"))
     }
 
     @Test(
-        "Its examples are the plugins that other tests run",
+        "The page's examples equal the plugins that other tests run",
         arguments: [
             "PatientTimeout/PatientTimeoutStrategy.swift", "PatientTimeout/main.swift",
             "ExcludedFromBackup/store-migrate-strategy-ExcludedFromBackup",
@@ -44,7 +44,7 @@ struct PluginsReadmeTests {
     )
     func examples(_ name: String) throws { #expect(try Self.blocks()[name] == Self.text(name)) }
 
-    @Test("Its plugin in shell runs as it is printed, and answers the request that is printed")
+    @Test("The page's plugin in shell runs as printed and answers the printed request")
     func shell() throws {
         let blocks = try Self.blocks()
         let text = try #require(blocks["ExcludedFromBackup/store-migrate-strategy-ExcludedFromBackup"])
@@ -56,7 +56,7 @@ struct PluginsReadmeTests {
         #expect(try strategy.describe(request).values == [.isExcludedFromBackup: "true"])
     }
 
-    @Test("Its plugin in Swift answers the request that is printed")
+    @Test("The page's plugin in Swift answers the printed request")
     func swift() throws {
         let request = try JSONDecoder()
             .decode(StrategyRequest.self, from: Data((try Self.blocks()["request"] ?? "").utf8))
@@ -66,7 +66,7 @@ struct PluginsReadmeTests {
     }
 
     @Test(
-        "Its transcript, and the recorded conversation, are what the plugin in Swift says when it is asked",
+        "The page's transcript and the recorded conversation equal the answers of the plugin in Swift",
         arguments: ["transcript", "conversation.txt"]
     )
     func replayed(_ name: String) throws {
@@ -89,7 +89,7 @@ struct PluginsReadmeTests {
         #expect(said == lines.filter { $0.hasPrefix("< ") }.map { String($0.dropFirst(2)) })
     }
 
-    @Test("Its table names every member of a description, and its wire everything that may be set")
+    @Test("The page's table lists every member of a description, and its wire every settable option")
     func members() throws {
         let text = try Self.text("README.md")
         let told = text.split(separator: "\n").filter { $0.hasPrefix("| `") }

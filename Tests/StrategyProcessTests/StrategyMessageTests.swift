@@ -16,7 +16,7 @@ struct StrategyMessageTests {
             .map { ($0.hasPrefix(">"), Array($0.dropFirst(2).utf8)) }
     }
 
-    @Test("A recorded conversation is read, and written again to the byte", arguments: ["conversation.txt"])
+    @Test("A recorded conversation is decoded and encoded again to the same bytes", arguments: ["conversation.txt"])
     func recorded(_ name: String) throws {
         let lines = try Self.lines(name)
         #expect(lines.count >= 6)
@@ -30,7 +30,7 @@ struct StrategyMessageTests {
         }
     }
 
-    @Test("Old spellings and what a later version adds are understood")
+    @Test("Old spellings and members of later versions are decoded")
     func oldAndNew() throws {
         let changes = try StrategyMessage.Answer(line: Array(#"{"description":{"changes":{"timeout":5}}}"#.utf8))
         #expect(changes == .changes(changes: .timeout(5)))
@@ -47,7 +47,7 @@ struct StrategyMessageTests {
         #expect(told.options.isEmpty && !told.isOrderIndependent)
     }
 
-    @Test("Whatever comes is read or refused, and what is read can be written", arguments: Seed.several(4))
+    @Test("Random input is decoded or refused, and decoded input can be encoded", arguments: Seed.several(4))
     func damaged(_ seed: UInt64) throws {
         var generator = Generator(state: seed)
         let answers = try Self.lines("conversation.txt").filter { !$0.isQuestion }.map(\.bytes)
@@ -71,7 +71,7 @@ struct StrategyMessageTests {
         #expect((1..<1000).contains(read))
     }
 
-    /// Numbers that are the same in every run.
+    /// A generator with the same numbers in every run.
     private struct Generator: RandomNumberGenerator {
         var state: UInt64
 
@@ -81,7 +81,7 @@ struct StrategyMessageTests {
         }
     }
 
-    @Test("A server answers each question, and says so when it does not understand one")
+    @Test("A server answers each question, and reports one that it cannot parse")
     func server() throws {
         let strategy = Fixed()
         func ask(_ text: String) -> StrategyMessage.Answer {

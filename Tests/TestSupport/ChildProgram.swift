@@ -1,12 +1,13 @@
 import ChildProcesses
 import Glibc
 
-/// Another program that a test runs: it inherits its three streams and nothing else, so that nobody who waits for the end
-/// of a pipe or of a process waits for a third.
+/// A program that a test runs, which inherits its three streams and no other descriptor.
 ///
-/// Whatever goes on for longer than any test may is killed, and what waited for it fails.
+/// A wait for the end of a pipe therefore never depends on a third process.
+///
+/// A program that exceeds `patience` is killed, and the wait for it fails.
 package final class ChildProgram {
-    /// What the program's standard error is.
+    /// The target of the program's standard error.
     package enum Errors {
         case inherited
         case discarded
@@ -22,7 +23,7 @@ package final class ChildProgram {
 
     package var id: Int32 { child.id }
 
-    /// Starts a program, which is looked for as a shell does, with a pipe for each of its standard input and output.
+    /// Starts a program, found on the `PATH`, with pipes for its standard input and output.
     package init(
         _ words: [String],
         environment: [String: String] = [:],
@@ -50,7 +51,7 @@ package final class ChildProgram {
 
     package func closeInput() { input.closeWriting() }
 
-    /// What it has printed meanwhile, waiting for something; empty at the end of its output.
+    /// Waits for output and returns it; empty at the end of the output.
     ///
     /// A program that prints nothing for `time` is killed.
     package func available(within time: Duration = patience) -> [UInt8] {
@@ -61,7 +62,7 @@ package final class ChildProgram {
         return output.read() ?? []
     }
 
-    /// All that it still prints; if that takes longer than `time` it is killed.
+    /// The rest of its output; if that takes longer than `time` the program is killed.
     package func rest(within time: Duration = patience) -> [UInt8] {
         let end = ContinuousClock.now + time
         var bytes: [UInt8] = []
@@ -74,13 +75,13 @@ package final class ChildProgram {
 
     package func signal(_ number: Int32) { child.signal(number) }
 
-    /// Kills it, and waits until it is gone.
+    /// Kills it, and waits for its exit.
     package func kill() {
         signal(SIGKILL)
         _ = wait()
     }
 
-    /// Waits for its end; its exit status, or the negative number of the signal that ended it.
+    /// Waits for its exit and returns the status, or the negative number of the signal that ended it.
     package func wait() -> Int32 {
         if child.ending(until: .now + Self.patience) == nil { child.end() }
         return switch child.result {
@@ -90,7 +91,7 @@ package final class ChildProgram {
         }
     }
 
-    /// Runs a program that reads nothing to its end: its status as ``wait()`` tells it, and what it printed.
+    /// Runs a program without input to its end and returns its status, as ``wait()`` does, and its output.
     package static func run(
         _ words: [String],
         environment: [String: String] = [:],

@@ -8,7 +8,7 @@ package import Testing
 package enum Corpus {
     /// The variable that names the folder.
     package static let variable = "STORE_MIGRATE_CORPUS"
-    /// The variable that names the file in which the used stores are noted, one a line.
+    /// The variable that names the file that records the used stores, one per line.
     package static let record = "STORE_MIGRATE_CORPUS_RECORD"
 
     package static let folder: String? = {
@@ -18,7 +18,7 @@ package enum Corpus {
             .lazy.compactMap { (try? Directory.open(path: $0))?.path }.first
     }()
 
-    /// Every store found, as `<folder>/<name>`; a store is what bears the header and is no sidecar.
+    /// Every store found, as `<folder>/<name>`: every file with SQLite's header that is not a sidecar.
     package static let stores: [String] = {
         guard let folder, let root = try? Directory.open(path: folder) else { return [] }
         return (try? root.entries())?
@@ -27,7 +27,7 @@ package enum Corpus {
             } ?? []
     }()
 
-    /// The store in a folder of the corpus, if it is at hand.
+    /// The store in a folder of the corpus; nil where it is missing.
     package static func store(in folder: String) -> String? { stores.first { $0.hasPrefix(folder + "/") } }
 
     /// The whole path of a store's folder, and the name of its main file; the store counts as used.
@@ -37,7 +37,7 @@ package enum Corpus {
         return StoreLocation(folder: (folder ?? "") + "/" + parts[0], name: parts[1])
     }
 
-    /// Copies a store's whole folder into a scratch folder, for no store of the corpus is ever opened in place.
+    /// Copies a store's whole folder into a scratch folder: a store of the corpus is never opened in place.
     package static func copy(_ store: String, into scratch: ScratchFolder) throws -> StoreLocation {
         let location = location(of: store)
         try copy(Directory.open(path: location.folder), to: scratch.directory)
@@ -64,7 +64,7 @@ package enum Corpus {
         }
     }
 
-    /// Appends a line to the record of the used stores, in one call, as other tests do at the same time.
+    /// Appends a line to the record of the used stores in one call, since tests run concurrently.
     private static func note(_ store: String) {
         guard let path = getenv(record) else { return }
         let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
@@ -76,12 +76,12 @@ package enum Corpus {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Skips a suite or test where no genuine stores are at hand.
+    /// Skips a suite or test on a machine without genuine stores.
     package static var genuineStores: Self {
         .enabled(if: !Corpus.stores.isEmpty, "needs genuine stores: run `make corpus`")
     }
 
-    /// Skips a test where the genuine stores of these folders are not at hand.
+    /// Skips a test on a machine without the genuine stores of these folders.
     package static func genuineStores(_ folders: String...) -> Self {
         .enabled(
             if: folders.allSatisfy { Corpus.store(in: $0) != nil },

@@ -1,10 +1,10 @@
-/// What chattr(1) marks a file or folder with while this lives: `i` for one that cannot be changed, `a` for one that can
-/// only be appended to.
+/// Sets an attribute of chattr(1) on a file or folder for the lifetime of this object: `i` for immutable, `a` for
+/// append-only.
 package final class FileMark {
     private let mark: String
     private let path: String
 
-    /// Nil where this user, or the file system, may not.
+    /// Nil where the user or the file system does not permit it.
     package init?(_ mark: String, on path: String) {
         self.mark = mark
         self.path = path

@@ -1,7 +1,7 @@
 import Glibc
 package import SystemPackage
 
-/// Files of kinds that the package itself never makes.
+/// File kinds that the package itself never makes.
 extension FilePath {
     package func makeSymbolicLink(to target: String) throws {
         try Self.check { symlink(target, string) }

@@ -1,16 +1,16 @@
-/// A strategy plugin that means no good, and how it is refused.
+/// A hostile strategy plugin, and how it is refused.
 ///
-/// What it must not be able to do, it insists on: when it is kept from that, it ends without an answer, and when it is not, it
-/// answers like any other. So a share that goes through with it is a hole.
+/// It exits without an answer when its forbidden action is denied, and answers like any other plugin when the action
+/// succeeds. A share that succeeds with it therefore shows a hole in the sandbox.
 package struct HostilePlugin: CustomStringConvertible, Sendable {
-    /// The name that all of them bear.
+    /// The name of all of them.
     package static let name = "Hostile"
 
     package let description: String
     private let words: String
-    /// True when nothing but the end of its time stops it.
+    /// True when only its deadline stops it.
     private let isPatient: Bool
-    /// True when it is the sandbox, and nothing else, that keeps it from what it insists on.
+    /// True when the sandbox alone denies its action.
     package let isFreeWithoutSandbox: Bool
     private let isPerl: Bool
     private let script: String
@@ -31,28 +31,28 @@ package struct HostilePlugin: CustomStringConvertible, Sendable {
         self.isFreeWithoutSandbox = isFreeWithoutSandbox
     }
 
-    /// How many seconds it has, and has when it is asked again because a busy machine started it too late.
+    /// The seconds it has, and those of further attempts when a busy machine started it too late.
     package var seconds: [Int] { isPatient ? [1, 4, 16] : [60] }
 
-    /// What the one line that refuses it says, where it had so many seconds.
+    /// The reason in the line that refuses it after so many seconds.
     package func refusal(within seconds: Int) -> String { words.replacing("TIME", with: "\(seconds).0 seconds") }
 
-    /// True if it is refused because it did not come to what it is to be refused for.
+    /// True if it ran out of time before it reached the action that it is to be refused for.
     package func isLate(_ text: String, within seconds: Int) -> Bool {
         !text.contains(refusal(within: seconds)) && text.contains("it did not answer within")
     }
 
     /// The text of its file.
     ///
-    /// `secret` is a file that everybody may read, `open` a folder in which everybody may write, and `nap` a number of
-    /// seconds that nobody else on this machine sleeps.
+    /// `secret` is a world-readable file, `open` a world-writable folder, and `nap` a number of seconds that no other process
+    /// on this machine sleeps.
     package func text(secret: String, open: String, nap: String) -> String {
         (isPerl ? Self.perl : Self.shell).replacing("SCRIPT", with: script)
             .replacing("CAPABILITY", with: Self.capability(Self.name))
             .replacing("SECRET", with: secret).replacing("OPEN", with: open).replacing("NAP", with: nap)
     }
 
-    /// The answer with which a plugin says who it is.
+    /// A plugin's capability answer.
     package static func capability(
         _ name: String,
         version: Int = 1,
@@ -99,7 +99,7 @@ package struct HostilePlugin: CustomStringConvertible, Sendable {
 extension HostilePlugin {
     package static let all: [HostilePlugin] = reaching + usingUp + talking
 
-    /// Those that reach for what is not theirs.
+    /// Plugins that try forbidden calls.
     private static let reaching = [
         HostilePlugin("opens a file", "read -r line <'SECRET' || exit 1; behave", isFreeWithoutSandbox: true),
         HostilePlugin("lists its folder", #"ls "${0%/*}" >/dev/null || exit 1; behave"#, isFreeWithoutSandbox: true),
@@ -146,31 +146,31 @@ extension HostilePlugin {
             isPerl: true,
             isFreeWithoutSandbox: true
         ),
-        HostilePlugin("ends who asks", "kill -9 $PPID || exit 1; behave"),
+        HostilePlugin("kills its host", "kill -9 $PPID || exit 1; behave"),
         HostilePlugin("raises its own limits", "ulimit -n 5000 || exit 1; behave"),
     ]
 
-    /// Those that use up what others need.
+    /// Plugins that exhaust resources.
     private static let usingUp = [
         HostilePlugin(
-            "forks without end",
+            "forks endlessly",
             "fork() { fork & fork & }; while :; do sleep NAP & fork; done",
             refusal: "the plugin Hostile is refused",
             isPatient: true
         ),
         HostilePlugin(
-            "allocates without end",
+            "allocates endlessly",
             "text=aaaaaaaaaaaaaaaa; while :; do text=$text$text$text$text; done"
         ),
         HostilePlugin(
-            "writes without end",
+            "writes endlessly",
             "while :; do printf aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done",
-            refusal: "it says more than 1048576 bytes"
+            refusal: "it sent more than 1048576 bytes"
         ),
         HostilePlugin(
-            "complains without end",
+            "writes to standard error endlessly",
             "while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa >&2; done",
-            refusal: "it says more than 1048576 bytes"
+            refusal: "it sent more than 1048576 bytes"
         ),
         HostilePlugin(
             "keeps silent",
@@ -185,20 +185,20 @@ extension HostilePlugin {
             isPatient: true
         ),
         HostilePlugin(
-            "stays when all is answered",
+            "does not exit after its answers",
             "behave; exec sleep NAP",
-            refusal: "it did not end with its input within TIME",
+            refusal: "it did not exit after the end of its input within TIME",
             isPatient: true
         ),
         HostilePlugin(
-            "leaves somebody on its output",
+            "leaves a child that holds its output open",
             "sleep NAP & behave",
-            refusal: "it did not end with its input within TIME",
+            refusal: "it did not exit after the end of its input within TIME",
             isPatient: true
         ),
     ]
 
-    /// Those that say what they should not.
+    /// Plugins with invalid answers.
     private static let talking = [
         HostilePlugin(
             "writes half a message",
@@ -207,7 +207,7 @@ extension HostilePlugin {
         ),
         HostilePlugin("talks garbage", "echo hello", refusal: "its answer cannot be read"),
         HostilePlugin(
-            "nests without end",
+            "nests endlessly",
             "head -c 500000 /dev/zero | tr '\\0' '['; echo",
             refusal: "its answer cannot be read"
         ),
@@ -219,12 +219,12 @@ extension HostilePlugin {
         HostilePlugin(
             "exits at once",
             "echo nothing for me >&2; exit 3",
-            refusal: "it ended with 0 of 1 answers, and said: nothing for me"
+            refusal: "it ended with 0 of 1 answers, and wrote: nothing for me"
         ),
         HostilePlugin(
             "writes after its answer",
             "behave; echo and another thing",
-            refusal: "it says more than it was asked"
+            refusal: "it sent more answers than it got questions"
         ),
         HostilePlugin(
             "speaks another version",
@@ -237,7 +237,7 @@ extension HostilePlugin {
             refusal: "calls itself 'WriteAheadLog'"
         ),
         HostilePlugin(
-            "wants to set what nobody may",
+            "wants to set what no strategy may",
             "echo '\(capability(name, sets: "url"))'",
             refusal: "it wants to set url, which no strategy may set"
         ),
@@ -267,9 +267,9 @@ extension HostilePlugin {
             refusal: "that is no name of a pragma"
         ),
         HostilePlugin(
-            "answers another question",
+            "sends an answer of the wrong kind",
             #"changes='{"applicability":{"result":{"applicable":{}}}}'; behave"#,
-            refusal: "answers another question than it was asked"
+            refusal: "sent an answer of the wrong kind"
         ),
         HostilePlugin(
             "refuses in colour",

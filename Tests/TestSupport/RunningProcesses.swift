@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// The processes of this machine, as their command lines tell.
+/// The processes of this machine, found by their command lines.
 package enum RunningProcesses {
-    /// The command lines that hold any of the words.
+    /// The command lines that contain any of the words.
     package static func mentioning(_ words: [String]) throws -> [String] {
         try commandLines().map(\.line).filter { line in words.contains { line.contains($0) } }
     }
 
-    /// What the kernel says, in the file of a name, of the processes whose command lines hold a word.
+    /// The content of a file in `/proc` for each process whose command line contains a word.
     package static func files(_ name: String, ofThoseMentioning word: String) throws -> [String] {
         try commandLines().filter { $0.line.contains(word) }
             .compactMap { FileManager.default.contents(atPath: "/proc/\($0.number)/\(name)") }

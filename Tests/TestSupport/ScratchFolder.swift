@@ -1,7 +1,7 @@
 package import SafeFiles
 package import StoreFormat
 
-/// A folder of a test's own, with stores made by SQL; it goes away with the test.
+/// A temporary folder of a test, with stores made by SQL.
 package struct ScratchFolder {
     private let temporary: TemporaryDirectory
     package var directory: Directory { temporary.directory }
@@ -13,12 +13,12 @@ package struct ScratchFolder {
 
     package func location(_ name: String) -> StoreLocation { StoreLocation(folder: path, name: name) }
 
-    /// Makes a database by executing SQL, closed and without sidecars, in the journal mode that the SQL leaves it in.
+    /// Makes a database by executing SQL, closed and without sidecars, in the journal mode that the SQL sets.
     @discardableResult
     package func makeStore(_ sql: String, as name: String = "store.sqlite") throws -> StoreLocation {
         try directory.createFile(name, mode: 0o644).close()
         let connection = try open(name)
-        // Nobody pulls the plug on a test.
+        // A test needs no durability.
         try connection.execute("PRAGMA synchronous=OFF;" + sql)
         try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         try connection.close()
@@ -40,7 +40,7 @@ package struct ScratchFolder {
         try file.close()
     }
 
-    /// Writes bytes into a file that is there.
+    /// Writes bytes into an existing file.
     package func overwrite(_ name: String, at offset: Int64, _ bytes: [UInt8]) throws {
         let file = try directory.openFile(name, for: .writing)
         try bytes.withUnsafeBytes { try file.write($0, at: offset) }
@@ -51,7 +51,7 @@ package struct ScratchFolder {
         try directory.contents(of: name, limit: 1 << 30)
     }
 
-    /// Copies the store's main file, log and journal as they lie, as a crash would leave them.
+    /// Copies the store's main file, log and journal as a crash would leave them.
     package func copyFiles(of name: String = "store.sqlite", to other: ScratchFolder, as newName: String? = nil) throws
     {
         for suffix in ["", "-wal", "-journal"] where try directory.status(of: name + suffix) != nil {
@@ -59,8 +59,8 @@ package struct ScratchFolder {
         }
     }
 
-    /// Leaves a main file and a journal as a writer does that is killed while it fills an empty file; the file keeps its
-    /// inode where it is there.
+    /// Leaves the main file and journal of a writer that was killed while it filled an empty file; an existing file keeps
+    /// its inode.
     package func writeHalfFilledStore(_ name: String) throws {
         let other = try ScratchFolder()
         try other.write(name, [])
@@ -76,7 +76,7 @@ package struct ScratchFolder {
         try write(name + "-journal", journal)
     }
 
-    /// Every file below the folder with its bytes and the kernel's word on it, less the time of reading.
+    /// Every file below the folder with its bytes and its status, except the access time.
     package func everything() throws -> [String: FileState] {
         try Self.files(below: directory, prefix: "")
     }
@@ -96,7 +96,7 @@ package struct ScratchFolder {
     }
 }
 
-/// What must not change when a store is only read.
+/// The state of a file that reading a store must not change.
 package struct FileState: Equatable {
     package let status: FileStatus
     package let bytes: [UInt8]

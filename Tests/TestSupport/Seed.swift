@@ -9,13 +9,13 @@ package enum Seed {
 
     package static let current = number(variable) ?? 0
 
-    /// A number of seeds; runs with different seeds share none.
+    /// `count` seeds that follow from the run's; runs with different seeds share none.
     package static func several(_ count: UInt64) -> [UInt64] { (0..<count).map { current &* 1_000_000 &+ $0 } }
 
-    /// The same number for a sweep over faults, whose samples are chosen by a signed one.
+    /// The seed as the signed number that fault sweeps take.
     package static var forFaults: Int { Int(truncatingIfNeeded: current) }
 
-    /// A number of the environment.
+    /// A number from an environment variable.
     package static func number(_ variable: String) -> UInt64? {
         getenv(variable).flatMap { UInt64(String(cString: $0)) }
     }

@@ -1,4 +1,4 @@
-/// Random numbers that follow from a seed (SplitMix64), so that a failure can be had again.
+/// Random numbers that follow from a seed (SplitMix64), so that a failure can be reproduced.
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

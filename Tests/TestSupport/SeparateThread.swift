@@ -3,14 +3,14 @@ import Foundation
 import Synchronization
 import SystemPackage
 
-/// A thread that may be another user than the process that runs the tests.
+/// A thread that can run as another user than the test process.
 package final class SeparateThread<Value: Sendable>: Sendable {
     private let outcome = Mutex<Result<Value, any Error>?>(nil)
     private let end = DispatchSemaphore(value: 0)
 
     /// Starts a body on a thread of its own.
     ///
-    /// `asOrdinaryUser` makes the thread "nobody" where the tests run as root; elsewhere it changes nothing.
+    /// `asOrdinaryUser` runs the thread as the user `nobody` where the tests run as root; elsewhere it has no effect.
     package init(asOrdinaryUser: Bool = false, _ body: @escaping @Sendable () throws -> Value) {
         let thread = Thread { [self] in
             let result = Result {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A program of the tests at work on a store, in a process of its own: as a rule `store-writer`.
+/// A test program that works on a store in another process, usually `store-writer`.
 package final class StoreWriterProcess {
     private let process: ChildProgram
     private var pending: [UInt8] = []
@@ -16,7 +16,7 @@ package final class StoreWriterProcess {
         process = try ChildProgram([Self.path(of: "store-writer"), path, "--loop", "\(id)"])
     }
 
-    /// Starts another program that answers lines, and waits until it has said its first.
+    /// Starts another program that answers lines, and waits for its first line.
     package init(program: String, _ arguments: [String]) throws {
         process = try ChildProgram([Self.path(of: program)] + arguments)
         _ = readLine()
@@ -39,9 +39,9 @@ package final class StoreWriterProcess {
         return readLine() ?? "error gone"
     }
 
-    /// Returns all that a loop printed, line by line, once it is ended: by us, or by being refused for good.
+    /// Ends a loop, unless it ended by a final refusal, and returns the lines that it printed.
     ///
-    /// The last line says which; it is a number if the program was killed, as it is if it goes on for longer than `time`.
+    /// The last line says how it ended; it is a number if the program was killed, also because it exceeded `time`.
     package func finish(closingInput: Bool = true, within time: Duration = .seconds(120)) throws -> [String] {
         if closingInput { process.closeInput() }
         let rest = process.rest(within: time)
@@ -55,7 +55,7 @@ package final class StoreWriterProcess {
         return process.wait()
     }
 
-    /// Waits for the first lines of a loop, so that it is known to be at work.
+    /// Waits for the first lines of a loop, which show that it works.
     package func waitForLines(_ count: Int) {
         while pending.count(where: { $0 == 0x0A }) < count {
             let chunk = process.available()
@@ -64,18 +64,18 @@ package final class StoreWriterProcess {
         }
     }
 
-    /// Says a line without waiting for the answer.
+    /// Sends a line without waiting for the answer.
     package func say(_ line: String) throws {
         process.say(line + "\n")
     }
 
-    /// The program's next line; nil when it is gone.
+    /// The program's next line; nil after its exit.
     package func nextLine() -> String? { readLine() }
 
-    /// Stops the program where it is, or lets it go on.
+    /// Stops the program, or continues it.
     package func suspend(_ isStopped: Bool) { process.signal(isStopped ? SIGSTOP : SIGCONT) }
 
-    /// Ends the program at once, whatever it is doing, and waits until it is gone.
+    /// Kills the program, and waits for its exit.
     package func killNow() { process.kill() }
 
     private func readLine() -> String? {

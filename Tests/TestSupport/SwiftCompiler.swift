@@ -2,7 +2,7 @@ import Foundation
 
 /// Compiles files of an app that uses the library as it was just built.
 package struct SwiftCompiler {
-    /// The folder that holds what was built, the library's modules among it.
+    /// The build folder, which contains the library's modules.
     private let products: URL
 
     package init?() {
@@ -16,23 +16,23 @@ package struct SwiftCompiler {
         products = found
     }
 
-    /// What the compiler says of the source; empty when it has nothing against it.
+    /// The compiler's diagnostics for the source; empty when it compiles.
     package func complaints(about source: String) throws -> String { try complaints(about: ["App.swift": source]) }
 
-    /// What the compiler says of the files of one module, by their names.
+    /// The compiler's diagnostics for the files of one module, by their names.
     package func complaints(about sources: [String: String]) throws -> String {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("store-migrate-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let files = sources.keys.sorted().map { folder.appendingPathComponent($0) }
         for file in files { try Data((sources[file.lastPathComponent] ?? "").utf8).write(to: file) }
-        // Who may touch an object is decided after type-checking, on the way to machine code.
+        // Data isolation is checked after type-checking, when SIL is generated.
         let words = ["swiftc", "-emit-sil", "-whole-module-optimization", "-o", "/dev/null", "-swift-version", "6"]
         let output = try ChildProgram.run(words + searchPaths + files.map(\.path)).output
         return output.replacingOccurrences(of: folder.path + "/", with: "")
     }
 
-    /// The built modules, and the maps of the C modules that they stand on.
+    /// The built modules, and the module maps of the C modules that they import.
     private var searchPaths: [String] {
         let checkouts = products.deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("checkouts")

@@ -1,7 +1,7 @@
 import Glibc
 package import Testing
 
-/// How many of the tests a run carries out: `make test` runs what needs minutes, `make verify` runs all.
+/// The part of the tests that a run executes: `make test` runs what takes minutes, `make verify` runs all.
 ///
 /// A suite without a mark belongs to ``test``. One marked `.verify` runs in ``verify`` alone, and one marked `.sampled` runs a
 /// part in ``test``, drawn with the functions of this type, and all in ``verify``.

@@ -1,7 +1,7 @@
 import Foundation
 import FoundationXML
 
-/// A document as an XML parser that is not ours sees it.
+/// A document as another XML parser reads it.
 package struct XMLTree: Sendable {
     package let name: String
     package let attributes: [String: String]
@@ -9,7 +9,7 @@ package struct XMLTree: Sendable {
     /// The text of the element itself and of all below it.
     package fileprivate(set) var text = ""
 
-    /// What keeps a text from being XML.
+    /// Why a text is not XML.
     package struct Malformed: Error, CustomStringConvertible {
         package let description: String
     }

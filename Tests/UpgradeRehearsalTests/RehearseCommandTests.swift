@@ -26,8 +26,8 @@ struct RehearseCommandTests {
 
         """
 
-    /// The tool is the one that is built here: the command builds it where nobody names one.
-    @Test("It carries out the package's scenarios, those of its targets too, and fails where one does not hold")
+    /// The test names the built tool; without a name the command builds it.
+    @Test("The command runs the scenarios of the package and of its targets, and fails where one does not hold")
     func command() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("store-migrate-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

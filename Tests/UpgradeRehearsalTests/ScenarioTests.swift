@@ -5,7 +5,7 @@ import UpgradeRehearsal
 
 @Suite("The scenarios of this project", .sampled)
 struct ScenarioTests {
-    /// All of them, or one of each folder.
+    /// All scenarios, or one of each folder.
     private static var chosen: [Scenario] {
         get throws {
             Tier.sample(try Scenario.all(in: "../../Fixtures/Scenarios")) { scenario in
@@ -14,10 +14,10 @@ struct ScenarioTests {
         }
     }
 
-    @Test("Each holds", arguments: try chosen)
+    @Test("Each scenario holds", arguments: try chosen)
     func holds(_ scenario: Scenario) throws { try scenario.rehearseAndRecord() }
 
-    @Test("Each of sixty stories at least is told")
+    @Test("The scenarios cover at least sixty stories")
     func stories() throws {
         let labels = try Scenario.all(in: "../../Fixtures/Scenarios").flatMap(\.story)
         #expect(Set(labels).count >= 60)

@@ -9,7 +9,7 @@ import StoreFormat
 struct HabitApp: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "HabitApp",
-        abstract: "Shows a habit, and what others make of it."
+        abstract: "Shows a habit, and its changes by other processes."
     )
 
     @Argument(help: "The private store.")
@@ -24,22 +24,22 @@ struct HabitApp: AsyncParsableCommand {
     @Option(help: "The habit's identifier.")
     var habit: String
 
-    @Option(help: "What day it is, such as 2026-11-21.")
+    @Option(help: "The current day, such as 2026-11-21.")
     var today: String
 
-    @Option(help: "How many changes by others to wait for.")
+    @Option(help: "How many changes by other processes to wait for.")
     var changes = 0
 
     func run() async throws {
-        guard let id = UUID(uuidString: habit) else { throw ValidationError("'\(habit)' is no identifier.") }
+        guard let id = UUID(uuidString: habit) else { throw ValidationError("'\(habit)' is not an identifier.") }
         guard let date = try? Date("\(today)T00:00:00Z", strategy: .iso8601) else {
-            throw ValidationError("'\(today)' is no day; write it as 2026-11-21.")
+            throw ValidationError("'\(today)' is not a day; write it as 2026-11-21.")
         }
         let data = try await DataController(
             sharing: URL(filePath: store),
             to: GroupContainer(group, root: URL(filePath: groups))
         )
-        // What others save from here on is heard of, also while the habit is first read.
+        // Subscribes before the first read, so that no change is missed.
         let notices = data.container.remoteChangeNotices
         let context = data.container.viewContext
         var shown = try await context.perform { try HabitProgress(ofHabit: id, on: date, in: $0) }
@@ -57,6 +57,6 @@ struct HabitApp: AsyncParsableCommand {
         }
     }
 
-    /// Whoever reads along sees it at once, also through a pipe.
+    /// Writes without a buffer, so that a reader of a pipe gets the line at once.
     private func show(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 }

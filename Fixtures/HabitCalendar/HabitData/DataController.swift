@@ -5,14 +5,14 @@ public import StoreFormat
 import StoreMigration
 public import StoreStrategies
 
-/// The one place where the app and its widget come by their data.
+/// Opens the shared store for the app and its widget.
 public struct DataController: Sendable {
     /// The programs that open the store.
     private static let roles: [StoreRole] = [.app, .extension("widget")]
 
     public let container: PersistentContainer
 
-    /// Opens the shared store as its role's description says, which the app left beside it.
+    /// Opens the shared store by the role's description, which the app wrote beside it.
     public init(_ role: StoreRole, in group: GroupContainer) throws {
         let descriptions = try StoreMigrator.descriptions(at: Self.descriptions(in: group))
         guard let description = descriptions[role] else { throw CocoaError(.fileReadCorruptFile) }
@@ -20,7 +20,7 @@ public struct DataController: Sendable {
         try container.loadPersistentStores()
     }
 
-    /// Shares the private store if that is not done yet, leaves a description for each role, and opens the shared store.
+    /// Shares the private store if necessary, writes a description for each role, and opens the shared store.
     public init(sharing old: URL, to group: GroupContainer) async throws {
         let strategies = ["WriteAheadLog", "HistoryTracking", "SharedAccess"].compactMap(BuiltInStrategies.named)
         var options = ShareOptions()

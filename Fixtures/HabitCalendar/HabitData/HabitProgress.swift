@@ -1,11 +1,11 @@
 public import Foundation
 public import ManagedObjects
 
-/// How far somebody has come with a habit, as the app and the widget show it.
+/// The progress of a habit, as the app and the widget show it.
 public struct HabitProgress: Sendable, Equatable, CustomStringConvertible {
-    /// A challenge that runs: so many days, one after the other.
+    /// A running challenge: a number of consecutive days.
     public struct Challenge: Sendable, Equatable {
-        /// The day that today is, from 1.
+        /// The number of the current day, from 1.
         public let day: Int
         public let daysToFinish: Int
         public let daysMissed: Int
@@ -13,10 +13,10 @@ public struct HabitProgress: Sendable, Equatable, CustomStringConvertible {
 
     public let name: String
     public let daysExecuted: Int
-    /// Nil for a habit that is kept up day by day.
+    /// Nil for a habit without a running challenge.
     public let challenge: Challenge?
 
-    /// Reads the progress on a day; nil where there is no habit of that identifier.
+    /// Reads the progress on a day; nil without a habit of that identifier.
     public init?(
         ofHabit id: UUID,
         on today: Date,
@@ -48,7 +48,7 @@ public struct HabitProgress: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Whole days, as the calendar of the store counts them: by UTC.
+    /// Whole days in UTC, as in the store.
     private static func days(from start: Date, to end: Date) -> Int {
         Int((end.timeIntervalSince(start) / 86_400).rounded(.down))
     }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What the system hands the widget: a title, and whatever the app put in.
+/// A notification for the widget: a title, and the app's user info.
 struct HabitNotification: Decodable {
     let title: String
     let userInfo: [String: String]
 
-    /// The habit it is about; nil when it names none.
+    /// The habit of the notification; nil if it names none.
     var habitIdentifier: UUID? { userInfo["habitIdentifier"].flatMap { UUID(uuidString: $0) } }
 }

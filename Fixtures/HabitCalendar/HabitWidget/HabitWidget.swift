@@ -6,7 +6,7 @@ import ManagedObjects
 import StoreFormat
 import StoreStrategies
 
-/// The extension: a process of its own that is started for a notification, shows a habit, and may note a day.
+/// The extension: a separate process, started for a notification, that shows a habit and can record a day.
 @main
 struct HabitWidget: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,10 +23,10 @@ struct HabitWidget: AsyncParsableCommand {
     @Option(help: "The notification, as JSON.")
     var notification: String
 
-    @Option(help: "What day it is, such as 2026-11-21.")
+    @Option(help: "The current day, such as 2026-11-21.")
     var today: String
 
-    @Flag(help: "Note that the habit was executed today.")
+    @Flag(help: "Record that the habit was executed today.")
     var done = false
 
     func run() async throws {
@@ -36,7 +36,7 @@ struct HabitWidget: AsyncParsableCommand {
             throw ValidationError("The notification names no habit (userInfo.habitIdentifier).")
         }
         guard let date = try? Date("\(today)T00:00:00Z", strategy: .iso8601) else {
-            throw ValidationError("'\(today)' is no day; write it as 2026-11-21.")
+            throw ValidationError("'\(today)' is not a day; write it as 2026-11-21.")
         }
         let data = try DataController(
             .extension("widget"),
@@ -53,7 +53,7 @@ struct HabitWidget: AsyncParsableCommand {
         print(progress?.description ?? "There is no such habit any more.")
     }
 
-    /// Notes that a habit was executed on a day, in the challenge that runs.
+    /// Records that a habit was executed on a day, in the running challenge.
     private static func note(_ id: UUID, on date: Date, in context: isolated ManagedObjectContext) throws {
         var request = FetchRequest(entityName: "Habit")
         request.predicate = try FetchPredicate(format: "id == %@", id)

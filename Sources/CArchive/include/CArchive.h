@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * What Swift's importer cannot see of libarchive, and calls that convert names: libarchive does that by the calling
- * thread's locale, and a library of ours never sets that of the process. Names are UTF-8 on both sides.
+ * Parts of libarchive that Swift's importer cannot see, and functions that convert names. libarchive converts them by
+ * the calling thread's locale, and a library must not set the process's locale. Names are UTF-8 on both sides.
  */
 
 /* Describes a regular file with fixed rights, times and owners. */
@@ -17,14 +17,14 @@ int carchive_write_header(struct archive *archive, struct archive_entry *entry);
 int carchive_write_close(struct archive *archive);
 int carchive_next_header(struct archive *archive, struct archive_entry **entry);
 
-/* The entry's name as UTF-8; NULL when it is none. */
+/* The entry's name as UTF-8; NULL if it is not valid UTF-8. */
 const char *carchive_name(struct archive_entry *entry);
 
-/* True for a plain regular file: no link of either kind, no device, no holes, no access list, no extended attribute, no
- * flags, none of the set-id bits and nothing encrypted. */
+/* True for a plain regular file: no link of either kind, no device, no holes, no access list, no extended attribute,
+ * no flags, no set-id bits and no encryption. */
 int carchive_is_plain(struct archive_entry *entry);
 
-/* The size that the header tells; negative when it tells none. */
+/* The size in the header; negative if the header has none. */
 int64_t carchive_size(struct archive_entry *entry);
 
 #endif

@@ -6,41 +6,41 @@
 #include <sys/types.h>
 
 /*
- * Starts programs, trusted or confined. Between fork and exec only plain system calls are made, so that it works in a
- * process of many threads; Swift cannot run there.
+ * Starts programs, trusted or confined. Between fork and exec only raw system calls are made, so that it works in a
+ * multithreaded process; Swift cannot run there.
  */
 
-/* The version of Landlock that the kernel has; 0 or less when it has none. */
+/* The kernel's version of Landlock; 0 or less without Landlock. */
 int cconfinement_landlock_version(void);
 
-/* True on a kernel that can filter the calls of a program. */
+/* True on a kernel that supports system call filters. */
 int cconfinement_filters_calls(void);
 
 struct cconfinement_program {
-    /* Where the program is, and its arguments and environment, each ended by a null pointer. */
+    /* The program's path, and its arguments and environment, each ended by a null pointer. */
     const char *path;
     char *const *arguments;
     char *const *environment;
-    /* Where it runs; null for where this process is. */
+    /* The working folder; null for that of this process. */
     const char *folder;
-    /* The descriptors that become 0, 1 and 2; no other one is inherited. */
+    /* The descriptors that become 0, 1 and 2; no others are inherited. */
     int input;
     int output;
     int errors;
-    /* True to have the kernel kill it when the thread that starts it ends, however early that is. */
+    /* True to have the kernel kill it when the thread that started it ends, however early that is. */
     int ends_with_thread;
 };
 
-/* What confines a program that is not trusted. */
+/* The confinement of an untrusted program. */
 struct cconfinement_terms {
     /* A Landlock rule set, or -1 for none. */
     int ruleset;
-    /* True to take from the program the calls that no strategy needs. */
+    /* True to filter the system calls that no strategy needs. */
     int filters_calls;
-    /* A user and group to become, or -1 to stay. */
+    /* A user and group to switch to, or -1 for no change. */
     int64_t user;
     int64_t group;
-    /* Limits, each of them both the soft and the hard one; where this process has less, the program gets that. */
+    /* Limits, each of them both the soft and the hard one; a lower limit of this process applies instead. */
     uint64_t cpu_seconds;
     uint64_t memory_bytes;
     uint64_t processes;
@@ -48,54 +48,55 @@ struct cconfinement_terms {
 };
 
 /*
- * Starts a program, which leads a group of its own; terms may be null. Returns the process, or -1 and errno. What fails in
- * the child before its program runs is reported as if it had failed here.
+ * Starts a program as the leader of a group of its own; terms may be null. Returns the process ID, or -1 and errno. A
+ * failure in the child before its program runs is reported as if it had happened here.
  */
 pid_t cconfinement_spawn(const struct cconfinement_program *program, const struct cconfinement_terms *terms);
 
 /*
- * A rule set that forbids every access to files and, where the kernel can, TCP, abstract sockets and signals to others;
- * -1 and errno when it cannot be made.
+ * A rule set that forbids every access to files and, if the kernel supports it, TCP, abstract sockets and signals to
+ * others; -1 and errno on failure.
  */
 int cconfinement_landlock_ruleset(int version);
 
 enum cconfinement_place {
-    /* Everything below a folder may be read, listed and executed. */
+    /* Everything below a folder can be read, listed and executed. */
     CCONFINEMENT_FOLDER,
-    /* A file may be read and executed. */
+    /* A file can be read and executed. */
     CCONFINEMENT_FILE,
-    /* A file may be written, too. */
+    /* A file can also be written. */
     CCONFINEMENT_SINK,
 };
 
-/* Allows what may be done with an open folder or file. */
+/* Allows access to an open folder or file. */
 int cconfinement_landlock_allow(int ruleset, int descriptor, enum cconfinement_place place);
 
-/* Makes orphans of this process's descendants its own children, or no longer. */
+/* Makes orphans of this process's descendants its own children, or stops that. */
 int cconfinement_adopt_orphans(int on);
 
-/* Has the kernel kill this process when the thread that started it ends; a later change of user undoes it. */
+/* Has the kernel kill this process when the thread that started it ends; a later change of user clears that. */
 int cconfinement_end_with(pid_t parent);
 
-/* A descriptor that is readable once a process ended; -1 and errno. */
+/* A descriptor that is readable once a process has ended; -1 and errno on failure. */
 int cconfinement_open_process(pid_t process);
 
 /*
- * Ends every process of a group, and waits until each child among them is gone; false when that takes longer, as for a
- * process that waits for a disk. The status of the leader is put where the last argument points, which may be null.
+ * Kills every process of a group, and waits until each child among them is gone; false if that takes longer, as for a
+ * process blocked on disk I/O. The status of the leader is stored at the last argument, which may be null.
  */
 int cconfinement_end_group(pid_t group, int milliseconds, int *status);
 
 /* True when orphans of this process's descendants become its children. */
 int cconfinement_adopts_orphans(void);
 
-/* open(2) of whatever a path leads to, neither to read nor to write. */
+/* open(2) of the target of a path, neither to read nor to write. */
 int cconfinement_open_path(const char *path);
 
-/* pipe2(2), with ends that no program inherits: the first to read. */
+/* pipe2(2), with ends that no program inherits: the first is for reading. */
 int cconfinement_pipe(int *ends);
 
-/* A descriptor that reads these bytes from the first to the last, and that nobody can change; -1 and errno. */
+/* A descriptor that reads these bytes from the first to the last, and that no process can change; -1 and errno on
+ * failure. */
 int cconfinement_sealed_input(const void *bytes, size_t count);
 
 #endif

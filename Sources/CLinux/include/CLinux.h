@@ -10,7 +10,7 @@
 
 /*
  * System calls of Linux that the C library has no function for, or that Swift's importer cannot see (variadic fcntl).
- * Every function returns what the system call returns: -1 and errno on failure.
+ * Every function returns the result of the system call: -1 and errno on failure.
  */
 
 #define CLINUX_RESOLVE_NO_SYMLINKS 0x04
@@ -27,21 +27,21 @@ int clinux_renameat2(int from_directory, const char *from, int to_directory, con
 int clinux_clone(int destination, int source);
 
 /*
- * fcntl(F_SETLEASE): type is F_RDLCK, F_WRLCK or F_UNLCK. The signal that would announce the break of a lease, and would
- * end a process that does not expect it, is turned off first.
+ * fcntl(F_SETLEASE): type is F_RDLCK, F_WRLCK or F_UNLCK. First disables the signal that would announce a lease break,
+ * because it would end a process that does not handle it.
  */
 int clinux_set_lease(int descriptor, int type);
 
 /* fcntl(F_GETLEASE). */
 int clinux_get_lease(int descriptor);
 
-/* 1 where chattr(1) lets a name only be appended to, or not be changed at all; 0 where the file system has no such mark. */
+/* 1 if chattr(1) made a name append-only or immutable; 0 if not, or if the file system has no such flag. */
 int clinux_is_restricted(int directory, const char *name);
 
-/* 1 where the open file has an access control list beyond its mode, or hands one down; 0 where it has none. */
+/* 1 if the open file has an access control list beyond its mode, or a default one; 0 if it has none. */
 int clinux_has_access_list(int descriptor);
 
-/* The magic number that fstatfs(2) gives for the file system. */
+/* The magic number of the file system, from fstatfs(2). */
 int clinux_file_system_type(int descriptor, uint64_t *type);
 
 #endif

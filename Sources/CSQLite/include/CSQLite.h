@@ -1,7 +1,7 @@
 #ifndef CSQLITE_H
 #define CSQLITE_H
 
-/* The session extension is in Debian's library; its header shows it only to those who ask. */
+/* Debian's library has the session extension; its header declares it only if this macro is defined. */
 #ifndef SQLITE_ENABLE_SESSION
 #define SQLITE_ENABLE_SESSION 1
 #endif
@@ -13,11 +13,11 @@
 #include <stdint.h>
 
 /*
- * What Swift's importer cannot see of SQLite: its variadic configuration calls, and reading and writing through the
- * file handles that SQLite itself holds. The latter opens and closes nothing, so no lock of SQLite's is dropped.
+ * Parts of SQLite that Swift's importer cannot see: variadic configuration calls, and reading and writing through
+ * SQLite's own file handles. The latter opens and closes nothing, so no lock of SQLite's is released.
  */
 
-/* Which file of a connection is meant. */
+/* A file of a connection. */
 typedef enum CSQLiteFile {
     CSQLiteFileMain = 0,
     CSQLiteFileJournal = 1,
@@ -27,39 +27,39 @@ typedef enum CSQLiteFile {
 int64_t csqlite_file_size(sqlite3 *connection, CSQLiteFile file);
 
 /* Reads at most `count` bytes at `offset`; bytes beyond the end read as zero. Returns an SQLite result code;
- * SQLITE_IOERR_SHORT_READ when the file ended before. */
+ * SQLITE_IOERR_SHORT_READ if the file ended before. */
 int csqlite_file_read(sqlite3 *connection, CSQLiteFile file, void *buffer, int count, int64_t offset);
 
 /* Writes `count` bytes at `offset`. */
 int csqlite_file_write(sqlite3 *connection, CSQLiteFile file, const void *buffer, int count, int64_t offset);
 
-/* Makes what was written durable. */
+/* Flushes the file with fsync. */
 int csqlite_file_sync(sqlite3 *connection, CSQLiteFile file);
 
-/* True when the connection holds an open file of that kind. */
+/* True if the connection has a file of that kind open. */
 int csqlite_file_is_open(sqlite3 *connection, CSQLiteFile file);
 
-/* True when the name at which the main file was opened now names another file, or none. */
+/* True if the name at which the main file was opened now refers to another file, or to none. */
 int csqlite_has_moved(sqlite3 *connection);
 
-/* How far the shared index says the write-ahead log reaches: the number of frames that are committed for readers, and the
- * log's salts. Frames can lie in the file that the index does not speak of yet. Returns an SQLite result code;
- * SQLITE_BUSY when the index was being written, SQLITE_NOTFOUND when there is none.
- * Source: "WAL-mode File Format", section 2.1 "The WAL-Index Header", of SQLite's documentation. */
+/* The committed extent of the write-ahead log according to the WAL index: the number of frames that readers see, and
+ * the log's salts. The file may contain later frames that are not in the index yet. Returns an SQLite result code;
+ * SQLITE_BUSY if the index was being written, SQLITE_NOTFOUND if there is none. Source: "WAL-mode File Format",
+ * section 2.1 "The WAL-Index Header", of SQLite's documentation. */
 int csqlite_log_extent(sqlite3 *connection, uint32_t *frames, uint32_t salts[2]);
 
-/* The shared index's count of commits to the log, by anybody; it goes on when the log begins anew, and begins anew itself
- * when the index does. Results as above. */
+/* The WAL index's count of commits by all connections. It continues when the log restarts, and restarts when the index
+ * is rebuilt. Results as above. */
 int csqlite_log_commits(sqlite3 *connection, uint32_t *commits);
 
-/* `sqlite3_db_config` of a setting that is on or off: sets it (1, 0) or leaves it (-1), and returns what it is then; -1
- * when SQLite does not have it. */
+/* `sqlite3_db_config` of a Boolean setting: sets it (1, 0) or only reads it (-1), and returns its value; -1 if SQLite
+ * does not have it. */
 int csqlite_configure(sqlite3 *connection, int option, int value);
 
-/* From now on SQLite opens a file for reading without waiting for anybody but the holder of a lease: a FIFO that somebody
- * puts into a store's place opens at once, and then fails as what is no file. Nothing else changes, for a file nothing at
- * all. Holds for every connection of the process. Returns an SQLite result code.
- * Source: `xSetSystemCall` in "OS Interface Object" of SQLite's documentation. */
+/* From now on SQLite opens files for reading with O_NONBLOCK, and waits only for the holder of a lease. A FIFO in
+ * place of a store opens at once and then fails, because it is not a file; regular files are not affected. Applies to
+ * every connection of the process. Returns an SQLite result code. Source: `xSetSystemCall` in "OS Interface Object" of
+ * SQLite's documentation. */
 int csqlite_open_without_waiting(void);
 
 #endif

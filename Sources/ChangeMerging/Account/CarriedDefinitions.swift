@@ -1,9 +1,9 @@
 import CSQLite
 import StoreFormat
 
-/// Tables, indexes, views and triggers that only the old store has, and that the shared one gets as they are.
+/// Tables, indexes, views and triggers that only the old store has, and that the merge copies unchanged.
 struct CarriedDefinitions: Hashable, Sendable {
-    /// In the order in which they are made: an index or a trigger comes after its table.
+    /// In creation order: an index or a trigger comes after its table.
     private(set) var entries: [StoreDefinitions.Entry] = []
 
     mutating func add(_ entry: StoreDefinitions.Entry) {
@@ -15,12 +15,12 @@ struct CarriedDefinitions: Hashable, Sendable {
         entries.contains { $0.type == "table" && $0.name.lowercased() == name.lowercased() }
     }
 
-    /// True where the numbers that a table gave out come with it.
+    /// True if the AUTOINCREMENT counter of a table is carried too.
     var holdsAutoincrement: Bool {
         entries.contains { $0.type == "table" && $0.sql?.lowercased().contains("autoincrement") == true }
     }
 
-    /// Makes them, each table with its rows, inside the transaction of the merge.
+    /// Creates the definitions, each table with its rows, inside the merge's transaction.
     func write(from old: StoreConnection, to shared: StoreConnection) throws {
         let schema = try StoreSchema(reading: old)
         for entry in entries {

@@ -1,9 +1,9 @@
 package import StoreFormat
 
-/// What a merge makes of each part of the old store's content.
+/// The disposition of each part of the old store's content in a merge.
 ///
-/// The parts are those of its content digest. A digest is recorded as settled through ``SettledDigest`` only, which asks for
-/// an account that has every part of it.
+/// The parts are those of its content digest. A digest is recorded as settled only through ``SettledDigest``, which
+/// requires an account of every part.
 package struct MergeAccount: Hashable, Sendable {
     /// One part of a content digest.
     package enum Part: Hashable, Sendable {
@@ -14,54 +14,54 @@ package struct MergeAccount: Hashable, Sendable {
     }
 
     package enum State: Hashable, Sendable {
-        /// The old store has it as the base has.
+        /// Equal in the old store and the base.
         case unchanged
-        /// Both stores have the same.
+        /// Equal in both stores.
         case equal
-        /// The merge compares it row by row: what the old store changed is carried, or parked.
+        /// Compared row by row: the old store's changes are carried or parked.
         case merged
-        /// The shared store keeps it by itself: greatest keys, history, search indexes.
+        /// Maintained by the shared store itself: greatest keys, history, search indexes.
         case restated
-        /// Only the old store changed it, and the shared one gets the same.
+        /// Only the old store changed it; the merge copies the change.
         case carried
-        /// Both stores changed it, and the policy took a side.
+        /// Both stores changed it, and the policy chose a side.
         case decided
-        /// Nothing carries what the old store changed.
+        /// The old store changed it, and a merge cannot carry the change.
         case refused(MergeRefusal)
     }
 
     package internal(set) var states: [Part: State] = [:]
-    /// The digest of the old store's definitions that were gone through.
+    /// The digest of the old store's definitions that this account covers.
     let definitions: String
-    /// The header fields that the shared store gets.
+    /// The header fields that the merge writes to the shared store.
     package internal(set) var headerChanges: [String: Int64] = [:]
-    /// The metadata keys of an application that the shared store gets; nil for one that goes.
+    /// The application's metadata keys that the merge writes to the shared store; nil removes a key.
     package internal(set) var metadataChanges: [String: PropertyListValue?] = [:]
-    /// What only the old store has defined, and the shared one gets.
+    /// Definitions that only the old store has and that the merge creates.
     var created = CarriedDefinitions()
-    /// How many rows come with it.
+    /// The number of rows carried with them, by table.
     var createdRows: [String: Int64] = [:]
-    /// What both stores changed in the header and the metadata.
+    /// Conflicts in the header and the metadata.
     package internal(set) var conflicts: [StoreMergeConflict] = []
-    /// How many of these the policy `error` leaves open.
+    /// The number of these that the policy `error` leaves undecided.
     var unsettled = 0
 
     init(definitions: String) { self.definitions = definitions }
 
-    /// Why the stores are not merged, in an order that does not depend on chance.
+    /// Why the stores are not merged, in a deterministic order.
     var refusals: [MergeRefusal] {
         var found: [String: MergeRefusal] = [:]
         for case .refused(let refusal) in states.values { found[refusal.description] = refusal }
         return found.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// True where only rows are left to decide about.
+    /// True if only rows remain to be decided.
     var isQuiet: Bool { changesNothing && conflicts.isEmpty }
 
-    /// True where the shared store gets rows alone.
+    /// True if the merge writes only rows to the shared store.
     var changesNothing: Bool { headerChanges.isEmpty && metadataChanges.isEmpty && created.entries.isEmpty }
 
-    /// Counts what is no row, by what it belongs to.
+    /// Counts changes other than rows, by the part that they belong to.
     func count(in entities: inout [String: MergeSummary.Counts]) {
         for (name, count) in [("header", headerChanges.count), ("metadata", metadataChanges.count)] where count > 0 {
             entities[name, default: MergeSummary.Counts()].updated += count
@@ -74,7 +74,7 @@ package struct MergeAccount: Hashable, Sendable {
         }
     }
 
-    /// Writes what is no row, inside the transaction of the merge.
+    /// Writes changes other than rows, inside the merge's transaction.
     func write(from old: StoreConnection, to connection: StoreConnection) throws {
         try created.write(from: old, to: connection)
         for (field, number) in headerChanges.sorted(by: { $0.key < $1.key }) {
@@ -82,7 +82,7 @@ package struct MergeAccount: Hashable, Sendable {
         }
     }
 
-    /// Throws for a part of the content that the account does not have, and for one that nothing carries.
+    /// Throws if the digest has a part that the account lacks, or that the merge cannot carry.
     fileprivate func requireWhole(_ digest: StoreDigest) throws(UnaccountedContent) {
         guard digest.schema == definitions else { throw UnaccountedContent(part: "the definitions") }
         for table in digest.tables {
@@ -95,7 +95,9 @@ package struct MergeAccount: Hashable, Sendable {
     }
 }
 
-/// Part of a store's content was compared by nobody: a fault of ours, which must not end as a settled state.
+/// Thrown when a part of a store's content was not compared.
+///
+/// This is a bug here, so the digest must not be recorded as settled.
 package struct UnaccountedContent: Error, CustomStringConvertible {
     let part: String
 
@@ -104,17 +106,17 @@ package struct UnaccountedContent: Error, CustomStringConvertible {
     package var description: String { "\(part) of the old store was not compared, so nothing is recorded as merged" }
 }
 
-/// The content digest of a store of which nothing is left to compare: the only digest that a run records as settled.
+/// The content digest of a store that is fully accounted for: the only digest that a run records as settled.
 package struct SettledDigest: Hashable, Sendable {
     package let value: String
 
     /// The digest of what the new store was copied from, or was compared with as a whole.
     package init(copied digest: String) { value = digest }
 
-    /// The digest of a store that a person's decision leaves as it is, outside the new store.
+    /// The digest of a store that the user chose to leave outside the new store.
     package init(leftByDecision digest: String) { value = digest }
 
-    /// The digest of a store that is merged; throws where the account lacks a part of it.
+    /// The digest of a merged store; throws if the account lacks a part of it.
     package init(_ digest: StoreDigest, merged account: MergeAccount) throws(UnaccountedContent) {
         try account.requireWhole(digest)
         value = digest.value

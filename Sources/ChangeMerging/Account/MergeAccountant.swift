@@ -1,10 +1,10 @@
 import SafeFiles
 import StoreFormat
 
-/// Goes through every part of the old store's content, and says what the merge makes of it.
+/// Accounts for every part of the old store's content and decides what the merge does with it.
 ///
-/// Whoever compares the rows of tables claims them. What nobody claims is compared whole: with the base, then with the
-/// shared store.
+/// Code that compares the rows of tables claims those tables. An unclaimed part is compared whole: with the base, then
+/// with the shared store.
 struct MergeAccountant {
     private let base: StoreConnection?
     private let old: StoreConnection
@@ -24,7 +24,7 @@ struct MergeAccountant {
         schema = try StoreSchema(reading: old)
     }
 
-    /// True for a table that is defined the same way in all stores, so that its rows mean the same in each.
+    /// True if all stores define the table in the same way, so that its rows have the same meaning in each.
     func isSame(table name: String) -> Bool {
         guard let entry = definitions.shared[table: name], entry.digest == definitions.old[table: name]?.digest else {
             return false
@@ -37,7 +37,7 @@ struct MergeAccountant {
         for table in tables { claims[table.lowercased()] = state }
     }
 
-    /// Claims what the merge of a layout's tables compares, and what follows from their rows.
+    /// Claims the tables that the merge of a layout compares, and those that follow from their rows.
     mutating func claim(_ layout: PlainLayout, follows: (PlainTable) -> Bool = { _ in false }) {
         for table in layout.tables {
             claim([table.name, table.source], as: .merged)
@@ -49,7 +49,7 @@ struct MergeAccountant {
         }
     }
 
-    /// The settings of a search index are no rows of it, and are compared whole.
+    /// The settings of a search index are not rows of the index, and are compared whole.
     private mutating func claimShadows(of name: String, as state: MergeAccount.State) {
         for table in schema.tables {
             guard case .shadow(let owner) = table.kind, owner.lowercased() == name.lowercased() else { continue }
@@ -57,7 +57,8 @@ struct MergeAccountant {
         }
     }
 
-    /// The account; `isModels` says which definitions follow from the models of the stores, and are compared as such.
+    /// Returns the account; `isModels` is true for definitions that follow from the stores' models and are compared as
+    /// such.
     func account(
         policy: MergePolicy,
         isModels: (StoreDefinitions.Entry) -> Bool = { _ in false }
@@ -84,7 +85,7 @@ struct MergeAccountant {
             guard case .refused? = account.states[.definition(key)] else { return false }
             return former.entries[key] == nil && isFree(entry)
         }
-        // Tables come first: what belongs to them comes with them.
+        // Tables come first: their indexes and triggers come with them.
         for isTable in [true, false] {
             for (key, entry) in late where (entry.type == "table") == isTable && canCarry(entry, account) {
                 account.states[.definition(key)] = .carried
@@ -96,13 +97,13 @@ struct MergeAccountant {
         }
     }
 
-    /// True where the shared store has nothing of that name.
+    /// True if the shared store has no definition of that name.
     private func isFree(_ entry: StoreDefinitions.Entry) -> Bool {
         guard entry.type != "trigger" else { return definitions.shared.entries[entry.key] == nil }
         return !definitions.shared.entries.keys.contains { !$0.isTrigger && $0.name == entry.key.name }
     }
 
-    /// True for a definition that means in the shared store what it means in the old one.
+    /// True if a definition has the same meaning in the shared store as in the old one.
     private func canCarry(_ entry: StoreDefinitions.Entry, _ account: MergeAccount) -> Bool {
         switch entry.type {
         case "table":
@@ -114,7 +115,7 @@ struct MergeAccountant {
         default:
             if account.created.contains(table: entry.table) { return true }
             let table = schema.table(named: entry.table)
-            // Rows of the shared store may hold a value twice that must be unique then.
+            // Rows of the shared store may violate the uniqueness that the index would require.
             let isUnique = table?.indexes.contains { $0.name == entry.name && $0.isUnique } == true
             return table?.holdsRows == true && !isUnique && isSame(table: entry.table)
         }
@@ -140,7 +141,7 @@ struct MergeAccountant {
     }
 
     private func refusal(of entry: StoreDefinitions.Entry, isInBoth: Bool) -> MergeRefusal {
-        // What a constraint or a virtual table made goes by the table that it belongs to.
+        // A definition that a constraint or a virtual table created is decided with its owning table.
         let owner: String =
             if case .shadow(let owner)? = schema.table(named: entry.name)?.kind { owner } else { entry.table }
         if isInBoth { return .modelsDiffer(entity: owner, property: owner == entry.name ? nil : entry.name) }
@@ -168,7 +169,7 @@ struct MergeAccountant {
         }
     }
 
-    /// Without a base each store fills what the other never set.
+    /// Without a base each store fills in fields that the other never set.
     private func decide(
         _ field: String,
         _ former: Int64?,
@@ -202,7 +203,7 @@ struct MergeAccountant {
 
     // MARK: Rows
 
-    /// What becomes of the rows of a table that nobody compares one by one.
+    /// Decides a table whose rows are not compared one by one.
     private func state(of table: StoreSchema.Table, _ account: MergeAccount) throws -> MergeAccount.State {
         let own = try StoreDigest.digest(of: table, in: old, monitor: monitor)
         if let base {
@@ -226,7 +227,7 @@ struct MergeAccountant {
         return try StoreDigest.digest(of: table, in: connection, monitor: monitor)
     }
 
-    /// A search index has rows of its own before it has any text.
+    /// A search index has rows even before it has any text.
     private func isEmpty(_ table: StoreSchema.Table, _ digest: StoreDigest.Table) throws -> Bool {
         guard digest.rows > 0, case .shadow(let owner) = table.kind else { return digest.rows == 0 }
         guard let sizes = schema.table(named: owner + "_docsize") else { return false }

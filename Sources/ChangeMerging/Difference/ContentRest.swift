@@ -1,7 +1,7 @@
 import SafeFiles
 import StoreFormat
 
-/// What two stores hold differently beside the objects and rows that were told.
+/// Differences of two stores other than the objects and rows already reported.
 struct ContentRest {
     let before: MergePlace
     let after: MergePlace
@@ -14,15 +14,15 @@ struct ContentRest {
         )
         let entries = Set(then.entries.keys).union(now.entries.keys)
             .filter { then.entries[$0]?.digest != now.entries[$0]?.digest }
-            // The index of a constraint goes by its table.
+            // The index of a constraint is reported with its table.
             .compactMap { now.entries[$0] ?? then.entries[$0] }.filter { $0.sql != nil }.map(\.name)
         return (entries + StoreDefinitions.headerFields.filter { then.header[$0] != now.header[$0] }).sorted()
     }
 
-    /// The tables that differ in rows of which none was told: books of Core Data, numbers of rows, versions of objects.
+    /// The tables with differences but no reported row: Core Data's own tables, row numbers, versions of objects.
     ///
-    /// `told` are the lower-case names of tables of which a row was told.
-    func tables(besides told: Set<String>) throws -> [String] {
+    /// `reported` contains the lower-case names of tables of which a row was reported.
+    func tables(besides reported: Set<String>) throws -> [String] {
         let (then, now) = try (
             StoreSchema(reading: before.connection), StoreSchema(reading: after.connection)
         )
@@ -30,7 +30,7 @@ struct ContentRest {
         for table in now.tables where StoreDigest.covers(table) {
             guard let former = then.table(named: table.name), former.holdsRows else { continue }
             let owner: String = if case .shadow(let owner) = table.kind { owner } else { table.name }
-            guard !told.contains(owner.lowercased()) else { continue }
+            guard !reported.contains(owner.lowercased()) else { continue }
             let digests = try (
                 StoreDigest.digest(of: former, in: before.connection, monitor: monitor),
                 StoreDigest.digest(of: table, in: after.connection, monitor: monitor)

@@ -30,12 +30,12 @@ struct ManagedComparison {
         }
     }
 
-    /// The lower-case name of the table in which something differs that goes by this name.
+    /// The lower-case name of the table whose difference is reported under this name.
     func table(of entity: String) -> String {
         [first, second].compactMap { $0.layout.entities[entity]?.table }.first?.lowercased() ?? entity.lowercased()
     }
 
-    /// Returns what a merge would make of it; the objects themselves are not counted there.
+    /// Returns what a merge would do; the objects themselves are not counted there.
     func run(_ body: (ObjectDifference) throws -> Void) throws -> DifferenceSummary {
         var summary = DifferenceSummary()
         guard let base else {
@@ -132,7 +132,7 @@ struct ManagedComparison {
         try forEachObject(lackingIn: before, of: after) { try body(object($1, $0, .inserted, [], after, side)) }
     }
 
-    /// Places in an order are numbers that may differ where the order does not.
+    /// Order keys may differ although the order is the same.
     private func isInSameOrder(_ row: RowKey, _ place: Place, _ before: MergeSide, _ after: MergeSide) throws -> Bool {
         let (then, now) = (before.relations[place.relation], after.relations[place.relation])
         return try before.partners(then, at: place.end, of: row.key) == after.partners(now, at: place.end, of: row.key)
@@ -156,7 +156,7 @@ struct ManagedComparison {
         )
     }
 
-    /// The attributes that really differ: equal bytes may lie in files of different names.
+    /// The attributes whose values differ; equal bytes may be in files of different names.
     private func attributes(
         _ names: Set<String>,
         of entity: String,
@@ -188,7 +188,7 @@ struct ManagedComparison {
         return found
     }
 
-    /// The objects whose whole table the other store does not have.
+    /// The objects whose table is missing from the other store.
     private func forEachObject(
         lackingIn other: MergeSide,
         of side: MergeSide,

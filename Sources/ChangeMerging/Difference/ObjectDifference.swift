@@ -2,7 +2,7 @@ public import StoreFormat
 
 /// How one object, or one row of a table, differs between two stores.
 public struct ObjectDifference: Hashable, Sendable, Codable {
-    /// Which of the compared stores is meant, where both are compared with what they came from.
+    /// The changed store, where both are compared with the base.
     public enum Side: String, Hashable, Sendable, Codable {
         case first, second
     }
@@ -15,24 +15,24 @@ public struct ObjectDifference: Hashable, Sendable, Codable {
         case deleted
     }
 
-    /// One property of an object that both have.
+    /// One property of an object that both stores have.
     public struct Property: Hashable, Sendable, Codable {
         public let name: String
-        /// The values, where they were asked for; nil for a relationship.
+        /// The values, if requested; nil for a relationship.
         public let before: StoreMergeConflict.State?
         public let after: StoreMergeConflict.State?
-        /// The keys of a relationship's partners that came and went.
+        /// The keys of the partners that were added or removed.
         public let added: [Int64]
         public let removed: [Int64]
-        /// True where only the order of the partners is another.
+        /// True if only the order of the partners differs.
         public let isReordered: Bool
     }
 
-    /// The store that made the difference since the base; nil where two stores are compared with each other.
+    /// The store that made the change since the base; nil if two stores are compared with each other.
     public let side: Side?
-    /// The entity, or the table in a store that is none of Core Data's.
+    /// The entity, or the table in a store without a Core Data model.
     public let entity: String
-    /// One number, or the values of a table's primary key; empty for a row of a table without one.
+    /// One number, or the values of a table's primary key; empty for a row of a table without a key.
     public let key: [StoredValue]
     /// The object's address; nil for a row of a table.
     public let address: ObjectURI?

@@ -1,6 +1,6 @@
 import StoreFormat
 
-/// Compares stores that are none of Core Data's: the first, the second, and the base if there is one.
+/// Compares plain SQLite stores: the first, the second, and the base if there is one.
 struct PlainComparison {
     private let first: StoreConnection
     private let second: StoreConnection
@@ -23,7 +23,7 @@ struct PlainComparison {
         self.isWanted = isWanted
     }
 
-    /// Returns what a merge would make of it; the rows are not counted there.
+    /// Returns what a merge would do; the rows are not counted there.
     func run(_ body: (ObjectDifference) throws -> Void) throws -> DifferenceSummary {
         var summary = DifferenceSummary()
         try compareRows(body)
@@ -35,7 +35,7 @@ struct PlainComparison {
         return summary
     }
 
-    /// Compares the rows alone.
+    /// Compares only the rows.
     func compareRows(_ body: (ObjectDifference) throws -> Void) throws {
         guard let base else { return try compare(first, second, as: nil, body) }
         try compare(base, first, as: .first, body)

@@ -1,9 +1,9 @@
 import SafeFiles
 public import StoreFormat
 
-/// Compares two stores object by object, and each with what both came from.
+/// Compares two stores object by object, and each with their base.
 ///
-/// It writes nothing. Of what differs it holds the keys in memory, of the rest nothing.
+/// Comparing writes nothing. It keeps only the keys of differing objects in memory.
 public struct StoreDifference: Sendable {
     private let lockTimeout: Duration
     private let allowsNetworkFileSystem: Bool
@@ -22,8 +22,8 @@ public struct StoreDifference: Sendable {
 
     /// Calls `body` with each object that differs, by entities and keys.
     ///
-    /// With a base, those that the first store changed since come first, then those that the second did, and the summary
-    /// tells what would conflict. Throws where a store was written to after `body` was called, for then nothing fits any more.
+    /// With a base, the first store's changes come first, then the second's, and the summary lists the conflicts.
+    /// Throws if a store was written to after `body` was called, because earlier differences may be stale.
     public func compare(
         _ first: StoreLocation,
         with second: StoreLocation,
@@ -42,7 +42,7 @@ public struct StoreDifference: Sendable {
                 throw StoreError(.changedMeanwhile, path: first.path, "a store was written to while they were compared")
             }
             var summary = DifferenceSummary()
-            func tell(_ difference: ObjectDifference) throws {
+            func report(_ difference: ObjectDifference) throws {
                 hasBegun = true
                 summary.count(difference)
                 try body(difference)
@@ -51,26 +51,26 @@ public struct StoreDifference: Sendable {
             guard Set(areManaged).count == 1 else {
                 throw StoreError(.incompatible, path: second.path, "only one of the stores is Core Data's")
             }
-            var told: Set<String> = []
+            var reported: Set<String> = []
             let merge: DifferenceSummary
             if areManaged[0] {
                 let comparison = try ManagedComparison(places, includesValues: includingValues, monitor)
                 merge = try comparison.run { difference in
-                    told.insert(comparison.table(of: difference.entity))
-                    try tell(difference)
+                    reported.insert(comparison.table(of: difference.entity))
+                    try report(difference)
                 }
             } else {
                 merge = try PlainComparison(places.map(\.connection), includesValues: includingValues, monitor)
                     .run { difference in
-                        told.insert(difference.entity.lowercased())
-                        try tell(difference)
+                        reported.insert(difference.entity.lowercased())
+                        try report(difference)
                     }
             }
             let pairs = places.count > 2 ? [(places[2], places[0]), (places[2], places[1])] : [(places[0], places[1])]
             for (before, after) in pairs {
                 let rest = ContentRest(before: before, after: after, monitor: monitor)
                 summary.definitions += try rest.definitions()
-                summary.tables += try rest.tables(besides: told)
+                summary.tables += try rest.tables(besides: reported)
             }
             summary.definitions = Set(summary.definitions).sorted()
             summary.tables = Set(summary.tables).sorted()

@@ -1,7 +1,7 @@
-/// One of the two stores that went on from the base.
+/// One of the two stores that descend from the base.
 public enum MergeDirection: String, Hashable, Sendable, Codable {
-    /// The one whose changes are brought over.
+    /// The store whose changes are merged into the other.
     case old
-    /// The one that takes them, and whose keys stay.
+    /// The store that receives the changes, and whose keys stay.
     case shared
 }

@@ -1,24 +1,24 @@
-/// Something that a merge decided by itself, and that somebody may want to know.
+/// An automatic decision of a merge that a user may want to know.
 public struct MergeNote: Hashable, Sendable, Codable {
     public enum Kind: String, Hashable, Sendable, Codable {
-        /// Objects that one side deleted stay, since the other went on with them.
+        /// Objects that one side deleted stay, because the other side changed them.
         case editSurvivedDeletion
-        /// The policy is `newest`, and history does not tell when values were given.
+        /// The policy is `newest`, and history does not record when values were set.
         case timesUnknown
-        /// The shared store has no place for a property that the old side changed; its rows are parked.
+        /// The shared store lacks a property that the old side changed; its rows are parked.
         case propertyLacking
-        /// The table's triggers did not fire: what they did to the old side is merged like anything else.
+        /// The table's triggers did not fire: their effects on the old side are merged like any other change.
         case triggersHeldBack
-        /// A search index over other tables was built anew.
+        /// A search index over other tables was rebuilt.
         case indexRebuilt
-        /// A search index keeps no texts, and does not know what was merged.
+        /// A search index keeps no texts, and lacks the merged rows.
         case indexNotFollowed
     }
 
     public let kind: Kind
     public let entity: String
     public let property: String?
-    /// How often it happened.
+    /// The number of occurrences.
     public var count: Int
 
     package init(_ kind: Kind, entity: String, property: String? = nil, count: Int) {

@@ -1,15 +1,15 @@
 package import SafeFiles
 package import StoreFormat
 
-/// A store that takes part in a merge, as the caller opened it.
+/// A store that takes part in a merge, opened by the caller.
 ///
-/// Of the base and of the old side the caller holds a read transaction from before the plan until after the merge; on the
-/// shared side, which is to be open for `liveWriting`, none.
+/// On the base and the old side, the caller keeps a read transaction open from before the plan until after the merge.
+/// The shared side is open for `liveWriting`, without a transaction.
 package struct MergePlace {
     package let connection: StoreConnection
-    /// The folder of the large values that lie in files of their own; nil where there is none.
+    /// The folder of external large values; nil if there is none.
     package let externalData: Directory?
-    /// The model to read it by; nil for the one that the store keeps.
+    /// The model to read the store by; nil for the model inside the store.
     package let model: ManagedObjectModel?
 
     package init(_ connection: StoreConnection, externalData: Directory? = nil, model: ManagedObjectModel? = nil) {

@@ -1,9 +1,13 @@
-/// Something that watches what a merge writes, so that it can be undone.
+/// Records what a merge writes, so that it can be undone.
 package protocol MergeRecording: AnyObject {
-    /// Tells of a row that SQLite's own recording does not see; one that wraps another is to pass it on.
+    /// Records a row that SQLite's session extension does not see.
+    ///
+    /// A recording that wraps another must forward it.
     func note(_ row: UnkeyedRow) throws
 
-    /// Called inside the transaction, after the last write and before the commit; to throw undoes the merge.
+    /// Called inside the transaction, after the last write and before the commit.
+    ///
+    /// Throwing rolls the merge back.
     func finish() throws
 }
 

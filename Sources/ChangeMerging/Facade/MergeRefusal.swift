@@ -1,34 +1,36 @@
-/// Why two stores are not merged; nothing was written.
+/// Why two stores are not merged.
+///
+/// A refused merge writes nothing.
 public enum MergeRefusal: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// What the refusal asks of whoever called.
+    /// What the caller can do about the refusal.
     public enum Kind: String, Hashable, Sendable, Codable {
-        /// The stores do not fit together.
+        /// The stores do not match.
         case incompatible
-        /// Another choice would let them be merged.
+        /// Other settings would permit the merge.
         case needsDecision
         case cloudMirrorInBothPlaces
     }
 
-    /// The stores do not descend from the same one, and nothing says which of their objects are the same.
+    /// The stores have no common ancestor, and no identity says which of their objects are the same.
     case unrelated
-    /// The side ends before the base does: what it lost would be taken for deletions.
+    /// The side ends before the base does: its lost changes would look like deletions.
     case baseIsNewer(MergeDirection)
     /// The side does not descend from the base.
     case notTheBase(MergeDirection)
-    /// The same store twice, and nobody knows what both came from.
+    /// Two copies of one store, without the base that they share.
     case needsBase
-    /// Without a base, nothing says which rows of the table are the same: each of them would be added once more.
+    /// Without a base, the rows of the table have no identity: the merge would duplicate each of them.
     case unidentified(table: String)
-    /// One store is Core Data's, the other is not.
+    /// Only one of the stores is a Core Data store.
     case kindsDiffer
-    /// The entity, or the table, looks so different in the stores that its changes cannot be carried.
+    /// The entity or table differs so much between the stores that its changes cannot be carried.
     case modelsDiffer(entity: String, property: String?)
     case cloudMirrorInBothPlaces
-    /// An object that the cloud's mirror names would need another key.
+    /// An object that the CloudKit mirror refers to would need another key.
     case cloudRecordNeedsAnotherKey(entity: String)
-    /// Something outside the model names a table in which keys would move.
+    /// A definition outside the model names a table in which keys would change.
     case namedOutsideTheModel(table: String, by: String)
-    /// The old store changed something that a merge has no way to carry, such as an index or a setting of a search index.
+    /// The old store changed a part that a merge cannot carry, such as an index or a setting of a search index.
     case notCarried(String)
     /// The policy is `error`, and there are conflicts.
     case conflicts(Int)
@@ -44,23 +46,23 @@ public enum MergeRefusal: Hashable, Sendable, Codable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .unrelated:
-            "the stores do not descend from the same one: name the attributes by which objects are the same (--identity)"
+            "the stores have no common ancestor: name the attributes by which objects are the same (--identity)"
         case .baseIsNewer(let side): "the base is newer than the \(side.rawValue) store, whose last changes were lost"
         case .notTheBase(let side): "the \(side.rawValue) store does not descend from the base"
-        case .needsBase: "both stores go back to the same one: a merge needs the base, or an identity for each entity"
+        case .needsBase: "the stores have a common ancestor: a merge needs the base, or an identity for each entity"
         case .unidentified(let table):
-            "nothing says which rows of the table \(table) are the same: a merge needs the base (--base), or the columns "
+            "the rows of the table \(table) have no identity: a merge needs the base (--base), or the columns "
                 + "that identify a row (--identity \(table)=COLUMN)"
         case .kindsDiffer: "only one of the stores is Core Data's"
         case .modelsDiffer(let entity, let property):
-            "\(entity)\(property.map { "." + $0 } ?? "") is not the same in the stores"
+            "\(entity)\(property.map { "." + $0 } ?? "") differs between the stores"
         case .cloudMirrorInBothPlaces: "both stores were mirrored to the cloud since the base"
         case .cloudRecordNeedsAnotherKey(let entity):
-            "an object of \(entity) that the cloud knows would need another key"
+            "an object of \(entity) that has a CloudKit record would need another key"
         case .namedOutsideTheModel(let table, let other):
             "\(other), which is not of the model, names the table \(table)"
-        case .notCarried(let part): "\(part) was changed in the old store, and a merge cannot carry that"
-        case .conflicts(let count): "there are \(count) conflicts, and the policy settles none"
+        case .notCarried(let part): "\(part) was changed in the old store, and a merge cannot carry the change"
+        case .conflicts(let count): "there are \(count) conflicts, and the policy decides none"
         }
     }
 }

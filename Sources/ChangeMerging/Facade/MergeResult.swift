@@ -1,9 +1,9 @@
-/// What came of carrying out a planned merge.
+/// The result of executing a planned merge.
 package struct MergeResult: Hashable, Sendable {
     package enum Outcome: String, Hashable, Sendable, Codable {
-        /// The old side had done nothing: nothing was written.
+        /// The old side had no changes: nothing was written.
         case nothingToDo
-        /// The shared store saw this very merge before: nothing was written.
+        /// The shared store already contains this merge: nothing was written.
         case alreadyDone
         case merged
     }

@@ -1,20 +1,22 @@
 package import SafeFiles
 package import StoreFormat
 
-/// One attempt to carry out a planned merge.
+/// One attempt to execute a planned merge.
 package struct MergeRun {
-    /// The merge's own name: a store that saw a merge of this name last is not merged again.
+    /// The merge's name.
+    ///
+    /// A store whose last merge has this name is not merged again.
     package var epoch: String
-    /// Until when it waits for the write lock.
+    /// How long to wait for the write lock.
     package var deadline: Deadline
     /// The author of the transaction in the store's history.
     package var author: String
-    /// Is given the rows that lost a decision, before the write lock is taken.
+    /// Receives the rows that lost a decision, before the write lock is acquired.
     ///
-    /// What it keeps must be durable when it returns from the last. They may come again: a merge that fails after them with
-    /// `changedMeanwhile` is planned anew.
+    /// The rows must be durable when it returns from the last one. Rows may come again: a merge that fails after them
+    /// with `changedMeanwhile` is planned anew.
     package var park: (ParkedRow) throws -> Void
-    /// Is called inside the transaction, before the first write.
+    /// Called inside the transaction, before the first write.
     package var record: ((StoreConnection) throws -> any MergeRecording)?
 
     package init(

@@ -1,15 +1,17 @@
-/// The choices of who merges two stores.
+/// The caller's choices for a merge of two stores.
 public struct MergeSettings: Hashable, Sendable {
     /// How the changes of a side are found.
     public enum Source: Hashable, Sendable {
-        /// By history where both sides have it past the base, else by reading the stores.
+        /// By history if both sides have it since the base, else by reading the stores.
         case automatic
-        /// By reading the stores, for those whose history is not trusted: a plain SQLite writer adds nothing to it.
+        /// By reading the stores.
+        ///
+        /// A plain SQLite writer adds nothing to history, so its changes are missing there.
         case scan
     }
 
     public var policy: StoreMergePolicy
-    /// Policies of single entities, or of tables, by name; those of entities hold for their subentities too.
+    /// Policies by name of entity or table; those of an entity apply to its subentities too.
     public var policies: [String: StoreMergePolicy]
     /// The attributes by which objects of an entity are the same, by entity.
     public var identities: [String: [String]]

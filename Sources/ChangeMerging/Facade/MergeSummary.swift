@@ -1,6 +1,6 @@
-/// What a merge does, or did, in numbers, with every decision that took a side.
+/// What a merge does, or did, in numbers, with every conflict and its decision.
 public struct MergeSummary: Hashable, Sendable, Codable {
-    /// How many objects of one entity, or rows of one table, the merge touches.
+    /// How many objects of one entity, or rows of one table, the merge changes.
     public struct Counts: Hashable, Sendable, Codable {
         public var inserted = 0
         public var restored = 0
@@ -10,33 +10,33 @@ public struct MergeSummary: Hashable, Sendable, Codable {
         public init() {}
     }
 
-    /// Why it is not carried out; empty when it is.
+    /// Why the merge is refused; empty if it is not.
     public var refusals: [MergeRefusal] = []
     public var inserted = 0
-    /// Objects that only the shared side had deleted, and that come back.
+    /// Objects that only the shared side deleted, and that the merge restores.
     public var restored = 0
     public var updated = 0
     public var deleted = 0
-    /// Pairs of objects that a relationship connects, or does not connect any more.
+    /// Pairs of objects that the merge connects or disconnects.
     public var connected = 0
     public var parted = 0
-    /// Ordered relationships whose order is looked after.
+    /// Ordered relationships whose order the merge maintains.
     public var reordered = 0
-    /// Objects that both sides have, by their unique or identifying values.
+    /// Objects that exist on both sides, matched by unique or identifying values.
     public var joined = 0
-    /// Objects of the old side that have another key in the shared store, joined ones included.
+    /// Objects of the old side with another key in the shared store, matched objects included.
     public var rekeyed = 0
-    /// Rows that lost a decision and are written down.
+    /// Parked rows: rows that lost a decision.
     public var parked = 0
     public var entities: [String: Counts] = [:]
     public var conflicts: [StoreMergeConflict] = []
     public var notes: [MergeNote] = []
-    /// True when the old side did nothing since the base.
+    /// True if the old side has no changes since the base.
     public var isIdle = false
 
     public init() {}
 
-    /// True when the shared store has all that the old one has.
+    /// True if the shared store already has all of the old store's content.
     public var changesNothing: Bool {
         inserted + restored + updated + deleted + connected + parted + reordered == 0
     }

@@ -1,16 +1,16 @@
-/// The whole row of an object as the side that lost a decision has it: kept in a file, so that nothing is dropped.
+/// The whole row of an object on the side that lost a decision, kept in a file so that no value is lost.
 package struct ParkedRow: Hashable, Sendable, Codable {
     package let side: MergeDirection
-    /// The entity, or the table in a store that is none of Core Data's.
+    /// The entity, or the table in a store without a Core Data model.
     package let entity: String
     /// The key on that side: one number, or the values of a table's primary key.
     package let key: [StoredValue]
-    /// The key that the object has in the shared store after the merge; nil where that has no such object.
+    /// The key of the object in the shared store after the merge; nil if the object is missing there.
     package let target: [StoredValue]?
     package let reason: StoreMergeConflict.Reason
-    /// The row by attributes, or by columns; large values are the bytes themselves.
+    /// The row by attributes, or by columns; a large value is its bytes.
     package let values: [String: StoredValue]
-    /// The keys of the partners of each relationship, by which the shared store has them.
+    /// The partners of each relationship, by their keys in the shared store.
     package let partners: [String: [Int64]]
 
     package init(

@@ -1,16 +1,16 @@
-/// A merge that was decided, and is yet to be written.
+/// A merge that is decided and not yet written.
 package protocol PlannedMerge {
-    /// What it will do, or why it will not.
+    /// What the merge will do, or why it is refused.
     var summary: MergeSummary { get }
-    /// What it makes of each part of the old store's content; nil where it was refused before that was asked.
+    /// What the merge does with each part of the old store's content; nil if it was refused before the account.
     var account: MergeAccount? { get }
 
-    /// Calls `body` with each object of the old side that is found under another key in the shared store.
+    /// Calls `body` with each object of the old side that has another key in the shared store.
     func forEachRekeyedObject(_ body: (RekeyedObject) throws -> Void) throws
 
-    /// Writes it in one transaction of the shared store, the epoch included.
+    /// Writes the merge, epoch included, in one transaction of the shared store.
     ///
-    /// Throws ``StoreError`` with the code `changedMeanwhile` where the shared store is not the one that was planned for: plan
-    /// again; and with `incompatible` where the summary holds refusals.
+    /// Throws ``StoreError`` with the code `changedMeanwhile` if the shared store changed since the plan: plan again.
+    /// Throws `incompatible` if the summary contains refusals.
     func carryOut(_ run: MergeRun) throws -> MergeResult
 }

@@ -1,8 +1,8 @@
 package import FoundationEssentials
 
-/// How values of stores are written down as JSON beside a journal, and read again.
+/// How values of stores are written as JSON beside a journal, and read back.
 ///
-/// JSON has no numbers without end, which stores do hold; they are written as words, which no number is.
+/// JSON has no infinities, and stores may contain them. They are written as strings, which no number is.
 package enum RecordCoding {
     private static let (infinity, negativeInfinity, notANumber) = ("inf", "-inf", "nan")
 

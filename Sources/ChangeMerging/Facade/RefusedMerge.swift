@@ -1,6 +1,6 @@
 import StoreFormat
 
-/// A merge that is not to be.
+/// A merge that is refused.
 struct RefusedMerge: PlannedMerge {
     let summary: MergeSummary
     let account: MergeAccount? = nil
@@ -19,7 +19,7 @@ struct RefusedMerge: PlannedMerge {
 }
 
 extension MergeSummary {
-    /// What somebody is told who carries out a merge that was refused.
+    /// The error for a caller that executes a refused merge.
     func refusal(path: String) -> StoreError {
         StoreError(.incompatible, path: path, refusals.map(\.description).joined(separator: "; "))
     }

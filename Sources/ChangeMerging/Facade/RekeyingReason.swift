@@ -1,7 +1,7 @@
-/// Why an object has another key than it had.
+/// Why the key of an object changed.
 public enum RekeyingReason: String, Hashable, Sendable, Codable {
-    /// The shared store gave the key to another object.
+    /// The shared store assigned the key to another object.
     case newKey
-    /// Both stores hold the same object, by its unique or identifying values.
+    /// Both stores contain the same object, by its unique or identifying values.
     case sameObject
 }

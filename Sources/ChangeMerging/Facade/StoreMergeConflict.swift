@@ -1,33 +1,33 @@
 package import StoreFormat
 
-/// One decision of a merge that took a side.
+/// One conflict of a merge and the side that it chose.
 public struct StoreMergeConflict: Hashable, Sendable, Codable {
     public enum Reason: String, Hashable, Sendable, Codable {
-        /// Both sides gave the property another value.
+        /// Both sides changed the property to different values.
         case bothChanged
-        /// One side deleted the object, the other went on with it.
+        /// One side deleted the object, and the other changed it.
         case editedAndDeleted
         /// Another object of the shared store has the unique values.
         case uniqueValues
-        /// The old side leads to an object that is gone.
+        /// The old side refers to an object that no longer exists.
         case partnerGone
         /// The shared side's model has no such property.
         case propertyLacking
-        /// The shared store does not take the row: its table refuses the values.
+        /// The shared store's table rejects the values.
         case constraint
     }
 
-    /// What one side has.
+    /// The state on one side.
     public enum State: Hashable, Sendable, Codable {
         case value(StoredValue)
-        /// A value of so many bytes, too large to be told.
+        /// The size in bytes of a value too large to report.
         case large(Int)
         /// The key of a relationship's partner; nil for none.
         case partner(Int64?)
         case deleted
         case present
 
-        /// Long values are told by their size: a merge holds all of its conflicts in memory.
+        /// Keeps only the size of a long value, because a merge keeps all of its conflicts in memory.
         package init(_ value: SQLValue) {
             switch value {
             case .text(let text) where text.byteCount > Self.mostText: self = .large(text.byteCount)
@@ -36,7 +36,7 @@ public struct StoreMergeConflict: Hashable, Sendable, Codable {
             }
         }
 
-        /// The same for a value of a row; a long one is not copied.
+        /// The same for a value of a row, without copying a long one.
         init(_ row: borrowing StoreRow, _ column: Int) {
             let most: Int? =
                 switch row.type(column) {
@@ -57,11 +57,11 @@ public struct StoreMergeConflict: Hashable, Sendable, Codable {
         private static let (mostText, mostBytes) = (1024, 128)
     }
 
-    /// The entity, or the table in a store that is none of Core Data's.
+    /// The entity, or the table in a store without a Core Data model.
     public let entity: String
     /// The object's key in the shared store: one number, or the values of a table's primary key.
     public let key: [StoredValue]
-    /// Nil where it is about the object as a whole.
+    /// Nil if the conflict concerns the object as a whole.
     public let property: String?
     public let reason: Reason
     public let base: State?
@@ -114,9 +114,9 @@ public struct StoreMergeConflict: Hashable, Sendable, Codable {
 }
 
 extension StoreMergeConflict {
-    /// The same decision, told without values of rows.
+    /// The same conflict without values of rows.
     var withoutValues: StoreMergeConflict {
-        func told(_ state: State) -> State {
+        func shortened(_ state: State) -> State {
             switch state {
             case .value, .large: .present
             case .partner, .deleted, .present: state
@@ -127,9 +127,9 @@ extension StoreMergeConflict {
             key: key,
             property: property,
             reason: reason,
-            base: base.map(told),
-            old: told(old),
-            shared: told(shared),
+            base: base.map(shortened),
+            old: shortened(old),
+            shared: shortened(shared),
             taken: taken
         )
     }

@@ -1,6 +1,6 @@
-/// Which side's value a merge of two stores takes where both changed the same thing; `store` is the shared side.
+/// Which side's value a merge of two stores takes where both changed the same property; `store` is the shared side.
 ///
-/// The first five are ``MergePolicy``'s, and mean the same.
+/// The first five have the meaning of those in ``MergePolicy``.
 public enum StoreMergePolicy: String, CaseIterable, Codable, Hashable, Sendable {
     /// Nothing is written, and the conflicts are reported.
     case error
@@ -12,11 +12,11 @@ public enum StoreMergePolicy: String, CaseIterable, Codable, Hashable, Sendable 
     case overwrite
     /// The whole object of the shared side stays.
     case rollback
-    /// Property by property; where both sides changed one, the value given last wins, as the histories tell.
+    /// Property by property; where both sides changed one, the value set last according to the histories wins.
     ///
-    /// Where they do not tell, it is `mergeByPropertyStoreTrump`, and the summary says so.
+    /// Without that information the policy is `mergeByPropertyStoreTrump`, and the summary says so.
     case newest
 
-    /// The rule for single objects that it comes down to where times decide nothing.
+    /// The rule for single objects that applies where times decide nothing.
     var rule: MergePolicy { MergePolicy(rawValue: rawValue) ?? .mergeByPropertyStoreTrump }
 }

@@ -2,14 +2,14 @@ package import SafeFiles
 package import StoreFormat
 import StoreWriting
 
-/// Looks at stores that are to be merged, and plans how, by their kind.
+/// Reads the stores to be merged, and plans the merge by their kind.
 package struct StoreMerger {
-    /// The metadata key under which the shared store keeps the merge that it saw last.
+    /// The metadata key of the merges that the shared store contains, the last one first.
     package static let epochKey = "StoreMigrateMergeEpoch"
-    /// The metadata key under which it keeps the merge that was taken back last, until the journal knows.
+    /// The metadata key of the merge that was rolled back last, kept until the journal records it.
     package static let undoneKey = "StoreMigrateUndoneMerge"
 
-    /// True for a metadata key of a merge.
+    /// True for a metadata key that a merge maintains.
     static func isOwnMetadata(_ key: String) -> Bool { key == epochKey || key == undoneKey }
 
     private let base: MergePlace?
@@ -19,10 +19,12 @@ package struct StoreMerger {
     private let settings: MergeSettings
     private let monitor: WorkMonitor
 
-    /// `base` is what both came from; nil where nobody kept it: then objects are the same by identity only.
+    /// `base` is the common ancestor.
     ///
-    /// After a merge the base of the next one is the old store as it was merged, and `moved` is all that earlier merges
-    /// gave other keys: the old store still has these objects under their own.
+    /// If it is nil, objects are the same by identity only.
+    ///
+    /// After a merge, the base of the next merge is the old store in its merged state. `moved` lists all objects that
+    /// earlier merges gave other keys; the old store still has them under their own keys.
     package init(
         base: MergePlace?,
         old: MergePlace,
@@ -39,7 +41,9 @@ package struct StoreMerger {
         self.monitor = monitor
     }
 
-    /// Decides what is to be done; nothing is written, and nobody but a reader holds the shared store meanwhile.
+    /// Plans the merge without writing.
+    ///
+    /// The shared store is opened for reading only.
     package func plan() throws -> any PlannedMerge {
         let connections = [base, old, shared].compactMap { $0?.connection }
         return try StoreConnection.stopping(connections, by: monitor) { try makePlan() }
@@ -49,7 +53,7 @@ package struct StoreMerger {
         let connection = shared.connection
         try connection.beginReading()
         defer { connection.rollback() }
-        // A store that is only looked at has none; a plan from it cannot be carried out.
+        // A read-only connection has no commit count; its plan cannot be executed.
         let commitCount = try connection.commitCount()
         let places = [base, old, shared].compactMap { $0 }
         let areManaged = try places.map { try EntityNumbers(reading: $0.connection) != nil }
@@ -82,42 +86,45 @@ package struct StoreMerger {
         return ManagedMerge(try planner.makePlan(movedOutside: outside), of: sides, at: commitCount, monitor: monitor)
     }
 
-    /// A store remembers no more merges than this; who does not note the end of one for longer takes it for undone.
+    /// A store keeps the names of this many merges.
+    ///
+    /// A merge whose end is not recorded within as many later merges counts as undone.
     private static let mostEpochs = 32
 
-    /// The merge that a store saw last; nil where it saw none.
+    /// The last merge that a store contains; nil without one.
     package static func epoch(of connection: StoreConnection) throws -> String? { try epochs(of: connection).first }
 
-    /// True when a store saw this merge, whatever was merged into it since.
+    /// True if a store contains this merge, also after later merges.
     package static func hasSeen(_ epoch: String, in connection: StoreConnection) throws -> Bool {
         try epochs(of: connection).contains(epoch)
     }
 
-    /// The same for a merge that is long ago: false only where the store would still remember it.
+    /// The same for an old merge: false only if the store would still have its name.
     package static func mayHaveSeen(_ epoch: String, in connection: StoreConnection) throws -> Bool {
         let epochs = try epochs(of: connection)
         return epochs.contains(epoch) || epochs.count >= mostEpochs
     }
 
-    /// The merges that a store saw, the last one first.
+    /// The merges that a store contains, the last one first.
     private static func epochs(of connection: StoreConnection) throws -> [String] {
         guard let metadata = try StoreMetadata(reading: connection) else { return try MergeEpochTable.read(connection) }
         guard case .string(let epochs)? = metadata.values[epochKey] else { return [] }
         return epochs.split(separator: " ").map(String.init)
     }
 
-    /// What a store of Core Data's is to remember once it sees a merge.
+    /// The metadata value of a Core Data store once it contains a merge.
     static func remembered(_ epoch: String, in connection: StoreConnection) throws -> PropertyListValue {
         .string(([epoch] + (try epochs(of: connection))).prefix(mostEpochs).joined(separator: " "))
     }
 
-    /// What it is to remember once a merge was taken back; nil for nothing.
+    /// The metadata value once a merge was rolled back; nil for none.
     static func remembered(without epoch: String?, in connection: StoreConnection) throws -> PropertyListValue? {
         let rest = try epochs(of: connection).filter { epoch != nil && $0 != epoch }
         return rest.isEmpty ? nil : .string(rest.joined(separator: " "))
     }
 
-    /// What a store keeps until the journal knows: merges, in a store that is none of Core Data's, and those taken back.
+    /// The marks that a store keeps until the journal records them: rolled-back merges, and in plain SQLite also
+    /// merges.
     package static func marks(in connection: StoreConnection) throws -> (seen: [String], undone: [String]) {
         guard let metadata = try StoreMetadata(reading: connection) else {
             return (try MergeEpochTable.read(connection), try MergeEpochTable.readUndone(connection))
@@ -126,14 +133,14 @@ package struct StoreMerger {
         return ([], [epoch])
     }
 
-    /// True when this merge was taken back from a store, and nobody told it to forget that.
+    /// True if this merge was rolled back in a store, and its mark is still there.
     package static func hasTakenBack(_ epoch: String, in connection: StoreConnection) throws -> Bool {
         try marks(in: connection).undone.contains(epoch)
     }
 
-    /// Removes what a store keeps of a merge or its undoing; call it once somebody else knows.
+    /// Removes a store's marks of a merge or its rollback; call it once the journal records them.
     ///
-    /// A store of Core Data's keeps the merges it saw in its metadata, which stay.
+    /// In a Core Data store the names of merges in the metadata stay.
     package static func forgetMarks(of epoch: String, in connection: StoreConnection, deadline: Deadline) throws {
         let marks = try marks(in: connection)
         guard marks.seen.contains(epoch) || marks.undone.contains(epoch) else { return }

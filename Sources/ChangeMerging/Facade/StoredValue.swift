@@ -1,7 +1,7 @@
 import FoundationEssentials
 public import StoreFormat
 
-/// A value as a store holds it, in a form that can be written down.
+/// A value of a store in an encodable form.
 public enum StoredValue: Hashable, Sendable, Codable {
     case null
     case integer(Int64)
@@ -36,7 +36,7 @@ extension StoredValue {
     public func hash(into hasher: inout Hasher) { hasher.combine(sqlValue) }
 }
 
-/// The bytes of a blob, written down in base64; a list of numbers is read as well.
+/// The bytes of a blob, encoded in base64; a list of numbers is decoded as well.
 public struct StoredBytes: Hashable, Sendable, Codable, ExpressibleByArrayLiteral {
     public let bytes: [UInt8]
 

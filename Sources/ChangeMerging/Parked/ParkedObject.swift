@@ -1,7 +1,7 @@
 import StoreFormat
 import StoreWriting
 
-/// Puts one parked object of a Core Data store back, inside a save.
+/// Restores one parked object of a Core Data store, inside a save.
 struct ParkedObject {
     private let row: ParkedRow
     private let writer: RowWriter
@@ -41,7 +41,7 @@ struct ParkedObject {
         }
     }
 
-    /// Leads it where it led, as far as those objects are there.
+    /// Restores its relationships to those partners that exist.
     private func connect(_ object: ObjectKey, _ place: StoreLayout.Entity) throws {
         for (name, keys) in row.partners.sorted(by: { $0.key < $1.key }) {
             guard let description = place.relationship(name)?.description else { continue }

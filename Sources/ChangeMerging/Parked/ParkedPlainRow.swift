@@ -1,7 +1,7 @@
 import CSQLite
 import StoreFormat
 
-/// Puts one parked row of a table back, inside a transaction.
+/// Restores one parked row of a table, inside a transaction.
 struct ParkedPlainRow {
     private let row: ParkedRow
     private let layout: PlainLayout
@@ -35,7 +35,7 @@ struct ParkedPlainRow {
                 return .updated
             }
             if table.hasMovableKey, try table.row(PlainKey(row.key.map(\.sqlValue)), in: connection) != nil {
-                // Its number is another row's now.
+                // Another row has its number now.
                 let greatest = try table.greatestKey(in: connection)
                 guard greatest < Int64.max else { return .refused("the table has no number left") }
                 for column in table.key { values[table.columns[column]] = .integer(greatest + 1) }

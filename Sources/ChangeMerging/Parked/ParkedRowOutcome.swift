@@ -1,4 +1,4 @@
-/// What became of one parked row.
+/// The result of restoring one parked row.
 enum ParkedRowOutcome {
     case updated, inserted
     case refused(String)

@@ -2,16 +2,18 @@ import FoundationEssentials
 package import SafeFiles
 import StoreFormat
 
-/// Reads parked rows from a file of one JSON object a line, one after the other.
+/// Reads parked rows from a file with one JSON object per line.
 package struct ParkedRowReader {
-    /// A line is one row with its large values; more than this is none of ours.
+    /// A line is one row with its large values; a longer line was not written here.
     private static let greatestLine = 4 << 30
 
     private let file: DurableFile
 
     package init(_ file: DurableFile) { self.file = file }
 
-    /// Calls `body` with each row and the number of its line; throws, with that number, where a line is no parked row.
+    /// Calls `body` with each row and its line number.
+    ///
+    /// Throws, with that number, if a line is not a parked row.
     package func forEachRow(_ body: (ParkedRow, _ line: Int) throws -> Void) throws {
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
         defer { piece.deallocate() }

@@ -4,12 +4,12 @@ package import SafeFiles
 import StoreFormat
 import StoreWriting
 
-/// Puts parked rows back: over the object where it is there, else as a new one.
+/// Restores parked rows: over the existing object, else as a new one.
 ///
-/// All of them are one transaction. A row that cannot be put back is told and left out. Where the object is there its values
-/// are written over; members of to-many relationships come back, and none goes.
+/// All rows are restored in one transaction. A row that cannot be restored is reported and skipped. An existing object
+/// takes the parked values; members of to-many relationships are added, and none is removed.
 package struct ParkedRows {
-    /// What became of the rows.
+    /// The results by row.
     package struct Result: Hashable, Sendable {
         package internal(set) var updated = 0
         package internal(set) var inserted = 0
@@ -18,7 +18,7 @@ package struct ParkedRows {
         package internal(set) var historyTransaction: Int64?
     }
 
-    /// A row that could not be put back.
+    /// A row that could not be restored.
     package struct Unrestored: Hashable, Sendable {
         package let line: Int
         package let entity: String
@@ -30,7 +30,7 @@ package struct ParkedRows {
 
     package init(reading file: DurableFile) { reader = ParkedRowReader(file) }
 
-    /// Puts them back; the store is to be open for `liveWriting`, without a transaction.
+    /// Restores the rows; the store must be open for `liveWriting`, without a transaction.
     package func restore(
         into place: MergePlace,
         author: String = "store-migrate",
@@ -47,7 +47,7 @@ package struct ParkedRows {
     private func restoreObjects(_ place: MergePlace, author: String, _ deadline: Deadline) throws -> Result {
         let connection = place.connection
         guard let layout = try StoreLayout(reading: connection, model: place.model) else {
-            throw StoreError(.incompatible, path: connection.location.path, "the store holds no model")
+            throw StoreError(.incompatible, path: connection.location.path, "the store contains no model")
         }
         let location = connection.location
         let writer = try RowWriter(
@@ -111,7 +111,7 @@ package struct ParkedRows {
                 throw StoreError(
                     .incompatible,
                     path: connection.location.path,
-                    "parked rows of the table \(table) lead to rows that are gone; restore those first"
+                    "parked rows of the table \(table) refer to missing rows; restore those first"
                 )
             }
             return result

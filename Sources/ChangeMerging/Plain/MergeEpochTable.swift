@@ -1,9 +1,9 @@
 import StoreFormat
 
-/// The table in which a store that is none of Core Data's keeps the merges it saw, until somebody else remembers them.
+/// The table in which a plain SQLite store keeps the merges it contains, until the journal records them.
 enum MergeEpochTable {
     static let name = StoreSchema.mergeEpochTable
-    /// What stands before a merge that was taken back.
+    /// The prefix of a merge that was rolled back.
     private static let undone = "undone "
 
     /// The merges, the last one first.
@@ -11,7 +11,7 @@ enum MergeEpochTable {
         try rows(connection).filter { !$0.hasPrefix(undone) }
     }
 
-    /// The merges that were taken back, until somebody else remembers that.
+    /// The merges that were rolled back, until the journal records the rollback.
     static func readUndone(_ connection: StoreConnection) throws -> [String] {
         try rows(connection).filter { $0.hasPrefix(undone) }.map { String($0.dropFirst(undone.count)) }
     }
@@ -36,7 +36,9 @@ enum MergeEpochTable {
         try connection.run("INSERT INTO \(SQLName.quoted(name)) (epoch) VALUES (?)", [.text(epoch)])
     }
 
-    /// Takes one merge out, taken back or not, or all of them, and the table with the last, in a transaction of the caller's.
+    /// Removes one merge, rolled back or not, or all of them, in the caller's transaction.
+    ///
+    /// The last removal drops the table.
     static func remove(_ epoch: String?, from connection: StoreConnection) throws {
         guard try isThere(connection) else { return }
         if let epoch {

@@ -1,6 +1,6 @@
 import StoreFormat
 
-/// What the old side did to one table since the base: keys and columns, and rows only where there is no key.
+/// The old side's changes to one table since the base: keys and columns, and whole rows only without a key.
 struct PlainChanges: Sendable {
     enum Kind: Hashable, Sendable {
         case inserted, updated, deleted
@@ -9,18 +9,18 @@ struct PlainChanges: Sendable {
     struct Change: Hashable, Sendable {
         let key: PlainKey
         let kind: Kind
-        /// The columns that hold something else than in the base.
+        /// The columns whose values differ from the base.
         let columns: [Int]
     }
 
-    /// One row of a table without key.
+    /// One row of a table without a key.
     struct Row: Hashable, Sendable {
         let values: [SQLValue]
-        /// Where only the old side removed it: its number in the shared store.
+        /// The row's number in the shared store, if only the old side removed it.
         let removed: Int64?
-        /// True where both sides have added an equal one.
+        /// True if both sides added an equal row.
         let isInBoth: Bool
-        /// True where the old side removed it, and the shared store's row is yet to be found.
+        /// True if the old side removed the row, and its row in the shared store is not found yet.
         var isGone = false
     }
 

@@ -1,14 +1,14 @@
 import CSQLite
 import StoreFormat
 
-/// Writes what a plan says, inside the transaction of its merge.
+/// Writes a plan, inside the transaction of its merge.
 struct PlainExecution {
     let plan: PlainPlan
     let old: StoreConnection
     let shared: StoreConnection
     let recording: (any MergeRecording)?
     let park: (ParkedRow) throws -> Void
-    /// Updates that have to wait until others have let go of unique values: what was there, and what is to be.
+    /// Updates deferred until other rows release unique values: the former values, and the new ones.
     private var waiting: [(table: Int, source: PlainKey, former: [SQLValue], row: [SQLValue])] = []
 
     init(
@@ -25,7 +25,7 @@ struct PlainExecution {
         self.park = park
     }
 
-    /// The order matters: what goes lets go of its unique values first, and what comes takes them last.
+    /// Deletions come first to release their unique values, and insertions last to take them.
     mutating func write() throws {
         for index in plan.layout.tables.indices { try delete(index) }
         for index in plan.layout.tables.indices { try update(index) }
@@ -66,7 +66,7 @@ struct PlainExecution {
         try run("DELETE FROM \(table.quotedName) WHERE \(table.condition(inSource: false))", key.values, table)
     }
 
-    /// Runs a statement that writes one row: SQLite does not report a row that the statement did not find.
+    /// Runs a statement that writes one row, and fails if it changed none: SQLite does not report that itself.
     private func run(_ sql: String, _ arguments: [SQLValue], _ table: PlainTable) throws {
         try shared.run(sql, arguments)
         guard shared.withHandle({ sqlite3_changes64($0) }) == 1 else { throw table.lostRow(in: shared) }
@@ -81,7 +81,7 @@ struct PlainExecution {
             let list = action.columns.enumerated()
                 .map { "\(SQLName.quoted(table.columns[$0.element])) = ?\(count + $0.offset + 1)" }
             do {
-                // A constraint of the table may ask for less: to skip a row, or to replace another.
+                // The table's own conflict clause may skip or replace rows; this statement must fail instead.
                 try run(
                     "UPDATE OR ABORT \(table.quotedName) SET \(list.joined(separator: ", ")) "
                         + "WHERE \(table.condition(inSource: false))",
@@ -94,7 +94,7 @@ struct PlainExecution {
                     try park(table.parked(.old, action.source, at: key, oldValues(action.source, index), .constraint))
                     continue
                 }
-                // The statement that was refused left the row as it was.
+                // The rejected statement left the row unchanged.
                 let former = try table.knownRow(key, in: shared)
                 var row = former
                 for column in action.columns { row[column] = values[column] }
@@ -105,7 +105,7 @@ struct PlainExecution {
         }
     }
 
-    /// Rows that pass unique values among themselves are taken away together, and then put back with their new ones.
+    /// Rows that exchange unique values are deleted together, then inserted with their new values.
     private mutating func updateWaiting() throws {
         for part in waiting {
             let table = plan.layout.tables[part.table]
@@ -181,7 +181,7 @@ struct PlainExecution {
         return try table.knownRow(source, in: old)
     }
 
-    /// Tells the recording of a row that SQLite's own does not see.
+    /// Adds a row to the recording that SQLite's session extension does not see.
     private func note(_ table: PlainTable, before: [SQLValue]?, after: [SQLValue]?) throws {
         guard table.isRecordedByHand, let recording else { return }
         try recording.note(
@@ -199,7 +199,7 @@ struct PlainExecution {
         case unique, other
     }
 
-    /// Which kind of constraint refused the last statement; nil when none did.
+    /// The kind of constraint that rejected the last statement; nil if none did.
     private var refusal: Refusal? {
         let code = shared.withHandle { sqlite3_extended_errcode($0) }
         guard code & 0xff == SQLITE_CONSTRAINT else { return nil }

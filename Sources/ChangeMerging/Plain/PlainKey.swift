@@ -1,6 +1,6 @@
 import StoreFormat
 
-/// The primary key of a row in a store that is none of Core Data's; a whole number is the same key as the real of its value.
+/// The primary key of a row in a plain SQLite store; an integer equals the real of the same value.
 struct PlainKey: Hashable, Sendable {
     let values: [SQLValue]
 

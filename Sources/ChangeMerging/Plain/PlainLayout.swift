@@ -1,27 +1,27 @@
 import StoreFormat
 
-/// The tables of a store that is none of Core Data's, as a merge sees them.
+/// The tables of a plain SQLite store, as a merge reads them.
 struct PlainLayout: Sendable {
-    /// What becomes of the rows of a virtual table.
+    /// How a merge handles the rows of a virtual table.
     enum VirtualTable: Hashable, Sendable {
-        /// An index over another table or view, which is built anew; nil where nobody knows over what.
+        /// An index over another table or view, which is rebuilt; `content` is nil if unknown.
         case rebuilt(content: String?)
-        /// It keeps an index over content that it does not have: what one side added cannot be brought over.
+        /// An index whose content is elsewhere: one side's additions cannot be merged.
         case contentless
-        /// Its module is not one that we read.
+        /// A module that this code does not read.
         case unknown
     }
 
     private(set) var tables: [PlainTable] = []
-    /// Parents before those that lead to them, where there is no circle.
+    /// Parents before the tables that refer to them, except in a cycle.
     private(set) var order: [Int] = []
     private(set) var hasForeignKeyCircle = false
     private(set) var virtualTables: [String: VirtualTable] = [:]
-    /// The tables with triggers of the application's, which do not fire in a merge.
+    /// The tables with triggers of the application, which do not fire during a merge.
     let triggered: [String]
     private let positions: [String: Int]
 
-    /// Reads those tables of the shared store that are wanted; the others have the same.
+    /// Reads the shared store's tables that `isWanted` accepts; the other stores have the same ones.
     init(reading connection: StoreConnection, where isWanted: (String) -> Bool = { _ in true }) throws {
         let schema = try StoreSchema(reading: connection)
         let isUTF8 = try ChangesetRecording.keepsTexts(of: connection)
@@ -29,7 +29,7 @@ struct PlainLayout: Sendable {
         var virtual: [String: VirtualTable] = [:]
         for table in schema.tables where isWanted(table.name) {
             switch table.kind {
-            // A row without a number and without a key cannot be named.
+            // A row with neither a row number nor a key cannot be identified.
             case .ordinary, .withoutRowID:
                 tables += Self.tables(table, isUTF8: isUTF8).filter { !$0.isBag || $0.rowID != nil }
             case .virtual(let module):
@@ -41,7 +41,7 @@ struct PlainLayout: Sendable {
             case .shadow, .ofSQLite: break
             }
         }
-        // The rows with a whole key come first: what leads to a table leads to those.
+        // Rows with a whole key come first, so that references to a table resolve to them.
         positions = Dictionary(
             tables.enumerated().map { ($0.element.name.lowercased(), $0.offset) },
             uniquingKeysWith: { first, _ in first }
@@ -61,19 +61,19 @@ struct PlainLayout: Sendable {
 
     func position(of name: String) -> Int? { positions[name.lowercased()] }
 
-    /// The search indexes that are to be built anew when rows of these tables (by lower-case name) were written.
+    /// The search indexes to rebuild after rows of these tables (by lower-case name) were written.
     func indexes(over touched: Set<String>) -> [String] {
         guard !touched.isEmpty else { return [] }
         return virtualTables.keys.sorted()
             .filter { name in
                 guard case .rebuilt(let content)? = virtualTables[name] else { return false }
                 let source = content?.lowercased() ?? ""
-                // A view may show any table.
+                // A view may show rows of any table.
                 return touched.contains(source) || position(of: source) == nil
             }
     }
 
-    /// Builds them anew.
+    /// Rebuilds the search indexes over these tables.
     func rebuildIndexes(over touched: Set<String>, in connection: StoreConnection) throws {
         for name in indexes(over: touched) {
             let table = SQLName.quoted(name)
@@ -121,7 +121,7 @@ struct PlainLayout: Sendable {
         }
         guard !key.isEmpty else { return [made(key: [], where: nil)] }
         guard !table.isWithoutRowID, table.rowIDAlias == nil else { return [made(key: key, where: nil)] }
-        // Such a key may be null in SQLite, and null is never the same as null.
+        // SQLite permits nulls in such a key, and null never equals null.
         let columns = key.map { SQLName.quoted(names[$0]) }
         return [
             made(key: key, where: columns.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")),
@@ -257,7 +257,7 @@ struct PlainLayout: Sendable {
 }
 
 extension PlainTable.ForeignKey {
-    /// The parent's key that the values of a row lead to; nil where one is null.
+    /// The parent's key that the values of a row refer to; nil if one is null.
     func parentKey(_ values: [SQLValue], in parent: PlainTable) -> PlainKey? {
         var key: [SQLValue] = []
         for column in parent.key {

@@ -2,7 +2,7 @@ import CSQLite
 import SafeFiles
 import StoreFormat
 
-/// A planned merge of stores that are none of Core Data's: row by row, and column by column.
+/// A planned merge of plain SQLite stores: row by row, and column by column.
 struct PlainMerge: PlannedMerge {
     let plan: PlainPlan
     let old: StoreConnection
@@ -10,13 +10,13 @@ struct PlainMerge: PlannedMerge {
     let commitCount: CommitCount?
     let monitor: WorkMonitor
 
-    /// What stands for the store in the addresses of its rows; such a store has no identifier.
+    /// The store name in the addresses of rows; such a store has no identifier.
     static let storeName = "sqlite"
 
     var summary: MergeSummary { plan.summary }
     var account: MergeAccount? { plan.account }
 
-    /// Plans the merge; the caller holds a read transaction of each store.
+    /// Plans the merge; the caller keeps a read transaction open on each store.
     init(
         base: StoreConnection?,
         old: StoreConnection,
@@ -34,7 +34,7 @@ struct PlainMerge: PlannedMerge {
         self.monitor = monitor
     }
 
-    /// Objects are named by URIs only in stores of Core Data's; of a table's rows those are told that one number names.
+    /// Reports rekeyed rows of tables with integer keys only, because an address contains one number.
     func forEachRekeyedObject(_ body: (RekeyedObject) throws -> Void) throws {
         for (index, table) in plan.layout.tables.enumerated() where table.hasMovableKey {
             let targets = plan.targets[index].filter { plan.known[index][$0.key] == nil }
@@ -58,7 +58,7 @@ struct PlainMerge: PlannedMerge {
         }
     }
 
-    /// The rows of a Core Data store that its model does not describe, as they were planned.
+    /// The planned changes to rows of a Core Data store that its model does not describe.
     init(_ plan: PlainPlan, old: StoreConnection, shared: StoreConnection, _ monitor: WorkMonitor) {
         (self.plan, self.old, self.shared, commitCount, self.monitor) = (plan, old, shared, nil, monitor)
     }
@@ -100,14 +100,16 @@ struct PlainMerge: PlannedMerge {
         try requireForeignKeys()
     }
 
-    /// What triggers did to the old side is among its changes already.
+    /// Triggers already fired on the old side, and their effects are among its changes.
     private func setTriggers(fire: Bool) {
         _ = shared.withHandle { csqlite_configure($0, SQLITE_DBCONFIG_ENABLE_TRIGGER, fire ? 1 : 0) }
     }
 
     // MARK: Foreign keys
 
-    /// How many rows of each table lead nowhere; empty where no table leads to another, or where SQLite cannot tell.
+    /// The number of dangling rows in each table.
+    ///
+    /// Empty if no table has foreign keys, or if SQLite cannot check them.
     static func danglingRows(in connection: StoreConnection) throws -> [String: Int64] {
         let keys = """
             SELECT 1 FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS f
@@ -118,20 +120,20 @@ struct PlainMerge: PlannedMerge {
         do {
             try connection.forEachRow("PRAGMA foreign_key_check") { row in result[row.text(0) ?? "", default: 0] += 1 }
         } catch let error as StoreError {
-            // A foreign key to columns that are not unique holds nowhere, and SQLite checks none then.
+            // SQLite checks nothing once a foreign key refers to columns that are not unique.
             guard error.code == .failed else { throw error }
             return [:]
         }
         return result
     }
 
-    /// Throws where more rows lead nowhere than in the two stores together.
+    /// Throws if a table has more dangling rows than in the two stores together.
     private func requireForeignKeys() throws {
         for (table, count) in try Self.danglingRows(in: shared) where count > plan.dangling[table] ?? 0 {
             throw StoreError(
                 .incompatible,
                 path: shared.location.path,
-                "the merge would leave rows of the table \(table) that lead nowhere, and was undone"
+                "the merge would leave rows of the table \(table) with missing parents, and was rolled back"
             )
         }
     }
@@ -154,7 +156,7 @@ struct PlainMerge: PlannedMerge {
         }
     }
 
-    /// The key that a parked row has in the shared store after the merge; nil where that has no such row.
+    /// The key of a parked row in the shared store after the merge; nil if there is no such row.
     private func target(of parking: PlainPlan.Parking) throws -> PlainKey? {
         let table = plan.layout.tables[parking.table]
         guard !table.isBag else { return nil }
@@ -168,7 +170,7 @@ struct PlainMerge: PlannedMerge {
 }
 
 extension PlainTable {
-    /// A row as it is written down.
+    /// A row in its parked form.
     func parked(
         _ side: MergeDirection,
         _ key: PlainKey,

@@ -1,6 +1,6 @@
 import StoreFormat
 
-/// What a merge will do to a shared store that is none of Core Data's: keys and columns, and rows where there is no key.
+/// The changes that a merge makes to a plain SQLite shared store: keys and columns, and whole rows without a key.
 struct PlainPlan: Sendable {
     struct Action: Hashable, Sendable {
         enum Kind: Hashable, Sendable {
@@ -8,7 +8,7 @@ struct PlainPlan: Sendable {
         }
 
         let kind: Kind
-        /// The row of the old store whose values it takes.
+        /// The row of the old store that provides the values.
         let source: PlainKey
         /// The columns that an update writes.
         var columns: [Int]
@@ -19,41 +19,41 @@ struct PlainPlan: Sendable {
         let side: MergeDirection
         let table: Int
         let key: PlainKey
-        /// The row itself where the table has no key.
+        /// The row itself if the table has no key.
         let values: [SQLValue]?
         let reason: StoreMergeConflict.Reason
     }
 
-    /// Under which key the shared store has a row of the old one.
+    /// The key in the shared store of a row of the old store.
     struct Target: Hashable, Sendable {
         let key: PlainKey
         let reason: RekeyingReason
     }
 
     let layout: PlainLayout
-    /// What is done to the rows of each table, by their keys in the shared store.
+    /// The actions for the rows of each table, by their keys in the shared store.
     var actions: [[PlainKey: Action]]
-    /// Rows without key that are added.
+    /// Added rows of tables without a key.
     var added: [[[SQLValue]]]
-    /// Rows without key that are removed: their numbers, and what they hold.
+    /// Removed rows of tables without a key: their row numbers and values.
     var removed: [[Int64: [SQLValue]]]
     var targets: [[PlainKey: Target]]
-    /// Those of them that earlier merges decided.
+    /// The targets that earlier merges decided.
     let known: [[PlainKey: Target]]
-    /// The old store's keys of these rows, by the shared store's.
+    /// The old store's keys of these rows, by the shared store's keys.
     let origins: [[PlainKey: PlainKey]]
-    /// True where an earlier merge gave any row another key.
+    /// True if an earlier merge gave any row another key.
     let hasMoves: Bool
     /// The lower-case names of the tables that are written.
     var touched: Set<String> = []
-    /// Search indexes that are built anew.
+    /// Search indexes that are rebuilt.
     var rebuilt: [String] = []
-    /// The greatest numbers that AUTOINCREMENT tables have given out on either side.
+    /// The greatest numbers that AUTOINCREMENT tables assigned on either side.
     var sequences: [String: Int64] = [:]
     var parked: Set<Parking> = []
     var summary = MergeSummary()
     var account: MergeAccount?
-    /// How many rows of each table lead nowhere, on either side together.
+    /// The number of dangling rows in each table, in both stores together.
     var dangling: [String: Int64] = [:]
     var commitCount: CommitCount?
 
@@ -76,18 +76,18 @@ struct PlainPlan: Sendable {
         hasMoves = !moved.isEmpty
     }
 
-    /// True where nothing is written to the shared store, and nothing beside it.
+    /// True if the merge writes nothing to the shared store and parks no row.
     var changesNothing: Bool {
         summary.changesNothing && parked.isEmpty && sequences.isEmpty && account?.changesNothing != false
     }
 
-    /// The columns of a table that lead to rows which the shared store has under other keys, and those rows' own keys.
+    /// The columns that refer to rows with other keys in the shared store, and those rows' own keys.
     func movedColumns(of table: PlainTable) -> [(column: Int, keys: Set<SQLValue>)] {
         table.foreignKeys.filter { $0.leadsToKey && $0.columns.count == 1 && !known[$0.parent].isEmpty }
             .map { ($0.columns[0], Set(known[$0.parent].keys.compactMap(\.values.first))) }
     }
 
-    /// The values of a row of the old store as the shared one has them, under its key there.
+    /// The values of a row of the old store as the shared store has them, including its key there.
     func mapped(_ values: [SQLValue], in table: Int) -> [SQLValue] {
         var result = following(values, in: table)
         guard !layout.tables[table].isBag, let target = targets[table][layout.tables[table].key(of: values)] else {
@@ -97,7 +97,7 @@ struct PlainPlan: Sendable {
         return result
     }
 
-    /// The values of a row of the old store, leading to rows under the keys that the shared store has them by.
+    /// The values of a row of the old store, with references translated to the shared store's keys.
     func following(_ values: [SQLValue], in table: Int) -> [SQLValue] {
         var result = values
         for foreignKey in layout.tables[table].foreignKeys where foreignKey.leadsToKey {
@@ -112,10 +112,10 @@ struct PlainPlan: Sendable {
         return result
     }
 
-    /// The key of the shared store under which a row of the old one is found.
+    /// The shared store's key of a row of the old store.
     func target(of key: PlainKey, in table: Int) -> PlainKey { targets[table][key]?.key ?? key }
 
-    /// The old store's key of a row of the shared one that was there at the last merge; nil where only the shared store has it.
+    /// The old store's key of a shared row that existed at the last merge; nil if only the shared store has it.
     func own(_ key: PlainKey, in index: Int) -> PlainKey? {
         guard hasMoves else { return key }
         if let own = origins[index][key] { return own }

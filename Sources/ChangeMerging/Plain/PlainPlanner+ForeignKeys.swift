@@ -1,7 +1,9 @@
 import StoreFormat
 
 extension PlainPlanner {
-    /// Sees to it that no row leads nowhere that did not before: what is led to stays or comes back, else the row is parked.
+    /// Keeps or restores the parents of rows, so that no reference dangles that did not before.
+    ///
+    /// A row whose parent cannot be restored is parked.
     mutating func keepForeignKeys() throws {
         try keepWhatSharedRowsLeadTo()
         var isSettled = false
@@ -19,9 +21,9 @@ extension PlainPlanner {
         }
     }
 
-    // MARK: What old rows lead to
+    // MARK: Parents of old rows
 
-    /// True when something was changed.
+    /// True if the plan changed.
     private mutating func keepParents(of action: PlainPlan.Action, _ key: PlainKey, _ index: Int) throws -> Bool {
         let table = layout.tables[index]
         let values = try table.knownRow(action.source, in: old)
@@ -72,12 +74,12 @@ extension PlainPlanner {
         case isThere, cameBack, isGone
     }
 
-    /// Looks for the row that values of the old store lead to, and brings it back where only the shared side deleted it.
+    /// Finds the parent row of the old store's values, and restores it if only the shared side deleted it.
     private mutating func parent(_ foreignKey: PlainTable.ForeignKey, of values: [SQLValue]) throws -> Parent {
         let wanted = foreignKey.columns.map { values[$0] }
         let there = layout.tables[foreignKey.parent]
         guard !wanted.contains(.null), !there.isBag else { return .isThere }
-        // What leads nowhere in the old store may do so in the shared one.
+        // A reference that dangles in the old store may dangle in the shared one.
         guard let source = try there.keys(where: foreignKey.parentColumns, are: wanted, in: old).first else {
             return .isThere
         }
@@ -100,9 +102,9 @@ extension PlainPlanner {
         return .cameBack
     }
 
-    // MARK: What shared rows lead to
+    // MARK: Parents of shared rows
 
-    /// Rows that the old side deleted stay where the shared side leads something to them that it did not before.
+    /// Keeps rows that the old side deleted, if the shared side added references to them.
     private mutating func keepWhatSharedRowsLeadTo() throws {
         for (child, table) in layout.tables.enumerated() {
             for foreignKey in table.foreignKeys {
@@ -140,7 +142,7 @@ extension PlainPlanner {
         }
     }
 
-    /// True where a row of the shared store leads somewhere after the merge, and no row of the old one does that in its place.
+    /// True if a row of the shared store has this reference after the merge, and the old store's row does not.
     private func leads(
         _ holder: PlainKey,
         _ child: Int,
@@ -159,13 +161,13 @@ extension PlainPlanner {
         guard let row = try merged(holder, in: child), foreignKey.columns.map({ row[$0] }) == values else {
             return false
         }
-        // The old store itself leaves such rows behind: it is not for the merge to know better.
+        // The old store itself leaves this reference dangling, and the merge does the same.
         guard let own = plan.own(holder, in: child), let former = try table.row(own, in: old) else { return true }
         let mapped = plan.mapped(former, in: child)
         return foreignKey.columns.map { mapped[$0] } != values
     }
 
-    /// Keeps a row that was to be deleted, and with it what it leads to.
+    /// Keeps a row that the plan deleted, and the rows that it refers to.
     private mutating func keep(_ key: PlainKey, in index: Int) throws {
         var waiting = [(index, key)]
         while let (index, key) = waiting.popLast() {

@@ -1,9 +1,9 @@
 import StoreFormat
 
 extension PlainPlanner {
-    /// Finds the key that each row which the old side inserted gets in the shared store.
+    /// Finds the key that each row inserted by the old side gets in the shared store.
     ///
-    /// Where tables lead to each other in a circle, it begins anew until nothing changes any more.
+    /// If tables refer to each other in a cycle, the search repeats until nothing changes.
     mutating func mapKeys() throws {
         for _ in 0..<8 {
             let former = plan.targets
@@ -17,11 +17,11 @@ extension PlainPlanner {
         guard !table.isBag else { return }
         var targets = plan.known[index]
         var greatest: Int64?
-        // A row of the shared store is the same as one row of the old side at most.
+        // A row of the shared store matches at most one row of the old side.
         var joined = Set(targets.values.map(\.key))
         for change in changes[index].changes where change.kind == .inserted {
             let row = try table.knownRow(change.key, in: old)
-            // Where it leads to other rows, those are known; in a circle, as far as the last round found them.
+            // The keys of referenced rows are known; in a cycle, those that the last round found.
             let values = plan.following(row, in: index)
             let natural = table.key(of: values)
             func move(to key: PlainKey, _ reason: RekeyingReason) {
@@ -35,7 +35,7 @@ extension PlainPlanner {
                 move(to: holder, .sameObject)
                 continue
             }
-            // A key that an earlier merge gave to another row of the old store is that row's.
+            // An earlier merge assigned this key to another row of the old store.
             let isTaken = plan.origins[index][natural] != nil
             let there = try isTaken ? nil : table.row(natural, in: shared)
             let isReleased = changed[index][natural]?.kind == .deleted
@@ -65,7 +65,7 @@ extension PlainPlanner {
         plan.targets[index] = targets
     }
 
-    /// An AUTOINCREMENT table promises never to give a number twice, also that of a row that is gone.
+    /// AUTOINCREMENT never reuses a number, even that of a deleted row.
     private func wasGivenOutByShared(_ key: PlainKey, in index: Int) throws -> Bool {
         let table = layout.tables[index]
         guard table.isAutoincrement, let base, let number = key.values.first?.integer else { return false }
@@ -73,7 +73,7 @@ extension PlainPlanner {
             && table.row(key, in: shared) == nil
     }
 
-    /// The row that the shared side added too, and that is the same by the columns that whoever called named.
+    /// The row that the shared side also added, matched by the columns of the caller's identity.
     private func identityHolder(of values: [SQLValue], in index: Int) throws -> PlainKey? {
         let table = layout.tables[index]
         guard let names = settings.identities[table.name] else { return nil }
@@ -93,7 +93,7 @@ extension PlainPlanner {
         return nil
     }
 
-    /// The row of the shared store that has values which must be unique, and that does not let go of them.
+    /// The row of the shared store that has these unique values and keeps them.
     private func uniqueHolder(of values: [SQLValue], besides own: PlainKey, in index: Int) throws -> PlainKey? {
         let table = layout.tables[index]
         for unique in table.uniques where unique.columns != table.key {

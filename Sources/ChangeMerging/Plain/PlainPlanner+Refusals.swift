@@ -1,7 +1,7 @@
 import StoreFormat
 
 extension PlainPlanner {
-    /// Goes through every part of the old store; a store of Core Data's is gone through by its own planner.
+    /// Accounts for every part of the old store; the planner of a Core Data store does its own accounting.
     mutating func accountForStore() throws {
         var accountant = accountant
         accountant.claim(layout)
@@ -13,9 +13,9 @@ extension PlainPlanner {
         unsettled += account.unsettled
     }
 
-    /// Without a base, rows are the same by a key that an application gives, by unique values, or by an identity.
+    /// Without a base, rows are matched by a key that the application assigns, by unique values, or by an identity.
     ///
-    /// A number that SQLite gave out says nothing in another store: rows of such a table that differ would be doubled.
+    /// A number assigned by SQLite has no meaning in another store: differing rows of such a table would be duplicated.
     mutating func refuseUnidentifiedRows() throws {
         guard base == nil else { return }
         for (index, table) in layout.tables.enumerated()
@@ -29,7 +29,7 @@ extension PlainPlanner {
         }
     }
 
-    /// Search indexes without texts do not know what is merged into the tables that they are about.
+    /// Search indexes without texts miss the rows that are merged into their tables.
     mutating func noteIndexesLeftBehind() {
         guard changes.contains(where: { !$0.isEmpty }) else { return }
         for (name, kind) in layout.virtualTables.sorted(by: { $0.key < $1.key }) where kind == .contentless {

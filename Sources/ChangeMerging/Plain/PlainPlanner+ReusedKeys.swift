@@ -1,11 +1,11 @@
 import StoreFormat
 
 extension PlainPlanner {
-    /// Tells rows apart that only share a number which SQLite gave out twice.
+    /// Separates rows that share only a number which SQLite assigned twice.
     ///
-    /// After the last row of a table is deleted, the next one gets its number. Where the other side changed the deleted row
-    /// meanwhile, a merge by columns would make one row of two. Then the old side's row is one that it inserted: it gets
-    /// another number, and the shared side's stays.
+    /// SQLite gives the number of a deleted last row to the next row. If the other side changed the deleted row, a
+    /// merge by columns would mix two rows. The old side's row is then an insertion with a new number, and the shared
+    /// side's row stays.
     mutating func separateReusedKeys() throws {
         guard let base else { return }
         for (index, table) in layout.tables.enumerated()
@@ -44,7 +44,7 @@ extension PlainPlanner {
         }
     }
 
-    /// True where a merge by columns takes some values of each side.
+    /// True if a merge by columns takes some values of each side.
     private func mixes(_ former: [SQLValue], _ now: [SQLValue], _ there: [SQLValue], _ rule: MergePolicy) -> Bool {
         let columns = former.indices.filter { now[$0] != there[$0] }
         let taken = columns.filter {
@@ -53,13 +53,13 @@ extension PlainPlanner {
         return !taken.isEmpty && columns.contains { there[$0] != former[$0] && !taken.contains($0) }
     }
 
-    /// True for a row that has nothing of the former one but its key.
+    /// True if a row shares nothing with the former one except its key.
     private static func isAnother(_ row: [SQLValue], than former: [SQLValue], _ table: PlainTable) -> Bool {
-        let told = former.indices.filter { !table.key.contains($0) && former[$0] != .null }
-        return !told.isEmpty && told.allSatisfy { row[$0] != former[$0] }
+        let known = former.indices.filter { !table.key.contains($0) && former[$0] != .null }
+        return !known.isEmpty && known.allSatisfy { row[$0] != former[$0] }
     }
 
-    /// The greatest key of the base whose row the side kept, or nil: SQLite gives out again only what is greater.
+    /// The greatest key of the base whose row the side kept, or nil: SQLite reuses only greater keys.
     private func lastKept(
         _ index: Int,
         in side: StoreConnection,

@@ -1,7 +1,7 @@
 import StoreFormat
 
 extension PlainPlanner {
-    /// Decides what becomes of each row that the old side changed.
+    /// Decides what happens to each row that the old side changed.
     mutating func decide(_ index: Int) throws {
         let table = layout.tables[index]
         for change in changes[index].changes {
@@ -21,14 +21,14 @@ extension PlainPlanner {
                 continue
             }
             let values = plan.mapped(row.values, in: index)
-            // Both sides have added an equal row, unless the old one's leads to objects under other keys.
+            // Both sides added an equal row, unless the old row's references need translated keys.
             if row.isInBoth, values == row.values { continue }
             if values != row.values, try holds(values, in: table) { continue }
             plan.added[index].append(values)
         }
     }
 
-    /// Removes the row of the shared store that a row without key of the old one became.
+    /// Removes the shared store's counterpart of a row without a key.
     private mutating func removeMapped(_ values: [SQLValue], _ index: Int) throws {
         let table = layout.tables[index]
         let mapped = plan.mapped(values, in: index)
@@ -43,7 +43,7 @@ extension PlainPlanner {
         if let number { plan.removed[index][number] = mapped }
     }
 
-    /// True where the shared store has an equal row, in a table without key.
+    /// True if the shared store has an equal row, in a table without a key.
     private func holds(_ values: [SQLValue], in table: PlainTable) throws -> Bool {
         let conditions = table.columns.map { "\(SQLName.quoted($0)) IS ?" }.joined(separator: " AND ")
         return try shared.value("SELECT 1 FROM \(table.quotedName) WHERE \(conditions) LIMIT 1", values) != nil
@@ -59,7 +59,7 @@ extension PlainPlanner {
         }
         let columns = table.columns.indices.filter { !table.key.contains($0) && values[$0] != there[$0] }
         guard !columns.isEmpty else { return }
-        // Both sides added it: what only one of them knows is taken, over the rest the policy decides.
+        // Both sides added it: a value known to one side only is taken, and the policy decides the others.
         let contested = columns.filter { values[$0] != .null && there[$0] != .null }
         let gaps = columns.filter { there[$0] == .null }
         let policy = policy(for: index)
@@ -93,7 +93,7 @@ extension PlainPlanner {
         let key = table.key(of: values)
         let policy = policy(for: index)
         guard let there = try table.row(key, in: shared) else {
-            // The shared side deleted it. The edit survives.
+            // The shared side deleted the row. The edit survives.
             let survives = policy != .rollback
             if policy == .error { unsettled += 1 }
             report(

@@ -1,9 +1,9 @@
 import StoreFormat
 
 extension PlainPlanner {
-    /// Takes back what would give a row values that another row of the shared store keeps; the old side's row is parked.
+    /// Cancels changes whose unique values another row of the shared store keeps; the old side's row is parked.
     ///
-    /// A row that does not let go of its values may in turn stand in another's way, so it goes on until nothing changes.
+    /// A cancelled change may keep values that a further row needs, so this repeats until nothing changes.
     mutating func giveWayToTakenValues() throws {
         var isSettled = false
         while !isSettled {

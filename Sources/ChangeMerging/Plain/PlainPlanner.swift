@@ -1,6 +1,6 @@
 import StoreFormat
 
-/// Decides what a merge of stores that are none of Core Data's does; it reads them and writes nothing.
+/// Plans a merge of plain SQLite stores; it reads them and writes nothing.
 struct PlainPlanner {
     let base: StoreConnection?
     let old: StoreConnection
@@ -10,9 +10,9 @@ struct PlainPlanner {
     let layout: PlainLayout
     var plan: PlainPlan
     var changes: [PlainChanges] = []
-    /// What the old side did to each row that it did not add, by its key in the shared store.
+    /// The old side's change to each row that it did not add, by the row's key in the shared store.
     var changed: [[PlainKey: PlainChanges.Change]] = []
-    /// Rows of the old side that lost their place, and are not to come back.
+    /// Rows of the old side that were parked and must not be added again.
     var lost: [Set<PlainKey>]
     var unsettled = 0
     let accountant: MergeAccountant
@@ -48,7 +48,7 @@ struct PlainPlanner {
         return try planRows()
     }
 
-    /// Decides about the rows alone.
+    /// Decides only about rows.
     mutating func planRows() throws -> PlainPlan {
         let scan = PlainScan(base: base, old: old, shared: shared, monitor: monitor)
         changes = try layout.tables.map { try scan.changes(of: $0, moved: plan.movedColumns(of: $0)) }
@@ -71,12 +71,12 @@ struct PlainPlanner {
         return plan
     }
 
-    // MARK: What every step asks
+    // MARK: Shared by all steps
 
     /// The policy for a table.
     mutating func policy(for table: Int) -> MergePolicy {
         let policy = settings.policies[layout.tables[table].name] ?? settings.policy
-        // No plain table says when its values were given.
+        // A plain table does not record when its values were set.
         if policy == .newest { untimed.insert(table) }
         return policy.rule
     }
@@ -94,12 +94,12 @@ struct PlainPlanner {
         return result
     }
 
-    /// A row of the old store as the shared one would have it.
+    /// A row of the old store with the shared store's keys.
     func mappedRow(_ key: PlainKey, in table: Int) throws -> [SQLValue] {
         plan.mapped(try layout.tables[table].knownRow(key, in: old), in: table)
     }
 
-    /// A row of the shared store as it will be after the merge; nil when there will be none.
+    /// A row of the shared store after the merge; nil if there is none.
     func merged(_ key: PlainKey, in table: Int) throws -> [SQLValue]? {
         guard let action = plan.actions[table][key] else { return try layout.tables[table].row(key, in: shared) }
         switch action.kind {
@@ -113,7 +113,7 @@ struct PlainPlanner {
         }
     }
 
-    /// True for a row of the shared store that is there after the merge.
+    /// True if a row of the shared store exists after the merge.
     func exists(_ key: PlainKey, in table: Int) throws -> Bool {
         if let action = plan.actions[table][key] { return action.kind != .delete }
         return try layout.tables[table].row(key, in: shared) != nil
@@ -153,7 +153,7 @@ struct PlainPlanner {
         )
     }
 
-    /// One side deleted a row, and it stays since the other went on with it.
+    /// Counts a row that one side deleted and that stays because the other side changed it.
     mutating func noteSurvivor(of table: Int) { survivors[table, default: 0] += 1 }
 
     // MARK: The end
@@ -169,7 +169,7 @@ struct PlainPlanner {
         }
     }
 
-    /// True where the old side gave out numbers that the shared one has not, though nothing is left of their rows.
+    /// True if the old side assigned numbers that the shared side did not, although their rows are deleted.
     private func goesAhead() throws -> Bool {
         try layout.tables.contains { try $0.isAutoincrement && $0.sequence(in: old) > $0.sequence(in: shared) }
     }

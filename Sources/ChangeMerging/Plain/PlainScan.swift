@@ -1,14 +1,14 @@
 import StoreFormat
 
-/// Finds out what the old side did by reading it and the base in key order, in step; no table is held in memory.
+/// Finds the old side's changes by reading it and the base together in key order; no table is kept in memory.
 struct PlainScan {
-    /// Nil where nobody kept it: then the old side has added everything.
+    /// Nil if no base was kept: then every row counts as added by the old side.
     let base: StoreConnection?
     let old: StoreConnection
     let shared: StoreConnection
     let monitor: WorkMonitor
 
-    /// `moved` are the columns that lead to rows which the shared store has under other keys, with these rows' keys.
+    /// `moved` lists the columns that refer to rows with other keys in the shared store, and these rows' keys.
     func changes(of table: PlainTable, moved: [(column: Int, keys: Set<SQLValue>)] = []) throws -> PlainChanges {
         try table.isBag ? rows(of: table, moved) : keyed(table)
     }
@@ -47,9 +47,9 @@ struct PlainScan {
         return result
     }
 
-    /// Rows that are equal are paired off, one of each side with one of each other: what is left over was added or removed.
+    /// Pairs equal rows one to one; the unpaired ones were added or removed.
     ///
-    /// Rows that lead to moved ones are nobody's equals in the shared store, and are counted.
+    /// Rows that refer to moved rows have no equals in the shared store, and are counted instead.
     private func rows(
         of table: PlainTable,
         _ moved: [(column: Int, keys: Set<SQLValue>)]

@@ -1,16 +1,16 @@
 import StoreFormat
 
-/// How the rows of one table are told apart, read and written.
+/// How the rows of one table are identified, read and written.
 ///
-/// A table whose primary key may be null is two of these: its rows with a whole key, and the others.
+/// A table whose primary key may be null is split in two: its rows with a whole key, and the others.
 struct PlainTable: Sendable {
-    /// The columns of a row that lead to another table.
+    /// Columns that refer to another table.
     struct ForeignKey: Hashable, Sendable {
         let columns: [Int]
-        /// The table it leads to, by its place in the layout.
+        /// The index of the parent table in the layout.
         let parent: Int
         let parentColumns: [Int]
-        /// True where those are the parent's primary key, which a merge may change.
+        /// True if the columns refer to the parent's primary key, which a merge may change.
         let leadsToKey: Bool
     }
 
@@ -19,32 +19,32 @@ struct PlainTable: Sendable {
         let columns: [Int]
     }
 
-    /// The table that is written.
+    /// The table to write.
     let name: String
-    /// The table that is read: another one for a virtual table that keeps its rows in a shadow.
+    /// The table to read, which differs for a virtual table that keeps its rows in a shadow table.
     let source: String
-    /// The columns that are written; generated ones follow by themselves.
+    /// The columns to write; generated columns are computed.
     let columns: [String]
     let sourceColumns: [String]
-    /// The places of the primary key's columns; empty where rows are the same when they are equal.
+    /// The indices of the primary key's columns; empty if rows are identified by all their values.
     let key: [Int]
     /// True for each column of the key that compares texts by their bytes.
     let isKeyBinary: [Bool]
-    /// True where the key is one number that SQLite gives out: such an object can be given another.
+    /// True if the key is one number assigned by SQLite: a merge can assign another.
     let hasMovableKey: Bool
-    /// The name that reaches the number of a row that has no key.
+    /// The column name of the row number of a row without a key.
     let rowID: String?
-    /// Which rows of the table are meant; nil for all.
+    /// The condition that selects the rows; nil for all.
     let condition: String?
     let uniques: [Unique]
     let isAutoincrement: Bool
     let isVirtual: Bool
-    /// True where SQLite's recording does not see the rows.
+    /// True if SQLite's session extension does not see the rows.
     let isRecordedByHand: Bool
-    /// Columns that some index begins with.
+    /// Columns that come first in an index.
     let indexed: Set<Int>
     var foreignKeys: [ForeignKey] = []
-    /// The table whose triggers keep this virtual one: its rows go by that table's numbers.
+    /// The table whose triggers maintain this virtual table: its rows have that table's numbers.
     var follows: Int?
 
     var isBag: Bool { key.isEmpty }
@@ -54,7 +54,7 @@ struct PlainTable: Sendable {
 
     // MARK: Reading
 
-    /// All rows in the order of their keys, or of all their values with the row's number last.
+    /// All rows in the order of their keys, or of all their values and then the row number.
     var scan: String {
         let rest = condition.map { " WHERE \($0)" } ?? ""
         guard !isBag else {
@@ -73,19 +73,19 @@ struct PlainTable: Sendable {
     /// All rows of a table with a movable key, the greatest key first.
     var scanFromTheEnd: String { scan + " DESC" }
 
-    /// The condition that names one row by its key, with one argument for each column of the key.
+    /// The condition that selects one row by its key, with one argument for each column of the key.
     func condition(inSource: Bool) -> String {
         zip(key, isKeyBinary).enumerated()
             .map { index, part in
                 let column = SQLName.quoted(inSource ? sourceColumns[part.0] : columns[part.0])
                 let same = "\(column) = ?\(index + 1)"
-                // The first lets SQLite use the key's index, the second tells the cases of letters apart.
+                // The first comparison lets SQLite use the key's index; the second distinguishes upper and lower case.
                 return part.1 ? same : "\(same) AND \(column) COLLATE BINARY = ?\(index + 1)"
             }
             .joined(separator: " AND ")
     }
 
-    /// The row of one key; nil when there is none.
+    /// The row with a key; nil if there is none.
     func row(_ key: PlainKey, in connection: StoreConnection) throws -> [SQLValue]? {
         guard !isBag, key.values.count == self.key.count else { return nil }
         var found: [SQLValue]?
@@ -97,7 +97,7 @@ struct PlainTable: Sendable {
         return found
     }
 
-    /// What a report says of some columns of a row; large values are not copied.
+    /// Some columns of a row in the form of a report; large values are not copied.
     func states(
         _ columns: [Int],
         of key: PlainKey,
@@ -114,7 +114,7 @@ struct PlainTable: Sendable {
         return found
     }
 
-    /// The row of a key that was read from the same state of the store: that it is not found is never passed over.
+    /// The row of a key that was read from the same state of the store; a missing row is an error.
     func knownRow(_ key: PlainKey, in connection: StoreConnection) throws -> [SQLValue] {
         guard let row = try row(key, in: connection) else { throw lostRow(in: connection) }
         return row
@@ -124,13 +124,13 @@ struct PlainTable: Sendable {
         StoreError(
             .changedMeanwhile,
             path: connection.location.path,
-            "a row of the table \(name) is not found by its key any more; nothing was merged"
+            "a row of the table \(name) is missing under its key; nothing was merged"
         )
     }
 
-    /// The keys of the rows with these values in some columns; in a table without key, the numbers of the rows.
+    /// The keys of the rows with these values in some columns, or the row numbers in a table without a key.
     ///
-    /// Values are unique in the whole table; whoever asks for relations wants only the rows that this is about.
+    /// Uniqueness spans the whole table; with `onlyOwn`, only the rows of this half are returned.
     func keys(
         where columns: [Int],
         are values: [SQLValue],
@@ -151,7 +151,7 @@ struct PlainTable: Sendable {
         return found
     }
 
-    /// Calls `body` with the key, or the number, of each row and its values in some columns.
+    /// Calls `body` with the key or number of each row and its values in some columns.
     func forEach(
         _ columns: [Int],
         in connection: StoreConnection,
@@ -175,7 +175,7 @@ struct PlainTable: Sendable {
 
     func key(of values: [SQLValue]) -> PlainKey { PlainKey(key.map { values[$0] }) }
 
-    /// The greatest number that the table holds or ever gave out, as far as the store knows.
+    /// The greatest number in the table or its AUTOINCREMENT counter.
     func greatestKey(in connection: StoreConnection) throws -> Int64 {
         guard hasMovableKey, let column = key.first else { return 0 }
         let sql = "SELECT max(\(SQLName.quoted(sourceColumns[column]))) FROM \(quotedSource)"
@@ -183,7 +183,7 @@ struct PlainTable: Sendable {
         return max(present, try sequence(in: connection), 0)
     }
 
-    /// The greatest number that an AUTOINCREMENT table ever gave out.
+    /// The greatest number that AUTOINCREMENT assigned in the table.
     func sequence(in connection: StoreConnection) throws -> Int64 {
         guard isAutoincrement else { return 0 }
         return try connection.value("SELECT max(seq) FROM sqlite_sequence WHERE name = ?", [.text(name)])?.integer ?? 0

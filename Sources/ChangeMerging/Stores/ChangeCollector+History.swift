@@ -1,21 +1,21 @@
 import StoreFormat
 
 extension ChangeCollector {
-    /// The number after which the side's history tells what it did since the base; nil where it cannot tell.
+    /// The number after which the side's history contains its changes since the base; nil if history is incomplete.
     ///
-    /// It can when both keep history, and the side has all that came after the last transaction that the base knew.
+    /// History is complete if both stores keep it, and the side has every transaction after the base's last one.
     package static func historyStart(from base: MergeSide, to side: MergeSide) throws -> Int64? {
         guard base.history != nil, side.history != nil else { return nil }
         let last = try base.greatestHistoryNumber(of: "TRANSACTION")
         let latest = try side.greatestHistoryNumber(of: "TRANSACTION")
         guard latest >= last else { return nil }
         let first = try side.connection.value("SELECT min(Z_PK) FROM ATRANSACTION")?.integer
-        // History is pruned from its beginning; whatever was numbered and is not there was.
+        // History is pruned from its beginning, so a gap before the first transaction means pruning.
         guard latest == last || (first.map { $0 <= last + 1 } ?? false) else { return nil }
         return last
     }
 
-    /// What the side did, found by reading the objects that its history names, in both stores.
+    /// Finds the side's changes by reading, in both stores, the objects that its history lists.
     package mutating func follow(historyAfter number: Int64) throws -> SideChanges {
         changes = SideChanges()
         guard let history = side.history else { return changes }
@@ -24,7 +24,7 @@ extension ChangeCollector {
             guard let entity = change.entity.flatMap(side.layout.entity(numbered:)), let key = change.primaryKey else {
                 return
             }
-            // Members of join tables need no look where the bitmap says that none changed.
+            // The rows of join tables need no comparison if the bitmap says that none changed.
             let isJoined =
                 change.kind != .update
                 || change.properties(in: side.layout)
@@ -65,7 +65,7 @@ extension ChangeCollector {
         try side.connection.forEachRow(columns.sideRow, argument, keepingStatement: true) { insert($0, columns) }
     }
 
-    /// Compares the rows of join tables that name an object.
+    /// Compares the rows of join tables that refer to an object.
     private mutating func readPairs(of row: RowKey) throws {
         let former = keys.own(row)
         guard let entity = try side.ownEntity(of: row)?.name ?? former.flatMap(base.ownEntity)?.name else { return }

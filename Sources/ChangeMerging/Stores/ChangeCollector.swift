@@ -1,16 +1,16 @@
 package import StoreFormat
 
-/// Finds out what one side did since the base: by reading both in key order, or by the side's history.
+/// Finds one side's changes since the base: by reading both in key order, or by the side's history.
 ///
-/// Both ways compare the same rows by the same rule, so they come to the same changes as long as history tells everything.
+/// Both ways compare rows by the same rule, so they find the same changes as long as history is complete.
 package struct ChangeCollector {
     let base: MergeSide
     let side: MergeSide
-    /// What the base's keys are on the side.
+    /// The side's keys of the base's objects.
     let keys: KeyTranslation
     let monitor: WorkMonitor
     var changes = SideChanges()
-    /// True when the side has an object at a version before the base's.
+    /// True if the side has an object with a version before the base's.
     private(set) var hasOlderVersions = false
 
     package init(
@@ -25,7 +25,7 @@ package struct ChangeCollector {
         self.monitor = monitor
     }
 
-    /// What the side did, found by reading both stores once, in key order; no table is held in memory.
+    /// Finds the changes by reading both stores once, in key order; no table is kept in memory.
     package mutating func scan() throws -> SideChanges {
         changes = SideChanges()
         for root in side.roots {
@@ -38,7 +38,7 @@ package struct ChangeCollector {
         return changes
     }
 
-    /// What a side did that began with nothing: all that it holds.
+    /// The changes of a side that began empty: all of its content.
     package static func everything(in side: MergeSide) throws -> SideChanges {
         var collector = ChangeCollector(from: side, to: side)
         for root in side.roots {
@@ -61,7 +61,7 @@ package struct ChangeCollector {
         )
         var (isBefore, isNow) = (try before.next(), try now.next())
         while isBefore || isNow {
-            // What has another key on the side comes afterwards.
+            // Objects with another key on the side are compared afterwards.
             if isNow, now.withRow({ keys.isTarget(RowKey(root: columns.root, key: $0.integer(0))) }) {
                 isNow = try now.next()
                 continue
@@ -114,7 +114,7 @@ package struct ChangeCollector {
 
     mutating func compare(_ old: borrowing StoreRow, _ new: borrowing StoreRow, _ columns: RowColumns) {
         guard let entity = columns.sideEntity(new, side), columns.baseEntity(old, base) == entity else {
-            // A row that became one of another entity is another object under the same key.
+            // A row whose entity changed is another object under the same key.
             delete(old, columns)
             insert(new, columns)
             return
@@ -122,7 +122,7 @@ package struct ChangeCollector {
         let key = new.integer(0)
         var changed: Set<String> = []
         var isTouched = !new.holds(2, sameAs: old, 2)
-        // The greatest version is followed by the first.
+        // After the greatest version, counting starts again at the first.
         if new.integer(2) < old.integer(2), old.integer(2) < Int64.max { hasOlderVersions = true }
         for (column, meaning) in columns.meanings[entity] ?? [] {
             switch meaning {
@@ -159,7 +159,7 @@ package struct ChangeCollector {
         changes.kinds[row] = entity
     }
 
-    /// The key on the side of what a column of the base leads to.
+    /// The side's key of the object that a column of the base refers to.
     private func partner(_ relation: LinkRelation, _ row: borrowing StoreRow, _ column: Int) -> Int64 {
         guard !keys.isEmpty, case .column(_, _, _, let holder) = relation.storage else { return row.integer(column) }
         return keys.former(RowKey(root: relation[holder.other].root, key: row.integer(column))).key
@@ -181,7 +181,7 @@ package struct ChangeCollector {
 
     // MARK: Join tables
 
-    /// The pairs of a join table in order: first, second, and their places in the orders of both ends.
+    /// The pairs of a join table in order: first, second, and their positions in the orders of both ends.
     func pairs(_ relation: LinkRelation, _ side: MergeSide) throws -> StoreCursor? {
         guard case .join(let table, let first, let second) = relation.storage else { return nil }
         let columns = [first.column, second.column].map(SQLName.quoted)
@@ -203,7 +203,7 @@ package struct ChangeCollector {
     private mutating func scan(_ relation: LinkRelation, _ former: LinkRelation) throws {
         guard let before = try pairs(former, base), let now = try pairs(relation, side) else { return }
         var (isBefore, isNow) = (try before.next(), try now.next())
-        // Pairs of the base of which an object has another key on the side, in the side's keys.
+        // Pairs of the base with an object that has another key on the side, in the side's keys.
         var moved: Set<Link> = []
         while isBefore || isNow {
             if isBefore, !keys.isEmpty, let link = before.withRow({ movedPair($0, relation) }) {

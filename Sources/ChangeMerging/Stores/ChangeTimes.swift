@@ -1,9 +1,9 @@
 import StoreFormat
 
-/// When a side gave each property its value, as its history tells.
+/// When a side set each property, according to its history.
 struct ChangeTimes {
     private struct Times {
-        /// When the object was inserted, or changed in a way that cannot be read.
+        /// When the object was inserted, or changed in a way that cannot be decoded.
         var whole: Double?
         var properties: [String: Double] = [:]
     }
@@ -32,7 +32,7 @@ struct ChangeTimes {
         }
     }
 
-    /// When a property of an object was given its value last; nil where nobody knows.
+    /// When a property of an object was set last; nil if unknown.
     func time(of property: String, in row: RowKey) -> Double? {
         guard let times = times[row] else { return nil }
         return [times.properties[property], times.whole].compactMap { $0 }.max()

@@ -1,7 +1,7 @@
-/// Under which key of the shared store each object that only the old side had is to be found.
+/// The shared store's key of each object that only the old side had.
 package struct KeyRemapping: Hashable, Sendable {
     package struct Target: Hashable, Sendable {
-        /// The key that it has in the old store.
+        /// The key in the old store.
         package let own: Int64
         package let key: Int64
         package let entity: String
@@ -12,7 +12,7 @@ package struct KeyRemapping: Hashable, Sendable {
     private var targets: [RowKey: Target] = [:]
     private var sources: [RowKey: RowKey] = [:]
     package private(set) var joinedCount = 0
-    /// How many have another key than in the old store, or are objects that the shared one had already.
+    /// The number of objects whose key changed, or that the shared store had already.
     package private(set) var rekeyedCount = 0
 
     package init() {}
@@ -24,15 +24,15 @@ package struct KeyRemapping: Hashable, Sendable {
         if reason != nil { rekeyedCount += 1 }
     }
 
-    /// The row of the shared store that an object of the old one became.
+    /// The shared store's row for an object of the old store.
     package func row(_ old: RowKey) -> RowKey {
         targets[old].map { RowKey(root: old.root, key: $0.key) } ?? old
     }
 
-    /// The object of the old store that became a row of the shared one.
+    /// The old store's object for a row of the shared store.
     package func source(of shared: RowKey) -> RowKey { sources[shared] ?? shared }
 
-    /// The pair of the shared store that a pair of the old one became.
+    /// The shared store's pair for a pair of the old store.
     package func link(_ old: Link, of relation: LinkRelation) -> Link {
         Link(
             relation,
@@ -41,7 +41,7 @@ package struct KeyRemapping: Hashable, Sendable {
         )
     }
 
-    /// What has another key, or is another's object, in the order of the old keys.
+    /// Objects that changed keys or matched another object, in the order of the old keys.
     package var rekeyed: [(source: RowKey, target: Target)] {
         targets.filter { $0.value.reason != nil }.map { ($0.key, $0.value) }
             .sorted { ($0.source.root, $0.target.own) < ($1.source.root, $1.target.own) }

@@ -5,7 +5,7 @@ package struct Link: Hashable, Sendable {
     package let first: Int64
     package let second: Int64
 
-    /// The ends of a relationship that is its own inverse cannot be told apart: the smaller key comes first.
+    /// The ends of a symmetric relationship are interchangeable: the smaller key comes first.
     package init(_ relation: LinkRelation, first: Int64, second: Int64) {
         self.relation = relation.index
         let turns = relation.isSymmetric && first > second
@@ -17,7 +17,7 @@ package struct Link: Hashable, Sendable {
     package func key(_ end: LinkRelation.Position) -> Int64 { end == .first ? first : second }
 }
 
-/// An object at one end of a relation: the place that has at most one partner where the end is a single one.
+/// An object at one end of a relation; at a single end it has at most one partner.
 package struct LinkSlot: Hashable, Sendable {
     package let relation: Int
     package let end: LinkRelation.Position

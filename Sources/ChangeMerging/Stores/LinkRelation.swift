@@ -1,9 +1,9 @@
 package import StoreFormat
 
-/// A relationship and its inverse as one thing, and where a store keeps its pairs.
+/// A relationship and its inverse as one relation, and where a store keeps its pairs.
 ///
-/// A to-one is single at its own end, a one-to-one at both; a to-many without an inverse is single at its members' end; a
-/// many-to-many at neither. So keys in rows and rows of join tables are merged by the same rules.
+/// A to-one is single at its own end, a one-to-one at both; a to-many without an inverse is single at its members' end;
+/// a many-to-many at neither. So keys in rows and rows of join tables are merged by the same rules.
 package struct LinkRelation: Hashable, Sendable {
     package enum Position: Hashable, Sendable, CaseIterable {
         case first, second
@@ -11,14 +11,14 @@ package struct LinkRelation: Hashable, Sendable {
         package var other: Position { self == .first ? .second : .first }
     }
 
-    /// What the relation is at one end.
+    /// One end of the relation.
     package struct End: Hashable, Sendable {
-        /// The entity that declares the relationship, or that the other end leads to where this one has none.
+        /// The entity that declares the relationship, or the destination of the other end if this end has none.
         package let entity: String
         package let root: String
-        /// The relationship's name; nil at the end of a relationship without an inverse.
+        /// The relationship's name; nil at the unnamed end of a relationship without an inverse.
         package let name: String?
-        /// True when an object at this end has at most one partner.
+        /// True if an object at this end has at most one partner.
         package let isSingle: Bool
         package let isOrdered: Bool
         package let isRequired: Bool
@@ -30,7 +30,7 @@ package struct LinkRelation: Hashable, Sendable {
         }
     }
 
-    /// Where the pairs are.
+    /// Where the pairs are stored.
     package enum Storage: Hashable, Sendable {
         /// In a column of the rows at one end.
         case column(String, table: String, order: String?, holder: Position)
@@ -47,12 +47,12 @@ package struct LinkRelation: Hashable, Sendable {
 
     package subscript(_ position: Position) -> End { position == .first ? first : second }
 
-    /// True when both are the same relation, wherever each store keeps it; rules may differ.
+    /// True if both denote the same relation, regardless of storage and rules.
     package func isSame(as other: LinkRelation) -> Bool {
         first.isSame(as: other.first) && second.isSame(as: other.second)
     }
 
-    /// The same at another position.
+    /// The same relation with another index.
     func at(_ index: Int) -> LinkRelation { LinkRelation(index: index, first: first, second: second, storage: storage) }
 
     /// All relations of a store, in an order that follows from the model alone.
@@ -68,7 +68,7 @@ package struct LinkRelation: Hashable, Sendable {
             .map { LinkRelation(index: $0.offset, first: $0.element.0, second: $0.element.1, storage: $0.element.2) }
     }
 
-    /// Nil where the inverse stands for both.
+    /// Nil if the inverse represents both.
     private static func relation(
         _ relationship: StoreLayout.Relationship,
         of entity: StoreLayout.Entity,

@@ -84,7 +84,7 @@ package final class ManagedMerge: PlannedMerge {
         )
     }
 
-    /// The rows are written down before anybody waits for them; that they are still the same is asked again under the lock.
+    /// Parks rows before the write lock is acquired; the state is checked again under the lock.
     private func park(_ execution: MergeExecution, _ body: (ParkedRow) throws -> Void) throws {
         guard !plan.parked.isEmpty || plan.outside?.parked.isEmpty == false else { return }
         try sides.shared.connection.beginReading()
@@ -105,7 +105,7 @@ package final class ManagedMerge: PlannedMerge {
         }
     }
 
-    /// The merge comes after all that either side did, whatever the clock says.
+    /// Dates the merge after both sides' transactions, even if the clock is behind them.
     private func origin(_ run: MergeRun) throws -> HistoryWriter.Origin {
         var time = Date().timeIntervalSinceReferenceDate
         for side in [sides.old, sides.shared] where side.history != nil {

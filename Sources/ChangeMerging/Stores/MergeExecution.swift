@@ -1,14 +1,16 @@
 import StoreFormat
 import StoreWriting
 
-/// Writes what a plan says, inside the save of a writer.
+/// Writes a plan, inside a writer's save.
 struct MergeExecution {
     let plan: MergePlan
     let sides: MergeSides
     let writer: RowWriter
 
-    /// The order matters: keys are taken before objects, unique values let go before they are taken, and what goes parts
-    /// from what stays before delete rules could take it along.
+    /// The order matters.
+    ///
+    /// Keys are reserved before objects are inserted, and unique values are released before they are taken. Deleted
+    /// objects are disconnected first, so that delete rules do not cascade to surviving ones.
     func write() throws {
         for (root, greatest) in plan.greatestKeys.sorted(by: { $0.key < $1.key }) {
             try writer.allocateKeys(for: root, upTo: greatest)
@@ -37,7 +39,7 @@ struct MergeExecution {
         )
     }
 
-    /// Hands over the rows that lost a decision, whole, as they are before anything is written.
+    /// Passes whole parked rows to `body`, in their state before the merge writes.
     func park(_ body: (ParkedRow) throws -> Void) throws {
         let order: (MergePlan.Parking, MergePlan.Parking) -> Bool = {
             ($0.entity, $0.row.key, $0.side.rawValue, $0.reason.rawValue)
@@ -46,7 +48,7 @@ struct MergeExecution {
         let arriving = Set(plan.insertions.map(\.target))
         for parking in plan.parked.sorted(by: order) {
             let side = parking.side == .old ? sides.old : sides.shared
-            // A decision about a place names the entity that declares it.
+            // A decision about a relationship records the declaring entity, which may differ from the row's.
             guard let entity = try side.entity(of: parking.row), let own = side.keys.own(parking.row) else { continue }
             let names = entity.attributes.map(\.description.name)
             let stored = try side.stored(names, of: entity.name, parking.row.key) ?? [:]
@@ -119,7 +121,7 @@ struct MergeExecution {
     private func insert(_ entity: String, from source: RowKey, as target: RowKey, version: Int64) throws {
         let names = try writer.insertedAttributes(of: entity)
         var values = try values(Set(names).subtracting(plan.omitted[target] ?? []), of: entity, source)
-        // What the old side's model has no word of is what a new object would be given.
+        // An attribute that the old side's model lacks gets the default of a new object.
         for attribute in sides.shared.layout.entities[entity]?.attributes ?? []
         where attribute.description.defaultValue != nil
             && sides.old.layout.entities[entity]?
@@ -131,7 +133,7 @@ struct MergeExecution {
         try writer.insert(ObjectKey(entity: entity, primaryKey: target.key), values, version: version)
     }
 
-    /// The version of an object that comes back: none that anybody knew it by.
+    /// The version of a restored object: one that no reader has seen.
     private func nextVersion(of row: RowKey) throws -> Int64 {
         let known = try [sides.old, sides.base]
             .compactMap { side in
@@ -145,7 +147,7 @@ struct MergeExecution {
         return last < Int64.max - 1 ? last + 2 : 1
     }
 
-    /// The old side's values of attributes, large ones as their bytes, whose files keep their names when they are written.
+    /// The old side's values of attributes; large values as bytes, which keep their file names when they are written.
     private func values(_ names: Set<String>, of entity: String, _ source: RowKey) throws -> [String: SQLValue] {
         guard let place = sides.old.layout.entities[entity],
             let stored = try sides.old.stored(names, of: entity, source.key)
@@ -153,7 +155,7 @@ struct MergeExecution {
             throw StoreError(
                 .changedMeanwhile,
                 path: sides.old.connection.location.path,
-                "an object of \(entity) is gone since the merge was planned"
+                "an object of \(entity) was deleted after the merge was planned"
             )
         }
         var result: [String: SQLValue] = [:]
@@ -183,7 +185,7 @@ struct MergeExecution {
         }
     }
 
-    /// The objects of a pair; nil where one of them is not there, as behind a key that always led nowhere.
+    /// The objects of a pair; nil if one of them is missing, as for a key that always dangled.
     private func ends(of link: Link) throws -> (ObjectKey, String, ObjectKey)? {
         let relation = sides.shared.relations[link.relation]
         guard let name = relation.first.name, let owner = try writer.object(relation.first.entity, link.first),
@@ -207,7 +209,7 @@ struct MergeExecution {
                 store: arrangement.shared,
                 prefersLocal: arrangement.prefersOld
             )
-            // What neither side lists came back by itself, and stays at the end.
+            // Members that neither side lists were restored, and stay at the end.
             let all = order + keys.filter { !order.contains($0) }
             guard all != keys else { continue }
             let objects = Dictionary(zip(keys, members), uniquingKeysWith: { first, _ in first })

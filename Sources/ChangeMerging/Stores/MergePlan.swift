@@ -1,8 +1,9 @@
 package import StoreFormat
 
-/// What a merge will do to the shared store: keys and names only, so that it can be printed, counted and refused.
+/// The changes that a merge makes to the shared store: only keys and names, so that a plan can be printed, counted and
+/// refused.
 package struct MergePlan: Sendable {
-    /// An object of the old store, and the row that it becomes.
+    /// An object of the old store, and its row in the shared store.
     package struct Insertion: Hashable, Sendable {
         package let source: RowKey
         package let target: RowKey
@@ -17,7 +18,7 @@ package struct MergePlan: Sendable {
         package var names: Set<String>
     }
 
-    /// The members of an ordered relationship on the three sides, in the shared store's keys.
+    /// The members of an ordered relationship in the three stores, in the shared store's keys.
     package struct Arrangement: Hashable, Sendable {
         package let slot: LinkSlot
         package let base: [Int64]
@@ -26,7 +27,7 @@ package struct MergePlan: Sendable {
         package let prefersOld: Bool
     }
 
-    /// A row that lost a decision, and is written down as it is.
+    /// A row that lost a decision and is parked.
     package struct Parking: Hashable, Sendable {
         package let side: MergeDirection
         package let row: RowKey
@@ -34,7 +35,7 @@ package struct MergePlan: Sendable {
         package let reason: StoreMergeConflict.Reason
     }
 
-    /// What history is told of an object beyond what the merge itself does to it.
+    /// A change that history lists beyond the merge's own writes.
     package struct Listing: Hashable, Sendable {
         package let row: RowKey
         package let entity: String
@@ -47,9 +48,9 @@ package struct MergePlan: Sendable {
     /// The greatest key of each root after the merge.
     package internal(set) var greatestKeys: [String: Int64] = [:]
     package internal(set) var insertions: [Insertion] = []
-    /// Objects that only the shared side deleted, and that come back under their own keys.
+    /// Objects that only the shared side deleted, and that are restored under their own keys.
     package internal(set) var restorations: [RowKey: String] = [:]
-    /// Attributes that a row to be inserted or restored goes without, since another object has its unique values.
+    /// Attributes omitted from an inserted or restored row, because another object has its unique values.
     package internal(set) var omitted: [RowKey: Set<String>] = [:]
     package internal(set) var deletions: [RowKey: String] = [:]
     package internal(set) var updates: [Update] = []
@@ -59,16 +60,16 @@ package struct MergePlan: Sendable {
     package internal(set) var conflicts: [StoreMergeConflict] = []
     package internal(set) var parked: Set<Parking> = []
     package internal(set) var listings: [Listing] = []
-    /// True when the old side did nothing since the base: there is nothing to merge.
+    /// True if the old side has no changes since the base.
     package internal(set) var isIdle = false
     package internal(set) var notes: [MergeNote] = []
-    /// What becomes of rows that the model does not describe; nil where the store has no such tables.
+    /// The plan for rows that the model does not describe; nil if the store has no such tables.
     var outside: PlainPlan?
     package internal(set) var account: MergeAccount?
 
     package init() {}
 
-    /// True when the shared store has all that the old one has.
+    /// True if the shared store already has all of the old store's content.
     package var changesNothing: Bool {
         insertions.isEmpty && restorations.isEmpty && deletions.isEmpty && updates.isEmpty && linksToRemove.isEmpty
             && linksToAdd.isEmpty && arrangements.isEmpty
@@ -76,7 +77,7 @@ package struct MergePlan: Sendable {
 }
 
 extension MergePlan: CustomStringConvertible {
-    /// The plan's extent in one line.
+    /// A one-line summary of the plan.
     package var description: String {
         guard refusals.isEmpty else { return "refused: " + refusals.map(\.description).joined(separator: "; ") }
         return "\(insertions.count) inserted, \(restorations.count) restored, \(updates.count) updated, "

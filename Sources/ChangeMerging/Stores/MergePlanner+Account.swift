@@ -2,8 +2,10 @@ import StoreFormat
 import StoreWriting
 
 extension MergePlanner {
-    /// Goes through every part of the old store: what the model describes, Core Data's own books, and whatever else an
-    /// application keeps in the store, which is merged as in a store that is none of Core Data's.
+    /// Accounts for every part of the old store: the model's objects, Core Data's own tables, and the application's
+    /// other content.
+    ///
+    /// The latter is merged like a plain SQLite store.
     mutating func accountForStore(moved: [RekeyedObject]) throws {
         let (base, old, shared) = (sides.base, sides.old, sides.shared)
         var accountant = try MergeAccountant(
@@ -59,7 +61,7 @@ extension MergePlanner {
 
     // MARK: Metadata
 
-    /// Keys that an application set in the store's metadata are merged like values of one object.
+    /// Metadata keys set by an application are merged like the values of one object.
     private mutating func enterMetadata(in account: inout MergeAccount) throws {
         let (former, own) = (sides.base?.metadata.values ?? [:], sides.old.metadata.values)
         let there = sides.shared.metadata.values
@@ -92,14 +94,14 @@ extension MergePlanner {
     }
 }
 
-/// What an application keeps in a Core Data store beside what the model describes.
+/// An application's content in a Core Data store that the model does not describe.
 private struct OutsideTables {
     private let sides: MergeSides
-    /// Tables of the model, by lower-case name.
+    /// The model's tables, by lower-case name.
     private let model: Set<String>
-    /// The tables of the model whose triggers name a word, by that word in lower case.
+    /// The model's tables whose triggers contain a word, by that word in lower case.
     private let triggered: [String: String]
-    /// Definitions follow from the model where the stores are of different ones, or where nobody knows what both came from.
+    /// False if the stores' models differ or the base is unknown: definitions then follow from the model.
     private let isOfOneModel: Bool
 
     init(_ sides: MergeSides) {
@@ -123,12 +125,14 @@ private struct OutsideTables {
             sides.base.map { $0.metadata.entityVersionHashes == sides.old.metadata.entityVersionHashes } ?? false
     }
 
-    /// True for a table that is merged row by row; what triggers of the model's tables write to comes with the objects.
+    /// True for a table that is merged row by row.
+    ///
+    /// Tables that triggers of the model's tables write to follow the objects.
     func isMerged(_ name: String) -> Bool {
         !model.contains(name.lowercased()) && !StoreSchema.isCoreDataBook(name) && !isTriggered(name)
     }
 
-    /// True for a definition that Core Data makes from the model, or for its own books.
+    /// True for a definition that Core Data creates from the model or for its own tables.
     func followsModel(_ entry: StoreDefinitions.Entry) -> Bool {
         if StoreSchema.isCoreDataBook(entry.table) { return true }
         guard !isOfOneModel else { return false }
@@ -143,9 +147,9 @@ private struct OutsideTables {
         return module.hasPrefix("rtree")
     }
 
-    /// The tables in which spatial indexes lie that triggers keep, and that changed with objects only.
+    /// The tables of spatial indexes that triggers maintain, and that changed only with objects.
     func following(_ isSame: (String) -> Bool, _ planner: MergePlanner) throws -> [String] {
-        // SQLite lets triggers write to no other virtual tables on connections that do not trust the schema, as ours.
+        // On connections that do not trust the schema, such as ours, triggers can write to no other virtual tables.
         let layout = try PlainLayout(reading: sides.shared.connection) {
             isSame($0) && isTriggered($0) && isSpatial($0)
         }
@@ -168,7 +172,7 @@ private struct OutsideTables {
         }
         return sides.old.schema.tables
             .filter { table in
-                // The settings of an index are no rows of it.
+                // The settings of an index are not rows of it.
                 guard case .shadow(let owner) = table.kind, !table.name.lowercased().hasSuffix("_config") else {
                     return false
                 }

@@ -1,7 +1,7 @@
 import StoreFormat
 
 extension MergePlanner {
-    /// Decides, attribute by attribute, what the shared store takes of objects that both sides have.
+    /// Decides, attribute by attribute, the shared store's values of objects that both sides have.
     mutating func mergeAttributes() throws {
         for row in SideChanges.sorted(old.updated.keys) {
             guard var names = old.updated[row], !names.isEmpty, let entity = old.kinds[row],
@@ -38,7 +38,7 @@ extension MergePlanner {
         _ names: Set<String>,
         isJoined: Bool
     ) throws {
-        // Two objects that turn out to be one have no common past: each side fills what the other left empty.
+        // Two matched objects have no common base: each side fills in values that the other lacks.
         let base =
             isJoined
             ? Dictionary(uniqueKeysWithValues: names.map { ($0, SQLValue.null) })
@@ -78,11 +78,11 @@ extension MergePlanner {
         switch merge.outcome(by: policy.rule) {
         case .write(let values, _):
             taken.formUnion(values.keys)
-            // An object that overwrites the other brings its untouched values back, which the other side changed.
+            // Under `overwrite` the old side's unchanged values replace values that the other side changed.
             if policy == .overwrite, values.keys.contains(where: { there[$0] != base[$0] }) { losers.insert(.shared) }
         case .fail:
             unsettled += 1
-            // Whatever both sides touched is a conflict then, though they may have changed different properties.
+            // Under `error` an object that both sides changed is a conflict, even if they changed different properties.
             if contested.isEmpty { reportBothTouched(target, entity) }
         case .keep:
             let isLost = here.contains { $0.value != base[$0.key] && $0.value != there[$0.key] }
@@ -90,7 +90,7 @@ extension MergePlanner {
         case .delete, .restore: break
         }
         if !taken.isEmpty { try take(taken, from: source, into: target, entity) }
-        // Whoever is not given the old side's values does not let go of its own.
+        // An object that does not take the old side's values keeps its own unique values.
         let unique = Set(constraints(of: entity).flatMap { $0 })
         if old.updated[source]?.intersection(unique).isSubset(of: taken) == false { holdingOn.insert(target) }
         for side in losers { park(side, side == .shared ? target : source, entity, .bothChanged) }
@@ -100,11 +100,11 @@ extension MergePlanner {
         StoreError(
             .changedMeanwhile,
             path: sides.shared.connection.location.path,
-            "an object of \(entity) is not found by its key any more; nothing was merged"
+            "an object of \(entity) is missing under its key; nothing was merged"
         )
     }
 
-    /// Tells equal values in equal words: each store has a file of its own for the same large value.
+    /// Makes equal large values compare equal: each store has a file of its own for the same bytes.
     private func unify(
         _ values: inout [String: SQLValue],
         of side: MergeSide,
@@ -135,9 +135,9 @@ extension MergePlanner {
         )
     }
 
-    /// Leaves unique values that another object has out of objects that arrive or come back, and parks these.
+    /// Omits unique values that another object has from inserted and restored objects, and parks these objects.
     ///
-    /// An object that cannot be without such a value does not come at all.
+    /// An object that requires such a value is not inserted at all.
     mutating func omitTakenValues() throws {
         for insertion in plan.insertions {
             try omitTakenValues(of: insertion.entity, from: insertion.source, as: insertion.target)
@@ -150,7 +150,7 @@ extension MergePlanner {
             plan.insertions.map { ($0.target, $0.entity) },
             uniquingKeysWith: { first, _ in first }
         )
-        // What cannot be without its values is parked, and does not come.
+        // An object that requires the omitted values is parked and not inserted.
         for (row, names) in plan.omitted {
             let entity = plan.restorations[row] ?? entities[row]
             let attributes = entity.flatMap { sides.shared.layout.entities[$0]?.attributes } ?? []
@@ -187,7 +187,7 @@ extension MergePlanner {
         }
     }
 
-    /// Plans that these attributes take the old side's values, but for unique ones that another object has.
+    /// Plans that these attributes take the old side's values, except unique values that another object has.
     private mutating func take(_ names: Set<String>, from source: RowKey, into target: RowKey, _ entity: String) throws
     {
         var names = names

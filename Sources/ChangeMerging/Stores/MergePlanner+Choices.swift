@@ -1,7 +1,7 @@
 import StoreFormat
 
 extension MergePlanner {
-    /// The policy for an entity: its own, or that of the nearest entity that it inherits from.
+    /// The policy for an entity: its own, or that of its nearest ancestor with a policy.
     func policy(for entity: String) -> StoreMergePolicy {
         for ancestor in sides.shared.layout.model.lineage(of: entity).reversed() {
             if let policy = settings.policies[ancestor.name] { return policy }
@@ -9,9 +9,9 @@ extension MergePlanner {
         return settings.policy
     }
 
-    /// True when the old side's value of a contested property is taken.
+    /// True if the old side's value of a contested property is taken.
     ///
-    /// `name` is nil for the unnamed end of a relationship, of which no history tells.
+    /// `name` is nil for the unnamed end of a relationship, which history does not record.
     mutating func takesOld(_ name: String?, of entity: String, from source: RowKey, into target: RowKey) -> Bool {
         switch policy(for: entity) {
         case .error, .mergeByPropertyStoreTrump, .rollback: return false

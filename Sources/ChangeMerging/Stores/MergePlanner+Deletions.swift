@@ -1,10 +1,10 @@
 import StoreFormat
 
 extension MergePlanner {
-    /// Decides about objects that one side deleted and the other did not.
+    /// Decides about objects that one side deleted and the other kept.
     ///
-    /// An edit survives, and with it what the edited object cannot be without and what its deletion took along. What a side
-    /// led anew to or from an object counts as an edit; that it lost members does not.
+    /// An edited object survives, together with the objects that it requires and those that its deletion cascaded to. A
+    /// relationship added to or from an object counts as an edit; a lost member does not.
     mutating func decideDeletions() throws {
         guard let base = sides.base else { return }
         let deletedByOld = old.deleted.filter { shared.deleted[$0.key] == nil }
@@ -15,7 +15,7 @@ extension MergePlanner {
         plan.restorations = deletedByShared.filter { restored.contains($0.key) }
     }
 
-    /// The rows that stay although `deleter` deleted them; `side` is the one that still has them.
+    /// The rows that survive although `deleter` deleted them; `side` still has them.
     private mutating func survivors(
         of deleted: [RowKey: String],
         deletedBy deleter: MergeDirection,

@@ -1,7 +1,7 @@
 import SafeFiles
 import StoreFormat
 
-/// The values by which objects of an entity are the same.
+/// The values that identify an object of an entity.
 struct Identification: Hashable {
     let entity: String
     let values: [String: SQLValue]
@@ -10,7 +10,8 @@ struct Identification: Hashable {
 extension MergePlanner {
     /// Finds the key in the shared store of every object that the old side inserted.
     ///
-    /// It keeps its own only where the shared store never gave it out: a key of a deleted object may still be known to others.
+    /// An object keeps its own key only if the shared store never assigned that key: other processes may still know the
+    /// key of a deleted object.
     mutating func mapKeys() throws {
         var greatest: [String: (shared: Int64, next: Int64)] = [:]
         for root in sides.shared.roots {
@@ -48,7 +49,7 @@ extension MergePlanner {
         plan.greatestKeys = greatest.mapValues(\.next)
     }
 
-    /// The groups of attributes by which objects of an entity are the same.
+    /// The groups of attributes that identify objects of an entity.
     func identities(of entity: String) -> [[String]] {
         let model = sides.shared.layout.model
         let lineage = model.lineage(of: entity)
@@ -57,7 +58,7 @@ extension MergePlanner {
             .filter { !$0.isEmpty && attributes.isSuperset(of: $0) }
     }
 
-    /// The uniqueness constraints of an entity that are made of attributes alone.
+    /// The uniqueness constraints of an entity that consist of attributes alone.
     func constraints(of entity: String) -> [[String]] {
         let model = sides.shared.layout.model
         let attributes = Set(model.attributes(of: entity).map(\.name))
@@ -65,9 +66,9 @@ extension MergePlanner {
             .filter { !$0.isEmpty && attributes.isSuperset(of: $0) }
     }
 
-    /// Finds what objects that the old side inserted may turn out to be: those that only the shared side has.
+    /// Collects the objects of the shared side alone, which an object inserted by the old side may match.
     ///
-    /// An object that both sides had from the beginning is another one: the old side has both.
+    /// An object that both sides had in the base never matches: the old side has both.
     mutating func identify() throws {
         identified = [:]
         let inserted = Set(old.inserted.values)
@@ -85,7 +86,7 @@ extension MergePlanner {
         identified = identified.mapValues { SideChanges.sorted($0) }
     }
 
-    /// Nil where one of the values is missing: nothing is the same for having nothing.
+    /// Nil if one of the values is missing: missing values do not identify an object.
     private func identification(
         of row: RowKey,
         _ entity: String,
@@ -130,7 +131,7 @@ extension MergePlanner {
             }
             let key = RowKey(root: place.root, key: row.integer(0))
             guard plan.deletions[key] == nil else { return }
-            // The old side let go of the values, and the shared one did not touch them.
+            // The old side changed the values, and the shared side did not.
             let isLetGo =
                 old.updated[key]?.isDisjoint(with: names) == false
                 && shared.updated[key]?.isDisjoint(with: names) != false && shared.inserted[key] == nil

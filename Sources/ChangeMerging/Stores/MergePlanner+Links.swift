@@ -1,8 +1,8 @@
 import StoreFormat
 
-/// What one side made of the places that have at most one partner.
+/// One side's changes of partners at single ends.
 private struct SlotChanges {
-    /// The new partner's pair; nil where the place was emptied.
+    /// The pair with the new partner; nil if the partner was removed.
     private(set) var links: [LinkSlot: Link?] = [:]
 
     init(_ planner: MergePlanner, added: Set<Link>, removed: Set<Link>) {
@@ -15,7 +15,7 @@ private struct SlotChanges {
     }
 }
 
-/// A place to which both sides gave another partner.
+/// A single end at which both sides set different partners.
 private struct Contest {
     let slot: LinkSlot
     let given: Link?
@@ -24,19 +24,19 @@ private struct Contest {
 }
 
 extension MergePlanner {
-    /// The ends of a pair at which there can be no other one.
+    /// The single ends of a pair, where an object has at most one partner.
     func singleSlots(of link: Link) -> [LinkSlot] {
         let relation = relation(link)
         return LinkRelation.Position.allCases.filter { relation[$0].isSingle }
             .map { LinkSlot(relation, $0, link.key($0)) }
     }
 
-    /// Decides which pairs of objects are connected and parted.
+    /// Decides which pairs of objects are connected and disconnected.
     mutating func mergeLinks() throws {
-        // What merely follows from a deletion contests nothing.
+        // A disconnection caused by a deletion is not a conflict.
         let (goneFromOld, goneFromShared) = (Set(old.deleted.keys), Set(shared.deleted.keys))
         let sharedRemoved = shared.linksRemoved.filter { !leads(to: goneFromShared, $0) }
-        // What follows from a deletion that does not happen does not happen either.
+        // A disconnection caused by a deletion that is cancelled is cancelled too.
         let oldRemoved = old.linksRemoved.filter { !leads(to: kept, $0) && shared.linksRemoved.contains($0) == false }
         let mapped = Dictionary(
             SideChanges.sorted(old.linksAdded).map { (plan.remapping.link($0, of: relation($0)), $0) },
@@ -66,7 +66,7 @@ extension MergePlanner {
             let takesOld = takesOld(end.name, of: end.entity, from: plan.remapping.source(of: row), into: row)
             contests.append(Contest(slot: slot, given: given, theirs: theirs, takesOld: takesOld))
         }
-        // A pair has two ends, and comes only where it is taken at both.
+        // A pair has two ends, and is added only if both ends take it.
         let lost = Set(contests.compactMap { $0.takesOld ? nil : $0.given })
         for var contest in contests {
             if let given = contest.given, lost.contains(given) { contest.takesOld = false }
@@ -98,7 +98,7 @@ extension MergePlanner {
         !rows.isEmpty && (rows.contains(row(link, .first)) || rows.contains(row(link, .second)))
     }
 
-    /// The pair that an object of both sides has in the shared store already.
+    /// The pair that a matched object already has in the shared store.
     private func partnerOfJoined(_ slot: LinkSlot) throws -> Link? {
         let relation = sides.shared.relations[slot.relation]
         guard joined.contains(RowKey(root: relation[slot.end].root, key: slot.key)),
@@ -112,14 +112,14 @@ extension MergePlanner {
         RowKey(root: sides.shared.relations[slot.relation][slot.end].root, key: slot.key)
     }
 
-    /// Settles a place to which both sides gave another partner, or that one of them emptied.
+    /// Decides a single end at which both sides set different partners, or one side removed the partner.
     private mutating func settle(_ contest: Contest) {
         let slot = contest.slot
         let end = sides.shared.relations[slot.relation][slot.end]
         let row = row(of: slot)
         if policy(for: end.entity) == .error { unsettled += 1 }
         if contest.takesOld, let theirs = contest.theirs,
-            // Its partner may be gone, and then nothing takes its place.
+            // If the new partner is missing, nothing replaces the existing one.
             contest.given.map({ isAlive(self.row($0, .first)) && isAlive(self.row($0, .second)) }) ?? true
         {
             plan.linksToRemove.insert(theirs)

@@ -1,7 +1,7 @@
 import StoreFormat
 
 extension MergePlanner {
-    /// Notes what each side knows of the orders that the merge may change.
+    /// Records each side's version of the orders that the merge may change.
     mutating func arrange() throws {
         var slots: Set<LinkSlot> = []
         for slot in old.reordered {
@@ -19,7 +19,7 @@ extension MergePlanner {
             let relation = sides.shared.relations[slot.relation]
             let owner = RowKey(root: relation[slot.end].root, key: slot.key)
             guard relation[slot.end].isOrdered, isAlive(owner) else { continue }
-            // A key that means another object on the old side has no order there.
+            // A key that denotes another object on the old side has no order there.
             let source = plan.remapping.source(of: owner)
             let members = try sides.old.partners(relationOfOld(relation), at: slot.end, of: source.key)
             let other = relation[slot.end.other].root
@@ -44,7 +44,7 @@ extension MergePlanner {
         }
     }
 
-    /// Nobody is told where the times of orders are not known: it is no conflict that anything was moved on both sides.
+    /// Unknown times are not reported here, because reordering on both sides is not a conflict.
     private func prefersOldOrder(_ end: LinkRelation.End, _ source: RowKey, _ owner: RowKey) -> Bool {
         switch policy(for: end.entity) {
         case .error, .mergeByPropertyStoreTrump, .rollback: return false
@@ -81,12 +81,12 @@ extension MergePlanner {
         for row in SideChanges.sorted(kept) {
             if let entity = old.deleted[row] { list(row, entity, .update) }
         }
-        // Whoever knew the old store takes these keys for other objects than they are here, or for some that are not here.
+        // A reader of the old store knows other objects under these keys, or keys that do not exist here.
         var doubtful = Set(sides.old.keys.changedRows)
         for (source, target) in plan.remapping.rekeyed {
             doubtful.formUnion([RowKey(root: source.root, key: target.own), plan.remapping.row(source)])
         }
-        // Nor does he know by what keys these lead to each other.
+        // The keys of their partners may differ too.
         for row in sides.old.keys.targets {
             guard let entity = try sides.old.entity(of: row) else { continue }
             for link in try sides.old.links(of: row, kindOf: entity.name) {
@@ -94,7 +94,7 @@ extension MergePlanner {
                 doubtful.formUnion(LinkRelation.Position.allCases.map { self.row(link, $0) })
             }
         }
-        // Versions that are equal by chance hide that an object's members are others.
+        // Equal versions may hide that an object's members differ.
         let oldLinks = old.linksAdded.union(old.linksRemoved).map { plan.remapping.link($0, of: relation($0)) }
         for link in shared.linksAdded.union(shared.linksRemoved).union(oldLinks) {
             for end in LinkRelation.Position.allCases where relation(link)[end].name != nil {

@@ -9,7 +9,7 @@ extension MergePlanner {
             }
             let lacking = met.filter { identities(of: $0).isEmpty }
             if old.metadata.uuid == shared.metadata.uuid {
-                // Copies of one store whose common past is lost: the same key may or may not be the same object.
+                // Copies of one store without a common base: the same key may or may not denote the same object.
                 if !lacking.isEmpty { plan.refusals.append(.needsBase) }
             } else if !met.isEmpty, lacking.count == met.count {
                 plan.refusals.append(.unrelated)
@@ -24,7 +24,7 @@ extension MergePlanner {
             if try isBehind(base, side) {
                 plan.refusals.append(.baseIsNewer(direction))
             } else if try !sharesLastTransaction(base, side),
-                // After a merge the base is the old store as it was then, and the merge is numbered above both histories.
+                // After a merge the base is the old store at that time, and the merge is numbered above both histories.
                 try direction == .old || StoreMerger.epoch(of: side.connection) == nil
             {
                 plan.refusals.append(.notTheBase(direction))
@@ -32,7 +32,7 @@ extension MergePlanner {
         }
     }
 
-    /// True when the side has given out fewer keys or transactions than the base had.
+    /// True if the side assigned fewer keys or transactions than the base.
     private func isBehind(_ base: MergeSide, _ side: MergeSide) throws -> Bool {
         if base.history != nil,
             try side.greatestHistoryNumber(of: "TRANSACTION") < base.greatestHistoryNumber(of: "TRANSACTION")
@@ -45,7 +45,7 @@ extension MergePlanner {
         }
     }
 
-    /// False when the side knows the base's last transaction under the same number as another one.
+    /// False if the side has another transaction under the number of the base's last one.
     private func sharesLastTransaction(_ base: MergeSide, _ side: MergeSide) throws -> Bool {
         guard base.history != nil, side.history != nil else { return true }
         let last = "SELECT Z_PK, ZTIMESTAMP FROM ATRANSACTION ORDER BY Z_PK DESC LIMIT 1"
@@ -58,7 +58,9 @@ extension MergePlanner {
         return isShared
     }
 
-    /// Matches entities by name: what one side's model lacks is left where it is; what is told in two ways is refused.
+    /// Matches entities by name.
+    ///
+    /// A property that one side's model lacks is left unchanged; a property defined in two ways is refused.
     mutating func refuseDifferentModels() throws {
         let changed = Set(old.inserted.values).union(old.kinds.values).union(old.deleted.values)
             .union(shared.kinds.values)
@@ -85,7 +87,7 @@ extension MergePlanner {
                 $0.type == forms[0].type && $0.isDerived == forms[0].isDerived
                     && $0.allowsExternalBinaryDataStorage == forms[0].allowsExternalBinaryDataStorage
             }
-            // A new object needs what the old side has no value for.
+            // The shared store requires a value that the old side does not have.
             let isMissing =
                 present.attribute(property).map { !$0.description.isOptional && $0.description.defaultValue == nil }
                 == true && old.attribute(property) == nil
@@ -112,7 +114,7 @@ extension MergePlanner {
         }
     }
 
-    /// Columns that the model does not know, and that the shared store does not have: their values are parked.
+    /// Finds columns that neither the model nor the shared store has: their values are parked.
     private mutating func leaveUnknownColumns(of name: String) {
         guard let present = sides.shared.layout.entities[name], let old = sides.old.layout.entities[name] else {
             return
@@ -122,7 +124,7 @@ extension MergePlanner {
         if !missing.isEmpty { lacking[name, default: []].formUnion(missing) }
     }
 
-    /// Parks rows that lose a value since the shared side's model has no such property.
+    /// Parks rows that lose a value because the shared side's model lacks the property.
     mutating func parkLackingAttributes(_ names: inout Set<String>, of row: RowKey, _ entity: String) {
         guard let lacking = lacking[entity]?.intersection(names), !lacking.isEmpty else { return }
         names.subtract(lacking)
@@ -130,7 +132,7 @@ extension MergePlanner {
         park(.old, row, entity, .propertyLacking)
     }
 
-    /// CloudKit's own tables are never merged: where both mirrors were at work, nobody knows what the cloud holds.
+    /// CloudKit's own tables are never merged: if both mirrors were active, the cloud's content is unknown.
     mutating func refuseCloudMirrors() throws {
         let names = sides.old.schema.tables.filter { $0.name.hasPrefix("ANSCK") && $0.holdsRows }.map(\.name)
         for name in names {
@@ -155,7 +157,7 @@ extension MergePlanner {
         }
     }
 
-    /// Keys of objects can be followed where the model knows of them, and nowhere else.
+    /// References to objects can be translated only in the model's own relationships.
     mutating func refuseMovingKeys() throws {
         let moving = plan.remapping.rekeyed.filter { $0.target.own != $0.target.key }
         guard !moving.isEmpty else { return }
@@ -194,7 +196,7 @@ extension MergePlanner {
         }
     }
 
-    /// True where a definition names a table as a word of its own.
+    /// True if a definition contains a table's name as a separate word.
     private static func names(_ table: String, in sql: String) -> Bool {
         sql.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }.contains { $0 == table.lowercased() }
     }

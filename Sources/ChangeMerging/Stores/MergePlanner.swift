@@ -1,6 +1,6 @@
 import StoreFormat
 
-/// Decides what a merge does; it reads the three stores and writes nothing.
+/// Plans a merge of Core Data stores; it reads the three stores and writes nothing.
 struct MergePlanner {
     let sides: MergeSides
     let settings: MergeSettings
@@ -10,22 +10,22 @@ struct MergePlanner {
     var shared = SideChanges()
     /// Objects that only the old side deleted, and that stay.
     var kept: Set<RowKey> = []
-    /// Rows of the shared store that an object inserted on the old side is the same as.
+    /// Rows of the shared store that match an object inserted by the old side.
     var joined: Set<RowKey> = []
-    /// Rows of the shared store by the values that make objects the same, for those that may be the same as an inserted one.
+    /// Rows of the shared store that an inserted object may match, by their identifying values.
     var identified: [Identification: [RowKey]] = [:]
     /// Rows that the merge inserts.
     var arriving: Set<RowKey> = []
-    /// Objects that do not take the unique values that the old side gave them, and so keep their own.
+    /// Objects that do not take the unique values that the old side set, and so keep their own.
     var holdingOn: Set<RowKey> = []
-    /// Rows that would have been inserted, had their unique values been free.
+    /// Rows that were not inserted because their unique values were taken.
     var absent: Set<RowKey> = []
     /// Conflicts under the policy `error`.
     var unsettled = 0
-    /// When each side changed what, where the policy asks for it.
+    /// When each side set which property, if the policy needs it.
     var oldTimes = ChangeTimes()
     var sharedTimes = ChangeTimes()
-    /// Attributes that the old side has and the shared one has no place for, by entity.
+    /// Attributes of the old side that the shared store lacks, by entity.
     var lacking: [String: Set<String>] = [:]
 
     init(_ sides: MergeSides, _ settings: MergeSettings, monitor: WorkMonitor) {
@@ -34,7 +34,7 @@ struct MergePlanner {
         self.monitor = monitor
     }
 
-    /// `movedOutside` are rows that the model does not describe, and that earlier merges gave other keys.
+    /// `movedOutside` lists rows outside the model that earlier merges gave other keys.
     mutating func makePlan(movedOutside: [RekeyedObject] = []) throws -> MergePlan {
         try checkSettings()
         try refuseUnrelatedStores()
@@ -62,9 +62,9 @@ struct MergePlanner {
         return plan
     }
 
-    /// True when the old side gave out keys or transactions since the base, though nothing is left of them.
+    /// True if the old side assigned keys or transactions since the base, even if no object of them remains.
     ///
-    /// Then the shared side has to go ahead, too: consumers of the old side count by its numbers.
+    /// The shared side must then advance too: consumers of the old side count by its numbers.
     private func hasGoneAhead() throws -> Bool {
         guard let base = sides.base else { return false }
         if base.history != nil,
@@ -80,7 +80,9 @@ struct MergePlanner {
         }
     }
 
-    /// Finds keys and values; begins anew where an object that was to let go of unique values has to keep them.
+    /// Finds keys and values.
+    ///
+    /// Starts again if an object that was expected to release unique values has to keep them.
     private mutating func decideValues() throws {
         let (decided, undecided) = (plan, unsettled)
         var count: Int
@@ -113,7 +115,7 @@ struct MergePlanner {
         {
             takeOld(try toOld.follow(historyAfter: oldStart))
             shared = try toShared.follow(historyAfter: sharedStart)
-            // A history that tells of nothing may be one that nobody wrote to: a plain SQLite writer does not.
+            // An empty history may mean that a plain SQLite writer changed the store without recording it.
             if old.isEmpty {
                 takeOld(try toOld.scan())
                 if !old.isEmpty { shared = try toShared.scan() }
@@ -130,20 +132,20 @@ struct MergePlanner {
         }
     }
 
-    /// True where columns are merged that history never names: their writers are none of Core Data's.
+    /// True if the merge includes columns outside the model, whose writers record no history.
     private var hasUnknownColumns: Bool {
         sides.old.layout.entities.values.contains { entity in entity.attributes.contains { $0.isUnknown } }
     }
 
-    /// Takes the old side's changes in the keys of the merge, which from then on it is spoken to in.
+    /// Sets the old side's changes, translated to the keys of the merge.
     private mutating func takeOld(_ changes: SideChanges) {
         sides.old.keys.inserted = Set(changes.inserted.keys)
         old = changes.translated(by: sides.old.keys, sides.old.relations)
     }
 
-    /// Versions only ever rise: a row that is older on a side than in the base never was the base's.
+    /// Refuses a base that does not fit: versions only rise, so a side cannot have an older row than its base.
     ///
-    /// That does not hold of a store that saw a merge: it counts its own versions, and the base is the old side's.
+    /// A store that contains a merge is exempt, because it counts its own versions and the base is the old side's.
     private mutating func refuseWrongBase(_ toOld: ChangeCollector, _ toShared: ChangeCollector) throws {
         if toOld.hasOlderVersions { plan.refusals.append(.notTheBase(.old)) }
         if toShared.hasOlderVersions, try StoreMerger.epoch(of: sides.shared.connection) == nil {
@@ -151,7 +153,7 @@ struct MergePlanner {
         }
     }
 
-    /// Throws where the choices name what the store does not have: they would be passed over in silence.
+    /// Throws if a setting names an entity or attribute that the store lacks, instead of ignoring the setting.
     private func checkSettings() throws {
         let model = sides.shared.layout.model
         let names = Set(settings.policies.keys).union(settings.identities.keys)
@@ -161,7 +163,7 @@ struct MergePlanner {
                 throw StoreError(
                     .incompatible,
                     path: sides.shared.connection.location.path,
-                    "the store has no entity \(name), which the choices for the merge name"
+                    "the store has no entity \(name), which the merge settings name"
                 )
             }
             let attributes = Set(model.attributes(of: name).filter { !$0.isTransient }.map(\.name))
@@ -174,7 +176,7 @@ struct MergePlanner {
         }
     }
 
-    // MARK: What every step asks
+    // MARK: Shared by all steps
 
     func relation(_ link: Link) -> LinkRelation { sides.shared.relations[link.relation] }
 
@@ -182,7 +184,7 @@ struct MergePlanner {
         RowKey(root: relation(link)[end].root, key: link.key(end))
     }
 
-    /// True for a row of the shared store that is there after the merge, as far as the changes tell.
+    /// True if a row of the shared store exists after the merge, according to the changes.
     func isAlive(_ row: RowKey) -> Bool {
         if arriving.contains(row) || plan.restorations[row] != nil { return true }
         if plan.deletions[row] != nil || absent.contains(row) { return false }

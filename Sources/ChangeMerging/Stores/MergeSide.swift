@@ -1,7 +1,7 @@
 package import SafeFiles
 package import StoreFormat
 
-/// One of the stores of a merge, as it is read; the caller holds its read transaction.
+/// One of the stores of a merge, opened for reading; the caller keeps its read transaction open.
 package final class MergeSide {
     package let connection: StoreConnection
     package let layout: StoreLayout
@@ -12,13 +12,13 @@ package final class MergeSide {
     package let ownRelations: [LinkRelation]
     /// The relations that all stores of the merge have, in the same order in each of them.
     package private(set) var relations: [LinkRelation]
-    /// The folder of the large values that lie in files of their own.
+    /// The folder of external large values.
     package let externalData: Directory?
     package let history: PersistentHistory?
-    /// What the store's keys are called in the merge.
+    /// Translates the store's keys to those of the merge.
     package internal(set) var keys = KeyTranslation()
 
-    /// Throws where the store is none of Core Data's, or holds no model to read it by.
+    /// Throws if the store is not a Core Data store, or has no model to read it by.
     package init(_ connection: StoreConnection, externalData: Directory?, model: ManagedObjectModel? = nil) throws {
         guard let metadata = try StoreMetadata(reading: connection),
             let numbers = try EntityNumbers(reading: connection),
@@ -27,12 +27,12 @@ package final class MergeSide {
             throw StoreError(
                 .incompatible,
                 path: connection.location.path,
-                "the store holds no model, and is not merged object by object"
+                "the store contains no model, so its objects cannot be merged"
             )
         }
         self.connection = connection
         schema = try StoreSchema(reading: connection)
-        // What an application added to an entity's table travels with the object.
+        // Columns that an application added to an entity's table are merged with the object.
         self.layout = layout.addingUnknownColumns(of: schema)
         self.metadata = metadata
         self.numbers = numbers
@@ -42,7 +42,7 @@ package final class MergeSide {
         history = numbers.number(of: "TRANSACTION") == nil ? nil : PersistentHistory(schema: schema)
     }
 
-    /// Goes by those of its relations that others have, too, in their order.
+    /// Restricts the relations to those that all stores have, in their order.
     func keepRelations(_ common: [LinkRelation]) {
         relations = common.enumerated()
             .compactMap { index, relation in ownRelations.first { $0.isSame(as: relation) }?.at(index) }
@@ -53,39 +53,39 @@ package final class MergeSide {
         Set(layout.entities.values.map(\.root)).sorted(by: ManagedObjectModel.inByteOrder)
     }
 
-    /// The table of a root; nil where the store has none.
+    /// The table of a root; nil if the store has none.
     package func table(of root: String) -> String? { layout.entities[root]?.table }
 
-    /// True when there is an object of just this entity.
+    /// True if there is an object of exactly this entity.
     func holdsObjects(of name: String) throws -> Bool {
         guard let entity = layout.entities[name], !entity.isAbstract else { return false }
         let sql = "SELECT 1 FROM \(SQLName.quoted(entity.table)) WHERE Z_ENT = ? LIMIT 1"
         return try connection.value(sql, [.integer(entity.number)]) != nil
     }
 
-    /// The greatest key that a root ever gave out, as far as the store knows.
+    /// The greatest key that a root assigned, as far as the store records it.
     package func greatestKey(of root: String) throws -> Int64 {
         guard let table = table(of: root) else { return 0 }
         let present = try connection.value("SELECT max(Z_PK) FROM \(SQLName.quoted(table))")?.integer ?? 0
         return max(present, try recordedKey(of: root))
     }
 
-    /// The greatest key that a root gave out by the store's own books.
+    /// The greatest key of a root in the store's own records.
     package func recordedGreatestKey(of root: String) throws -> Int64 { try recordedKey(of: root) }
 
-    /// The greatest number that history gave to its transactions or changes.
+    /// The greatest number of a transaction or change in history.
     package func greatestHistoryNumber(of name: String) throws -> Int64 {
         guard history != nil else { return 0 }
         let present = try connection.value("SELECT max(Z_PK) FROM \(SQLName.quoted("A" + name))")?.integer ?? 0
         return max(present, try recordedKey(of: name))
     }
 
-    /// Read anew each time: the numbers that were read with the layout may be those of an earlier state.
+    /// Read each time: the numbers that were read with the layout may be outdated.
     private func recordedKey(of name: String) throws -> Int64 {
         try connection.value("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = ?", [.text(name)])?.integer ?? 0
     }
 
-    /// The concrete entity of a row; nil where there is no such row.
+    /// The concrete entity of a row; nil if there is no such row.
     package func entity(of row: RowKey) throws -> StoreLayout.Entity? {
         try keys.own(row).flatMap(ownEntity)
     }
@@ -100,7 +100,7 @@ package final class MergeSide {
         return number?.integer.flatMap { layout.entity(ofRowNumbered: $0, inTable: table) }
     }
 
-    /// Reads attributes of an object as its columns hold them; nil where there is no such row.
+    /// Reads attributes of an object as stored in its columns; nil if there is no such row.
     package func stored(_ names: some Sequence<String>, of entity: String, _ key: Int64) throws -> [String: SQLValue]? {
         guard let entity = layout.entities[entity], let own = keys.own(RowKey(root: entity.root, key: key)) else {
             return nil
@@ -122,7 +122,7 @@ package final class MergeSide {
         return result
     }
 
-    /// What a column holds as a writer is to be given it: large values as their bytes, wherever they lie.
+    /// A stored value in the form that a writer expects: external large values as their bytes.
     package func plain(_ value: SQLValue, of attribute: AttributeDescription) throws -> SQLValue {
         guard attribute.allowsExternalBinaryDataStorage, case .blob(let bytes) = value else { return value }
         if bytes.first == 1 { return .blob(Array(bytes.dropFirst())) }
@@ -136,9 +136,9 @@ package final class MergeSide {
         }
     }
 
-    /// True when a value is the same as another store's: each has a file of its own for the same bytes.
+    /// True if a value equals another store's: each store has a file of its own for the same bytes.
     ///
-    /// What cannot be read is the same as nothing else.
+    /// A value that cannot be read equals no other.
     func holds(_ value: SQLValue, sameAs other: SQLValue, of side: MergeSide, _ attribute: AttributeDescription) -> Bool
     {
         if value == other { return true }

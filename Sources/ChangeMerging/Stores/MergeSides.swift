@@ -1,10 +1,10 @@
-/// The stores of a merge: what both came from, and the two that went on from there.
+/// The stores of a merge: the base, and the two that descend from it.
 package struct MergeSides {
-    /// Nil where nobody kept it: then objects are the same by identity only.
+    /// Nil if no base was kept: then objects are matched by identity only.
     package let base: MergeSide?
-    /// The side whose changes are brought over; it is only read.
+    /// The side whose changes are merged; it is only read.
     package let old: MergeSide
-    /// The side that takes them, and whose keys stay.
+    /// The side that receives the changes, and whose keys stay.
     package let shared: MergeSide
 
     package init(base: MergeSide?, old: MergeSide, shared: MergeSide) {

@@ -1,5 +1,5 @@
 extension MergeSummary {
-    /// What a plan comes to.
+    /// Summarizes a plan.
     init(_ plan: MergePlan) {
         self.init()
         refusals = plan.refusals
@@ -20,7 +20,7 @@ extension MergeSummary {
         for insertion in plan.insertions { entities[insertion.entity, default: Counts()].inserted += 1 }
         for entity in plan.restorations.values { entities[entity, default: Counts()].restored += 1 }
         for entity in plan.deletions.values { entities[entity, default: Counts()].deleted += 1 }
-        // One object may be given values twice: as itself, and as the one that an inserted object turns out to be.
+        // One object may get values twice: as itself, and as the match of an inserted object.
         var updatedRows: Set<RowKey> = []
         for update in plan.updates where updatedRows.insert(update.target).inserted {
             entities[update.entity, default: Counts()].updated += 1
@@ -33,7 +33,7 @@ extension MergeSummary {
         inserted += account.created.entries.count + Int(account.createdRows.values.reduce(0, +))
     }
 
-    /// Adds what becomes of rows that the model does not describe.
+    /// Adds the summary of rows that the model does not describe.
     private mutating func add(_ other: MergeSummary) {
         inserted += other.inserted
         restored += other.restored

@@ -1,28 +1,29 @@
 import StoreFormat
 
-/// The columns of one root's table that say something about its objects, and what each of them says.
+/// The columns of one root's table that contain its objects' properties, and the meaning of each.
 ///
-/// Both sides give them in the same order, wherever each of them keeps them. The first three are key, entity and version.
+/// Both sides list them in the same order, regardless of their order in the table. The first three are key, entity and
+/// version.
 struct RowColumns {
     enum Meaning: Hashable {
         case attribute(String)
-        /// An attribute whose bytes may lie in a file: equal ones need not be told by equal columns.
+        /// An attribute whose bytes may be in a file: equal bytes may have different columns.
         case externalAttribute(AttributeDescription)
-        /// The key of a partner, with the place in its ordered relationship in the next column, if there is one.
+        /// The key of a partner; for an ordered relationship, the next column contains its position.
         case link(LinkRelation, isPlaced: Bool)
     }
 
     static let fixed = 3
 
     let root: String
-    /// What the columns of an entity mean, by their positions.
+    /// The meaning of an entity's columns, by their positions.
     let meanings: [String: [(column: Int, meaning: Meaning)]]
     private let baseColumns: [String]
     private let sideColumns: [String]
     private let baseTable: String
     private let sideTable: String
 
-    /// Nil where one of the two has no table for the root.
+    /// Nil if one of the two stores has no table for the root.
     init?(_ root: String, base: MergeSide, side: MergeSide) {
         guard let baseTable = base.table(of: root), let sideTable = side.table(of: root) else { return nil }
         self.root = root
@@ -31,7 +32,7 @@ struct RowColumns {
         var positions: [String: Int] = [:]
         var (baseColumns, sideColumns): ([String], [String]) = ([], [])
         var meanings: [String: [(column: Int, meaning: Meaning)]] = [:]
-        /// The position of a property's columns, which entities of one line share.
+        /// The position of a property's columns, which an entity shares with its ancestors and descendants.
         func position(_ name: String, _ inBase: [String?], _ inSide: [String?]) -> Int {
             if let known = positions[name] { return known }
             let position = Self.fixed + baseColumns.count
@@ -45,7 +46,7 @@ struct RowColumns {
             var found: [(column: Int, meaning: Meaning)] = []
             for attribute in entity.attributes where !attribute.description.isDerived {
                 let name = attribute.description.name
-                // What only one of the two has a place for cannot have been changed since.
+                // A property that only one of the two stores has cannot have changed since the base.
                 guard former?.attribute(name) != nil else { continue }
                 let column = position(
                     attribute.declaredBy + "." + name,

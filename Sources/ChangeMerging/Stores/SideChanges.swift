@@ -1,12 +1,12 @@
 import StoreFormat
 
-/// What one side did since the base, by keys alone: values are read again when somebody asks for them.
+/// One side's changes since the base, by keys alone: values are read again when needed.
 package struct SideChanges: Hashable, Sendable {
     /// The concrete entities of objects that only this side has.
     package var inserted: [RowKey: String] = [:]
     /// The concrete entities of objects that only the base has.
     package var deleted: [RowKey: String] = [:]
-    /// The attributes that changed of objects that both have; empty where the row was only touched.
+    /// The changed attributes of objects that both have; empty if only the version changed.
     package var updated: [RowKey: Set<String>] = [:]
     /// The concrete entities of updated objects.
     package var kinds: [RowKey: String] = [:]
@@ -22,7 +22,7 @@ package struct SideChanges: Hashable, Sendable {
             && reordered.isEmpty
     }
 
-    /// The same in the keys of the merge.
+    /// The same changes in the keys of the merge.
     func translated(by keys: KeyTranslation, _ relations: [LinkRelation]) -> SideChanges {
         func link(_ link: Link, _ translate: (RowKey) -> RowKey) -> Link {
             let relation = relations[link.relation]
@@ -52,7 +52,7 @@ package struct SideChanges: Hashable, Sendable {
         return result
     }
 
-    /// The keys of a group, in an order that does not depend on chance.
+    /// The keys of a group, in a deterministic order.
     package static func sorted(_ keys: some Sequence<RowKey>) -> [RowKey] {
         keys.sorted {
             $0.root == $1.root ? $0.key < $1.key : ManagedObjectModel.inByteOrder($0.root, $1.root)

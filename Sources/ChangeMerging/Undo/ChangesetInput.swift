@@ -1,6 +1,6 @@
 import CSQLite
 
-/// Hands the recorded changeset back to SQLite, piece by piece.
+/// Passes the recorded changeset to SQLite in pieces.
 final class ChangesetInput {
     private let reader: RecordingReader
     private var next = 0
@@ -10,7 +10,7 @@ final class ChangesetInput {
 
     init(_ reader: RecordingReader) { self.reader = reader }
 
-    /// What SQLite is to give back to ``callback``; this object must outlive the call.
+    /// The context pointer for ``callback``; this object must outlive the call.
     var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     static let callback:
@@ -30,7 +30,7 @@ final class ChangesetInput {
             }
         }
 
-    /// Zero at the end, as SQLite wants it.
+    /// Returns zero at the end, as SQLite expects.
     private func read(into target: UnsafeMutableRawBufferPointer) throws -> Int {
         while position == piece.count {
             guard let index = reader.places[next...].firstIndex(where: { $0.part == .changes }) else { return 0 }

@@ -1,13 +1,13 @@
 import CSQLite
 
-/// Takes the pieces of a changeset as SQLite hands them out.
+/// Receives the pieces of a changeset from SQLite.
 final class ChangesetOutput {
     private let body: (UnsafeRawBufferPointer) throws -> Void
     private(set) var error: (any Error)?
 
     init(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) { self.body = body }
 
-    /// What SQLite is to give back to ``callback``; this object must outlive the call.
+    /// The context pointer for ``callback``; this object must outlive the call.
     var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafeRawPointer?, Int32) -> Int32 = {

@@ -2,24 +2,23 @@ import CSQLite
 package import SafeFiles
 package import StoreFormat
 
-/// Records what a merge writes, by SQLite's session extension, so that it can be undone.
+/// Records a merge's writes with SQLite's session extension, so that the merge can be rolled back.
 ///
-/// To be made inside the merge's transaction before its first write. What the merge must not take back is not recorded:
-/// the greatest keys, metadata, and history. All of the record is handed out when ``finish()`` returns, which is before the
-/// commit.
+/// Create it inside the merge's transaction, before the first write. It omits what a rollback must keep: the greatest
+/// keys, metadata, and history. The whole record is written when ``finish()`` returns, which is before the commit.
 package final class ChangesetRecording: MergeRecording {
     private let connection: StoreConnection
     private let writer: RecordingWriter
     private let externalData: Directory?
-    /// The files of large values that were there before the merge.
+    /// The external files that existed before the merge.
     private let files: Set<String>
     private var header: RecordingHeader
     private let definitions: StoreDefinitions
     private var session: OpaquePointer?
-    /// How many rows more than before the noted ones make, by table.
+    /// The change in the number of rows from noted rows, by table.
     private var noted: [String: Int64] = [:]
 
-    /// The record goes to a file, which is durable when ``finish()`` returns.
+    /// Writes the record to a file, which is durable when ``finish()`` returns.
     package convenience init(
         _ connection: StoreConnection,
         externalData: Directory? = nil,
@@ -37,7 +36,7 @@ package final class ChangesetRecording: MergeRecording {
         )
     }
 
-    /// The record goes piece by piece to `write`, whose caller makes it durable, at the latest in `atEnd`.
+    /// Passes the record in pieces to `write`; the caller makes it durable, at the latest in `atEnd`.
     package init(
         _ connection: StoreConnection,
         externalData: Directory? = nil,
@@ -58,7 +57,7 @@ package final class ChangesetRecording: MergeRecording {
             case .virtual, .shadow, .ofSQLite: false
             }
         }
-        // Rows without key are noted by whoever merges them; those of a Core Data store may be written by triggers, too.
+        // The merge notes rows without a key itself, but triggers of a Core Data store may write such rows too.
         let unseen = isManaged ? own.filter(\.primaryKey.isEmpty).map(\.name) : []
         header = RecordingHeader(uuid: metadata?.uuid, unseen: unseen, rows: [:])
         header.fields = try Self.fields(connection).mapValues { [$0] }
@@ -67,7 +66,8 @@ package final class ChangesetRecording: MergeRecording {
         var code = connection.withHandle { sqlite3session_create($0, "main", &session) }
         self.session = session
         let keepsTexts = try isManaged || Self.keepsTexts(of: connection)
-        // The extension does not know generated columns; a merge of plain stores notes the rows of such tables itself.
+        // The extension does not support generated columns; a merge of plain stores notes the rows of such tables
+        // itself.
         for table in own
         where code == SQLITE_OK && keepsTexts && !table.primaryKey.isEmpty
             && !table.columns.contains(where: \.isGenerated)
@@ -79,7 +79,7 @@ package final class ChangesetRecording: MergeRecording {
         }
     }
 
-    /// False where the extension would convert texts, which changes those that are not valid.
+    /// False if the extension would convert texts, which alters invalid ones.
     static func keepsTexts(of connection: StoreConnection) throws -> Bool {
         try connection.value("PRAGMA encoding")?.text == "UTF-8"
     }
@@ -92,7 +92,7 @@ package final class ChangesetRecording: MergeRecording {
     }
 
     package func finish() throws {
-        // Of a table that nobody records, all that can be told is whether it has as many rows as before.
+        // For a table without recorded rows, only a changed number of rows can be detected.
         header.rows = try header.rows.filter { table, count in
             try Self.count(table, connection) != count + (noted[table] ?? 0)
         }
@@ -122,7 +122,7 @@ package final class ChangesetRecording: MergeRecording {
         session = nil
     }
 
-    /// Keeps the bytes of a file that the merge lets go of, and that is removed once it is committed.
+    /// Copies a file that the merge replaces into the record; the file is removed after the commit.
     private func keep(_ name: String) throws {
         guard let externalData, try externalData.status(of: name) != nil else { return }
         let file = try externalData.openFile(name, for: .reading)
@@ -138,7 +138,7 @@ package final class ChangesetRecording: MergeRecording {
         }
     }
 
-    /// What the merge defined, the last of it first.
+    /// The definitions that the merge created, the last one first.
     private func created() throws -> [CreatedDefinition] {
         let schema = try StoreSchema(reading: connection)
         let order = ["trigger", "view", "index", "table"]

@@ -1,7 +1,7 @@
-/// Finds the names of external files in the bytes of a changeset, which come in pieces.
+/// Finds the names of external files in the bytes of a changeset, which arrive in pieces.
 ///
-/// A value that refers to a file is a blob of 38 bytes: 2, the 36 letters of the name, and 0. Only names of files
-/// that are there count.
+/// A value that refers to a file is a blob of 38 bytes: 2, the 36 letters of the name, and 0. Only names of existing
+/// files count.
 struct ExternalNames {
     private(set) var found: Set<String> = []
     private let known: Set<String>

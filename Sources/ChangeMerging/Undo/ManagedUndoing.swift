@@ -1,7 +1,7 @@
 import StoreFormat
 import StoreWriting
 
-/// The bookkeeping of an undone merge in a Core Data store: versions that nobody has seen, and what history is told.
+/// The versions and the history of a merge that is rolled back in a Core Data store.
 struct ManagedUndoing {
     let writer: RowWriter
     private let schema: StoreSchema
@@ -16,9 +16,9 @@ struct ManagedUndoing {
         )
     }
 
-    /// Runs `body` while no trigger computes values from others, since the record holds those values.
+    /// Runs `body` without the triggers that derive values, since the record contains those values.
     ///
-    /// Spatial indexes go on.
+    /// Triggers of spatial indexes stay.
     func withoutDerivingTriggers(_ body: () throws -> Void) throws {
         let virtual = schema.tables.filter { if case .virtual = $0.kind { true } else { false } }.map(\.name)
         let deriving = schema.triggers.filter { trigger in
@@ -26,7 +26,7 @@ struct ManagedUndoing {
         }
         for trigger in deriving { try writer.connection.execute("DROP TRIGGER \(SQLName.quoted(trigger.name))") }
         try body()
-        // In the same transaction: nobody ever sees the store without them.
+        // In the same transaction, so no other connection sees the store without them.
         for trigger in deriving { try writer.connection.execute(trigger.sql) }
     }
 
@@ -36,7 +36,7 @@ struct ManagedUndoing {
             && !writer.layout.joinTables.contains { $0.name.lowercased() == change.table.lowercased() }
     }
 
-    /// What an object is called: its entity and key.
+    /// The name of an object in messages: its entity and key.
     func name(of change: RecordedChange) -> String {
         guard let entity = try? entity(of: change), case .integer(let key)? = change.key.first else {
             return "a row of the table \(change.table)"
@@ -44,7 +44,7 @@ struct ManagedUndoing {
         return "an object of \(entity.name) (p\(key))"
     }
 
-    /// Raises the version of an object, and lists it; false where the change is not that of an object.
+    /// Raises the version of an object, and lists it in history; false if the change is not of an object.
     func finish(_ change: RecordedChange) throws -> Bool {
         guard let primaryKey = change.key.first?.integer, let entity = try entity(of: change) else { return false }
         let key = ObjectKey(entity: entity.name, primaryKey: primaryKey)
@@ -77,7 +77,7 @@ struct ManagedUndoing {
         return true
     }
 
-    /// The version that comes after the last one that anybody may have seen the object with.
+    /// Sets a version after the last one that any reader may have seen.
     private func setVersion(of change: RecordedChange, after version: SQLValue?) throws {
         guard let key = change.key.first else { return }
         let table = SQLName.quoted(change.table)

@@ -5,7 +5,7 @@ import StoreFormat
 import StoreWriting
 
 extension MergeUndo {
-    /// Objects get versions that nobody has seen, and history one transaction that lists all of them.
+    /// Gives objects versions that no reader has seen, and adds one transaction to history that lists all of them.
     func undoManaged(
         _ place: MergePlace,
         author: String,
@@ -15,7 +15,7 @@ extension MergeUndo {
     ) throws -> Result {
         let connection = place.connection
         guard let layout = try StoreLayout(reading: connection, model: place.model) else {
-            throw StoreError(.incompatible, path: connection.location.path, "the store holds no model")
+            throw StoreError(.incompatible, path: connection.location.path, "the store contains no model")
         }
         let location = connection.location
         let external = ExternalDataWriter(
@@ -35,7 +35,7 @@ extension MergeUndo {
             for name in restored { try? external.remove(name) }
             throw error
         }
-        // Files of values that the merge brought, and that are gone with it.
+        // External files that the merge added and the rollback made obsolete.
         for name in abandoned { try? external.remove(name) }
         return Result(
             inserted: counts.inserted,
@@ -97,7 +97,7 @@ extension MergeUndo {
         return (result, counts)
     }
 
-    /// Writes the files of large values again that the merge had let go of; returns those that were not there.
+    /// Restores the external files that the merge replaced; returns the names of those it wrote.
     private func restoreFiles(_ external: ExternalDataWriter, _ folder: Directory?) throws -> [String] {
         var restored: [String] = []
         var name: String?

@@ -3,7 +3,7 @@ import SafeFiles
 import StoreFormat
 
 extension MergeUndo {
-    /// Triggers do not fire: what they did in the merge is in the record, or they did not fire there either.
+    /// Triggers do not fire: the record contains their effects in the merge, if they fired there.
     func undoPlain(
         _ connection: StoreConnection,
         _ deadline: Deadline,
@@ -45,7 +45,7 @@ extension MergeUndo {
                 throw StoreError(
                     .changedMeanwhile,
                     path: connection.location.path,
-                    "the merge cannot be taken back: rows of the table \(table) were led to it later"
+                    "cannot roll back the merge: later rows of the table \(table) refer to its rows"
                 )
             }
             try MergeEpochTable.remove(epoch, from: connection)
@@ -55,7 +55,7 @@ extension MergeUndo {
         }
     }
 
-    /// Takes back what was done to rows that SQLite's recording does not see, and calls `body` with each.
+    /// Rolls back the changes to rows that SQLite's session extension does not see, and calls `body` with each.
     func restoreNotedRows(
         in connection: StoreConnection,
         _ schema: StoreSchema,
@@ -65,7 +65,7 @@ extension MergeUndo {
             try body(row)
             try remove(row, schema, connection)
         }
-        // Only when all that came is gone is there room for what went.
+        // Inserted rows are removed before deleted ones are restored, because they may have the same unique values.
         try reader.forEachRowBackwards { row in
             guard let before = row.before?.map(\.sqlValue) else { return }
             let list = row.columns.map(SQLName.quoted).joined(separator: ", ")
@@ -74,7 +74,7 @@ extension MergeUndo {
         }
     }
 
-    /// Gives the header the numbers back that it had before the merge.
+    /// Restores the header fields that the merge changed.
     func restoreHeader(of connection: StoreConnection) throws {
         for (field, numbers) in (reader.header.fields ?? [:]).sorted(by: { $0.key < $1.key }) {
             guard StoreDefinitions.headerFields.contains(field), numbers.count == 2 else { continue }
@@ -82,14 +82,14 @@ extension MergeUndo {
                 throw StoreError(
                     .changedMeanwhile,
                     path: connection.location.path,
-                    "the merge cannot be taken back: the header field \(field) was written after it"
+                    "cannot roll back the merge: the header field \(field) was changed later"
                 )
             }
             try connection.execute("PRAGMA \(field) = \(numbers[0])")
         }
     }
 
-    /// Drops what the merge defined, where it is still as the merge left it.
+    /// Drops the merge's definitions, if they are unchanged since the merge.
     func dropCreated(in connection: StoreConnection) throws {
         for created in reader.header.created ?? [] {
             let entry = try StoreDefinitions(reading: connection)
@@ -102,14 +102,14 @@ extension MergeUndo {
                 throw StoreError(
                     .changedMeanwhile,
                     path: connection.location.path,
-                    "the merge cannot be taken back: the \(created.type) \(created.name) was changed after it"
+                    "cannot roll back the merge: the \(created.type) \(created.name) was changed later"
                 )
             }
             try connection.execute("DROP \(created.type.uppercased()) \(SQLName.quoted(created.name))")
         }
     }
 
-    /// Removes what the merge left of one row, where it is still as the merge left it.
+    /// Removes the row that the merge wrote, if it is unchanged since the merge.
     private func remove(_ row: UnkeyedRow, _ schema: StoreSchema, _ connection: StoreConnection) throws {
         guard let after = row.after?.map(\.sqlValue) else { return }
         let table = SQLName.quoted(row.table)
@@ -122,14 +122,14 @@ extension MergeUndo {
         let number = row.keyColumns.isEmpty ? SQLName.quoted(own ?? "rowid") : "0"
         var found: Int64?
         try connection.forEachRow("SELECT \(number), \(list) FROM \(table) WHERE \(condition)", key) { line in
-            // Equal is not the same: 1 is equal to 1.0.
+            // SQL equality is not identity: 1 equals 1.0.
             if found == nil, after.indices.allSatisfy({ line.value($0 + 1) == after[$0] }) { found = line.integer(0) }
         }
         guard let found else {
             throw StoreError(
                 .changedMeanwhile,
                 path: connection.location.path,
-                "the merge cannot be taken back: a row of the table \(row.table) was written after it"
+                "cannot roll back the merge: a row of the table \(row.table) was changed later"
             )
         }
         if row.keyColumns.isEmpty {

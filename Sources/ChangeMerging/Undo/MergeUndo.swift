@@ -3,15 +3,15 @@ package import SafeFiles
 import StoreFormat
 import StoreWriting
 
-/// Takes a recorded merge back.
+/// Rolls back a recorded merge.
 ///
-/// It is all or nothing: where something was written later to what the merge wrote, nothing is taken back, and the error
-/// names the object. What nobody may take back stays: keys are not given out again, and history goes on. The store forgets
-/// that it saw the merge, which can then be run again.
+/// All or nothing: if a value that the merge wrote was changed later, nothing is rolled back, and the error names the
+/// object. Assigned keys are not reused, and history continues. The store's mark of the merge is removed, so the merge
+/// can run again.
 package struct MergeUndo {
     let reader: RecordingReader
 
-    /// What an undoing did.
+    /// The result of a rollback.
     package struct Result: Hashable, Sendable {
         package let inserted: Int
         package let updated: Int
@@ -20,13 +20,14 @@ package struct MergeUndo {
         package let historyTransaction: Int64?
     }
 
-    /// Reads a record; throws where it is not whole.
+    /// Reads a record; throws if it is incomplete.
     package init(reading file: DurableFile) throws { reader = try RecordingReader(file) }
 
-    /// Undoes the merge `epoch`, or whatever the store saw last, in one transaction; the store is to be open for `liveWriting`, without a transaction.
+    /// Rolls back the merge `epoch`, or the store's last one, in one transaction.
     ///
-    /// The store keeps that `epoch` was taken back until it is told to forget it: it cannot be taken back twice.
-    /// `confirm` is called inside the transaction once all is undone; to throw leaves the store as it was.
+    /// The store must be open for `liveWriting`, without a transaction. It keeps a mark that `epoch` was rolled back,
+    /// so that a second rollback fails, until ``StoreMerger/forgetMarks(of:in:deadline:)``. `confirm` is called inside
+    /// the transaction once all is undone; throwing leaves the store unchanged.
     package func undo(
         in place: MergePlace,
         author: String = "store-migrate",
@@ -39,7 +40,7 @@ package struct MergeUndo {
             throw StoreError(
                 .incompatible,
                 path: connection.location.path,
-                "the merge cannot be taken back: it wrote to the table \(table), which has no primary key to tell its rows by"
+                "cannot roll back the merge: it wrote to the table \(table), which has no primary key to identify rows"
             )
         }
         let metadata = try StoreMetadata(reading: connection)
@@ -57,7 +58,7 @@ package struct MergeUndo {
 
     // MARK: Applying
 
-    /// Applies the changes the other way round; `name` tells what an object is called that was written later.
+    /// Applies the inverted changes; `name` returns the name of an object that was changed later.
     func apply(to connection: StoreConnection, _ name: @escaping (RecordedChange) -> String) throws {
         let input = ChangesetInput(reader)
         let judge = ConflictJudge()
@@ -81,7 +82,7 @@ package struct MergeUndo {
             StoreError(
                 .changedMeanwhile,
                 path: connection.location.path,
-                "the merge cannot be taken back: \(name(change)) was written after it"
+                "cannot roll back the merge: \(name(change)) was changed later"
             )
         }
         if let change = judge.change { throw later(change) }
@@ -89,20 +90,20 @@ package struct MergeUndo {
         try UniqueValueSwap(connection).carryOut(judge.refused, later)
     }
 
-    /// A key as an error may tell it.
+    /// A key in the form of an error message.
     static func text(_ key: [SQLValue]) -> String {
         key.map { value in
-            // A key of text may be a user's own words.
+            // A text key may contain a user's own words.
             if case .integer(let number) = value { String(number) } else { "a row" }
         }
         .joined(separator: ", ")
     }
 }
 
-/// Ends an undoing at the first conflict, and remembers it.
+/// Stops a rollback at the first conflict, and keeps the conflict.
 private final class ConflictJudge {
     private(set) var change: RecordedChange?
-    /// Changes that a constraint refused, as those do which pass unique values among themselves.
+    /// Changes that a constraint rejected, as happens when rows exchange unique values.
     private(set) var refused: [RecordedChange] = []
 
     static let callback: @convention(c) (UnsafeMutableRawPointer?, Int32, OpaquePointer?) -> Int32 = {

@@ -1,7 +1,7 @@
 import CSQLite
 import StoreFormat
 
-/// One row of a recorded merge, told as its undoing: what was inserted is to be deleted, and the other way round.
+/// One row of a recorded merge, inverted: a row that the merge inserted is to be deleted, and vice versa.
 struct RecordedChange {
     enum Kind {
         case insert, update, delete
@@ -9,20 +9,21 @@ struct RecordedChange {
 
     let kind: Kind
     let table: String
-    /// The places of the columns of the primary key.
+    /// The indices of the primary key's columns.
     let keyColumns: [Int]
-    /// What the merge left, where it is to be gone or changed; nil for a column that the merge did not touch.
+    /// The values that the merge wrote and the rollback removes or changes; nil for a column that the merge did not
+    /// change.
     let before: [SQLValue?]
-    /// What the undoing leaves; nil likewise.
+    /// The values after the rollback; nil likewise.
     let after: [SQLValue?]
 
     /// The key of the row.
     var key: [SQLValue] { keyColumns.map { (kind == .insert ? after[$0] : before[$0]) ?? .null } }
 
-    /// The columns that get another value.
+    /// The columns whose value changes.
     var columns: [Int] { after.indices.filter { after[$0] != nil && !keyColumns.contains($0) } }
 
-    /// Reads the change that an iterator stands on; nil where it cannot be read.
+    /// Reads the iterator's current change; nil if it cannot be read.
     init?(_ iterator: OpaquePointer?) {
         var name: UnsafePointer<CChar>?
         var (count, operation, indirect): (Int32, Int32, Int32) = (0, 0, 0)
@@ -53,7 +54,7 @@ struct RecordedChange {
 }
 
 extension RecordingReader {
-    /// Calls `body` with each change as its undoing, one after the other.
+    /// Calls `body` with each change, inverted, in order.
     func forEachChange(_ body: (RecordedChange) throws -> Void) throws {
         let input = ChangesetInput(self)
         try withExtendedLifetime(input) {

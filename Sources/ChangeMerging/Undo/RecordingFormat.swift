@@ -1,6 +1,6 @@
-/// How a recorded merge lies in its file: a line that says what it is, then parts of a kind, a length and bytes.
+/// The file format of a recorded merge: a magic line, then parts with a kind, a length and bytes.
 ///
-/// The last part holds a checksum of all before it, so that a file that was torn off is known for one.
+/// The last part contains a checksum of everything before it, so that a torn file is detected.
 enum RecordingFormat {
     static let magic = Array("store-migrate recorded merge 1\n".utf8)
     /// Kind and length.
@@ -15,13 +15,15 @@ enum RecordingFormat {
         /// An ``UnkeyedRow`` as JSON, which may take several parts; the last of them is a `row`.
         case rowPiece = 0x72
         case row = 0x52
-        /// The name of a file of a large value; its bytes follow.
+        /// The name of an external file; its bytes follow.
         case file = 0x46
         case fileBytes = 0x44
         case end = 0x45
     }
 
-    /// FNV-1a: it tells a torn file from a whole one, and is no proof against anybody.
+    /// FNV-1a, which detects a torn file.
+    ///
+    /// It does not protect against forgery.
     struct Checksum {
         private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
@@ -31,26 +33,26 @@ enum RecordingFormat {
     }
 }
 
-/// What a recorded merge says of itself.
+/// The header of a recorded merge.
 struct RecordingHeader: Codable, Hashable, Sendable {
     /// The identifier of a Core Data store; nil for any other.
     let uuid: String?
-    /// Tables of which SQLite records nothing, since they have no primary key, and nobody else did.
+    /// Tables without a primary key, whose rows neither SQLite nor the merge recorded.
     let unseen: [String]
-    /// How many changes each of them had seen: more at the end means that the merge wrote to it.
+    /// The number of rows in each of them: a difference at the end means that the merge wrote to it.
     var rows: [String: Int64]
-    /// The header fields that the merge changed: what each was before, and after.
+    /// The header fields that the merge changed: the value before, and after.
     var fields: [String: [Int64]]?
-    /// What the merge defined anew, in the order in which it is to go.
+    /// The definitions that the merge created, in the order in which to drop them.
     var created: [CreatedDefinition]?
 }
 
-/// A table, index, view or trigger that a merge made.
+/// A table, index, view or trigger that a merge created.
 struct CreatedDefinition: Codable, Hashable, Sendable {
     let type: String
     let name: String
     /// The digest of its definition.
     let definition: String
-    /// The digest of a table's rows as the merge left them.
+    /// The digest of a table's rows after the merge.
     let rows: String?
 }

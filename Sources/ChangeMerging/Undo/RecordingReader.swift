@@ -2,7 +2,7 @@ import FoundationEssentials
 import SafeFiles
 import StoreFormat
 
-/// Reads the file of a recorded merge; it is known to be whole before anything of it is used.
+/// Reads the file of a recorded merge; the checksum is verified before any part is used.
 final class RecordingReader {
     struct Place {
         let part: RecordingFormat.Part
@@ -46,7 +46,7 @@ final class RecordingReader {
     /// The bytes of a part.
     func bytes(of place: Place) throws -> [UInt8] { try bytes(at: place.offset, count: place.count) }
 
-    /// The rows that SQLite's own recording does not see, the last one first.
+    /// The rows that SQLite's session extension does not see, the last one first.
     func forEachRowBackwards(_ body: (UnkeyedRow) throws -> Void) throws {
         var pieces: [Place] = []
         func finish() throws {

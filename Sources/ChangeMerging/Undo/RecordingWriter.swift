@@ -31,7 +31,7 @@ final class RecordingWriter {
         try RecordCoding.encoder().encode(value).withUnsafeBytes { try write(part, $0) }
     }
 
-    /// Ends the record.
+    /// Writes the checksum and ends the record.
     func finish() throws {
         try flush()
         let sum = checksum.value

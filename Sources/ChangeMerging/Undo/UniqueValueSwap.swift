@@ -1,14 +1,14 @@
 import StoreFormat
 
-/// Carries out changes that hold each other up, since each takes a unique value that another still has.
+/// Applies changes that block each other, because each takes a unique value that another row still has.
 ///
-/// The rows are taken away together, and then put back as they are to be.
+/// The rows are deleted together, then inserted with their new values.
 struct UniqueValueSwap {
     private let connection: StoreConnection
 
     init(_ connection: StoreConnection) { self.connection = connection }
 
-    /// `later` tells what is thrown where somebody else has the values.
+    /// `later` returns the error for a row that was changed later or whose values another row took.
     func carryOut(_ changes: [RecordedChange], _ later: (RecordedChange) -> StoreError) throws {
         guard !changes.isEmpty else { return }
         let schema = try StoreSchema(reading: connection)

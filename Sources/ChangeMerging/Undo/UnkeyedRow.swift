@@ -1,16 +1,16 @@
 package import StoreFormat
 
-/// A row that SQLite's recording does not see, as a merge found and left it.
+/// A row that SQLite's session extension does not see, before and after a merge.
 ///
-/// It sees none of a table without primary key, of a virtual one, and of one with generated columns.
+/// The extension sees no row of a table without a primary key, of a virtual table, or of one with generated columns.
 package struct UnkeyedRow: Hashable, Sendable, Codable {
     package let table: String
-    /// The columns that tell the row from others; empty where rows are the same when they are equal.
+    /// The columns that identify the row; empty if rows are identified by all their values.
     package let keyColumns: [String]
     package let columns: [String]
-    /// Nil where the merge added it.
+    /// Nil if the merge added the row.
     package let before: [StoredValue]?
-    /// Nil where the merge removed it.
+    /// Nil if the merge removed the row.
     package let after: [StoredValue]?
 
     package init(table: String, keyColumns: [String], columns: [String], before: [SQLValue]?, after: [SQLValue]?) {

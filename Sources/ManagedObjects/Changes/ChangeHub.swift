@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Keeps the observers of one kind of notice, and tells them.
+/// Manages the observers of one kind of notice.
 package final class ChangeHub<Notice: Sendable>: Sendable {
     private struct State {
         var next = 0
@@ -11,7 +11,7 @@ package final class ChangeHub<Notice: Sendable>: Sendable {
 
     package init() {}
 
-    /// Adds an observer, which is told until the result is cancelled or gone.
+    /// Adds an observer, which is called until the result is cancelled or released.
     package func observe(_ body: @escaping @Sendable (Notice) -> Void) -> ChangeObservation {
         let number = state.withLock { state in
             state.next += 1
@@ -23,13 +23,13 @@ package final class ChangeHub<Notice: Sendable>: Sendable {
         }
     }
 
-    /// Tells all observers, in the order in which they came.
+    /// Calls all observers, in the order in which they were added.
     package func post(_ notice: Notice) {
         let observers = state.withLock { $0.observers.sorted { $0.key < $1.key }.map(\.value) }
         for observer in observers { observer(notice) }
     }
 
-    /// The notices from here on.
+    /// The notices posted from now on.
     package var notices: AsyncStream<Notice> {
         AsyncStream { continuation in
             let observation = observe { continuation.yield($0) }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// An observer that was added somewhere; it is told until this is cancelled or goes away.
+/// The registration of an observer, which is called until this object is cancelled or released.
 public final class ChangeObservation: Sendable {
     private let end: Mutex<(@Sendable () -> Void)?>
 

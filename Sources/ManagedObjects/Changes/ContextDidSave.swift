@@ -1,16 +1,16 @@
-/// What a save of a context has written; it may go anywhere, and to `mergeChanges(fromContextDidSave:)`.
+/// What a save of a context wrote; it may leave the context, and is the input of `mergeChanges(fromContextDidSave:)`.
 public struct ContextDidSave: Sendable {
-    /// The objects by their permanent ids.
+    /// The objects by their permanent IDs.
     public let objectIDs: ObjectIDChanges
     /// The context that saved.
     public let context: ObjectIdentifier
     public let contextName: String?
-    /// The number of the history transaction in each store that keeps a history, by the store's UUID.
+    /// The number of the history transaction in each store with history tracking, by the store's UUID.
     public let transactions: [String: Int64]
-    /// The permanent ids of new objects by their temporary ones, which child contexts may still use.
+    /// Pairs of a new object's temporary ID, which child contexts may still use, and its permanent ID.
     let permanentIDs: [(ManagedObjectID, ManagedObjectID)]
 
-    /// The same, to look one up.
+    /// The pairs as a dictionary.
     var renamedIDs: [ManagedObjectID: ManagedObjectID] { Dictionary(permanentIDs) { $1 } }
 
     public var insertedObjectIDs: Set<ManagedObjectID> { objectIDs.inserted }

@@ -1,11 +1,11 @@
-/// What became of objects, by their ids: the form in which changes travel between contexts.
+/// Changed objects by their IDs: the form in which changes pass between contexts.
 public struct ObjectIDChanges: Sendable, Hashable {
     public var inserted: Set<ManagedObjectID> = []
     public var updated: Set<ManagedObjectID> = []
     public var deleted: Set<ManagedObjectID> = []
     public var refreshed: Set<ManagedObjectID> = []
     public var invalidated: Set<ManagedObjectID> = []
-    /// True when everything that was known is out of date.
+    /// True when all known objects are out of date.
     public var invalidatesAll = false
 
     public init(

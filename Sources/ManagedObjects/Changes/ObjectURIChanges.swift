@@ -1,4 +1,4 @@
-/// What became of objects, by their URIs: the form in which changes travel between processes.
+/// Changed objects by their URIs: the form in which changes pass between processes.
 public struct ObjectURIChanges: Sendable, Hashable, Codable {
     public var inserted: [String]
     public var updated: [String]
@@ -17,7 +17,7 @@ public struct ObjectURIChanges: Sendable, Hashable, Codable {
         self.refreshed = refreshed
     }
 
-    /// The URIs of permanent ids; temporary ones mean nothing elsewhere and are left out.
+    /// The URIs of permanent IDs; temporary IDs are left out because no other process knows them.
     public init(_ changes: ObjectIDChanges) {
         func uris(_ ids: Set<ManagedObjectID>) -> [String] {
             ids.sorted().filter { !$0.isTemporaryID }.map { $0.uriRepresentation() }
@@ -30,7 +30,7 @@ public struct ObjectURIChanges: Sendable, Hashable, Codable {
         )
     }
 
-    /// The ids in a coordinator's stores; URIs of other stores, and what is no URI, are left out.
+    /// The IDs in a coordinator's stores; URIs of other stores and malformed URIs are left out.
     public func objectIDs(in coordinator: PersistentStoreCoordinator) -> ObjectIDChanges {
         func ids(_ uris: [String]) -> Set<ManagedObjectID> {
             Set(uris.compactMap { coordinator.managedObjectID(forURIRepresentation: $0) })

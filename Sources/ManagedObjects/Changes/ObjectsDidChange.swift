@@ -1,19 +1,19 @@
-/// What happened in a context since it was last told; it lives and dies inside that context.
+/// What changed in a context since its observers were last notified; it never leaves the context.
 public struct ObjectsDidChange {
     public var inserted: Set<ManagedObject> = []
     public var updated: Set<ManagedObject> = []
     public var deleted: Set<ManagedObject> = []
-    /// Objects whose values were read again and that were not changed here.
+    /// Objects whose values were read again and that this context did not change.
     public var refreshed: Set<ManagedObject> = []
-    /// The ids of all objects that the context let go; observers start anew.
+    /// The IDs of all objects after a reset; observers must start over.
     public var invalidatedAll: [ManagedObjectID] = []
-    /// Every object that a merge said was inserted, updated or deleted elsewhere, whether or not this context knew it.
+    /// Every object that a merge reported as inserted, updated or deleted, whether or not this context knew it.
     public var mergedIDs: Set<ManagedObjectID> = []
 
-    /// Every object that a save of this context wrote; nothing else of it need be new.
+    /// Every object that a save of this context wrote, even if none of its values is new.
     public var savedIDs: Set<ManagedObjectID> = []
 
-    /// True when the stores are to be looked at anew, for who knows what others did to them.
+    /// True when observers must read the stores again, because changes of other processes are unknown.
     public var rereadsStores = false
 
     public var isEmpty: Bool {
@@ -21,7 +21,7 @@ public struct ObjectsDidChange {
             && mergedIDs.isEmpty && savedIDs.isEmpty && !rereadsStores
     }
 
-    /// The same as ids, which may leave the context.
+    /// The changes as IDs, which may leave the context.
     public var objectIDs: ObjectIDChanges {
         ObjectIDChanges(
             inserted: Set(inserted.map(\.objectID)),

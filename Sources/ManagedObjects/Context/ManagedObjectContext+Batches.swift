@@ -2,12 +2,12 @@ internal import SafeFiles
 public import StoreFormat
 internal import StoreWriting
 
-/// Changes that go straight to the store, past every context.
+/// Changes that go directly to the store and bypass every context.
 ///
-/// No object changes by them, no cached row and no notice tells of them: only history does, and the ids returned. Give
-/// these to `mergeChanges(fromRemoteContextSave:into:)` to show what was done.
+/// They change no object and no cached row, and post no notice. Only history and the returned IDs report them. Pass the
+/// IDs to `mergeChanges(fromRemoteContextSave:into:)` to update contexts.
 extension ManagedObjectContext {
-    /// Inserts rows of one entity with the attributes given; the others are as in a new object.
+    /// Inserts rows of one entity with the given attributes and default values for the others.
     public func batchInsert(
         entityName: String,
         objects: [[String: AttributeValue]]
@@ -26,12 +26,12 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Gives the same values to all objects that a request asks for, as the store has them.
+    /// Sets the same values in all objects that a request matches in the store.
     public func batchUpdate(_ request: FetchRequest, values: [String: AttributeValue]) throws -> [ManagedObjectID] {
         let shape = try persistentStoreCoordinator.shape().entity(request.entityName)
         for name in values.keys.sorted() {
             guard case .attribute(let index)? = shape.property(name), !shape.attributes[index].isTransient else {
-                throw ManagedObjectError(.unknownProperty, "\(shape.name) has no attribute \(name) that is stored")
+                throw ManagedObjectError(.unknownProperty, "\(shape.name) has no stored attribute \(name)")
             }
         }
         return try batch(request) { writer, keys in
@@ -43,7 +43,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Deletes all objects that a request asks for, and what their delete rules take along.
+    /// Deletes all objects that a request matches, and those that their delete rules cascade to.
     public func batchDelete(_ request: FetchRequest) throws -> [ManagedObjectID] {
         try batch(request) { writer, keys in try writer.batchDelete(keys) }
     }
@@ -83,7 +83,7 @@ extension ManagedObjectContext {
                 } beforeCommit: {
                     store.beginPostingUnnamed(author: author, since: rows, connection)
                 }
-                // No context knows of it, and so it is not taken for a save of its own.
+                // Nil, because no context knows these changes: no context may skip them as its own save.
                 store.poster?.finish(nil)
             } catch let conflict as UniquenessConflict {
                 throw SaveConstraintConflict(

@@ -2,15 +2,16 @@ internal import StoreFormat
 internal import Synchronization
 
 extension ManagedObjectContext {
-    /// Shows what other processes saved: to be called when one of them has said that it did.
+    /// Refreshes the context after saves of other processes; call it when another process reports a save.
     ///
-    /// Rows are read anew, whatever was cached; what was changed here and not saved survives. When nobody else wrote to any
-    /// store since the last call, nothing is refreshed and no row is read. Returns whether anything was.
+    /// Reads rows from the store and ignores cached rows. Unsaved changes survive. If no other process wrote to a store
+    /// since the last call, refreshes nothing and reads no row. Returns whether anything was refreshed.
     @discardableResult
     public func viewContextDidSaveExternally() throws -> Bool {
         let versions = try persistentStoreCoordinator.externalVersions()
         guard versions != graph.externalVersions ?? persistentStoreCoordinator.openedVersions() else { return false }
-        // Observers look when the interval is their own again, and so at rows that were read once.
+        // Maximum age zero only for this call: observers run with the context's own staleness interval and reuse these
+        // rows.
         try graph.refreshAllObjects(maximumAge: .zero)
         graph.externalVersions = versions
         try graph.processPendingChanges()
@@ -18,23 +19,23 @@ extension ManagedObjectContext {
     }
 }
 
-/// What tells that somebody committed to a store.
+/// A value that changes when another process commits to a store.
 struct ExternalVersion: Hashable, Sendable {
-    /// Raised when another connection than the one that writes here commits.
+    /// Changes when a connection other than this process's writer commits.
     let byOthers: Int64
-    /// Raised when any connection commits; only set when the one that writes could not be asked.
+    /// Changes when any connection commits; set only while the writing connection is busy.
     var byAnybody: Int64?
 }
 
 extension PersistentStoreCoordinator {
-    /// What changes in each store whenever somebody else commits to it.
+    /// The current version of each store, which changes when another process commits.
     func externalVersions() throws -> [String: ExternalVersion] {
         var result: [String: ExternalVersion] = [:]
         for store in stores { result[store.uuid] = try store.externalVersion() }
         return result
     }
 
-    /// The same as it was when each store was opened.
+    /// The version of each store when it was opened.
     func openedVersions() -> [String: ExternalVersion] {
         var result: [String: ExternalVersion] = [:]
         for store in stores { result[store.uuid] = store.openingVersion.withLock { $0 } }
@@ -45,10 +46,10 @@ extension PersistentStoreCoordinator {
 extension AttachedStore {
     private static let versionSQL = "PRAGMA data_version"
 
-    /// What changes when others commit; a save of this process that waits for its lock is not waited for.
+    /// The store's version, without waiting for a save of this process that holds the writer.
     ///
-    /// While one is under way, a save of this process that came between is taken for one of somebody else: at worst what is
-    /// shown is read once more.
+    /// During such a save, earlier saves of this process may count as another process's: at worst objects are read once
+    /// more.
     func externalVersion() throws -> ExternalVersion {
         guard readOnlyReason == nil else {
             return try read { _, connection in

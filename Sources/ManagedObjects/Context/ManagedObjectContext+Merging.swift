@@ -1,18 +1,18 @@
 internal import StoreFormat
 
 extension ManagedObjectContext {
-    /// Takes in what another context saved.
+    /// Merges the save of another context into this context.
     ///
-    /// What was updated is refreshed, what was inserted registered, what was deleted removed. What was changed here survives.
+    /// Refreshes updated objects, registers inserted ones and removes deleted ones. Unsaved changes survive.
     public func mergeChanges(fromContextDidSave notice: ContextDidSave) throws {
         guard notice.context != ObjectIdentifier(self) else { return }
         if parent != nil { graph.rename(notice.renamedIDs) }
         try merge(notice.objectIDs)
     }
 
-    /// Takes in changes that reached the store some other way, into several contexts, parents before children.
+    /// Merges changes made outside these contexts into several contexts, parents before children.
     ///
-    /// Every context reads the rows of these objects anew, whatever was cached of them.
+    /// Every context reads the rows of these objects from the store and ignores cached rows.
     public static func mergeChanges(
         fromRemoteContextSave changes: ObjectIDChanges,
         into contexts: [ManagedObjectContext]
@@ -22,7 +22,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The same with the URIs of objects; those of stores that are not open are passed over.
+    /// Merges changes given by URI; ignores URIs of stores that are not open.
     public static func mergeChanges(
         fromRemoteContextSave changes: ObjectURIChanges,
         into contexts: [ManagedObjectContext]
@@ -44,7 +44,7 @@ extension ManagedObjectContext {
     }
 
     private func mergeRereading(_ changes: ObjectIDChanges) throws {
-        // A child reads of its parent, and what that has is not changed here.
+        // A child reads from its parent, and merging does not change the parent's objects.
         if parent != nil { persistentStoreCoordinator.forget(changes) }
         try merge(changes, isRereading: parent == nil)
     }
@@ -64,7 +64,7 @@ extension [ManagedObjectContext] {
 }
 
 extension PersistentStoreCoordinator {
-    /// Forgets the cached rows of what changed.
+    /// Removes the cached rows of changed objects.
     func forget(_ changes: ObjectIDChanges) {
         for ids in [changes.updated, changes.deleted, changes.refreshed, changes.invalidated] where !ids.isEmpty {
             forget(Array(ids))
@@ -73,12 +73,12 @@ extension PersistentStoreCoordinator {
 }
 
 extension ObjectGraph {
-    /// Gives objects that a parent has saved their permanent ids, and leads to these whatever led to the temporary ones.
+    /// Gives objects that a parent has saved their permanent IDs, and updates all references to the temporary ones.
     func rename(_ ids: [ManagedObjectID: ManagedObjectID]) {
         let known = ids.filter { old, new in
             guard let object = registered(old) else { return false }
             guard let other = registered(new), other !== object else { return object.objectID != new }
-            // Both stand for one row: the one with changes stays, else the one that was there first.
+            // Both represent one row: keep the object with changes, else the one registered first.
             dismiss(object.hasChanges || !other.hasChanges ? other : object)
             return object.graph === self
         }
@@ -92,13 +92,13 @@ extension ObjectGraph {
         }
     }
 
-    /// Takes in what changed; cached rows count for nothing when it is reread.
+    /// Merges changes; with `isRereading`, ignores cached rows.
     func merge(_ changes: ObjectIDChanges, isRereading: Bool = false) throws {
         try processPendingChanges()
         let maximumAge = isRereading ? .zero : self.maximumAge
-        // Whoever looks at these later is to read them too.
+        // Drop these rows from the cache, so that a later access reads them from the store.
         var unread = isRereading ? Array(changes.deleted) : []
-        // The new ones are held until observers have been told, or nobody would ever see them.
+        // Retain new objects until observers have run: without another owner they would be released unseen.
         var held: [ManagedObject] = []
         for id in changes.inserted where source.canRead(id) {
             let isKnown = registered(id) != nil
@@ -106,7 +106,7 @@ extension ObjectGraph {
             held.append(object)
             if !isKnown { news.inserted.insert(object) }
         }
-        // The sets of a merge may be large, and all but one of these are empty more often than not.
+        // These sets may be large, and usually all but one are empty: avoid copies.
         let stale =
             changes.refreshed.isEmpty && changes.invalidated.isEmpty
             ? changes.updated : changes.updated.union(changes.refreshed).union(changes.invalidated)
@@ -118,10 +118,10 @@ extension ObjectGraph {
                 continue
             }
             if object.status.contains(.deleted) {
-                // What others did to it is known now, and it is to go all the same.
+                // Update its base version for conflict detection; the object remains deleted.
                 if object.base != nil { object.base = try source.row(of: object.objectID, maximumAge: maximumAge) }
             } else if object.isFault {
-                // Faults are not affected: the next look at them reads what is new.
+                // A fault reads the new row on its next access.
                 _ = object.forgetDestinations()
                 if isRereading { unread.append(id) }
             } else {
@@ -141,7 +141,7 @@ extension ObjectGraph {
         withExtendedLifetime(held) {}
     }
 
-    /// Takes objects that others deleted out of what is not saved here: else it would lead nowhere.
+    /// Removes references from unsaved objects to objects that other contexts deleted; they would dangle.
     private func dropReferences(to gone: Set<ManagedObjectID>) throws {
         guard !gone.isEmpty else { return }
         for object in inserted.union(updated) where !gone.contains(object.objectID) {

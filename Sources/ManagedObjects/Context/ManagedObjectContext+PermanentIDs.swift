@@ -3,10 +3,10 @@ internal import StoreFormat
 internal import StoreWriting
 
 extension ManagedObjectContext {
-    /// Gives new objects their permanent ids before they are saved, so that these can be handed out.
+    /// Gives new objects their permanent IDs before they are saved.
     ///
-    /// It takes keys from the store in a transaction of its own; those of objects that are never saved stay unused. Objects
-    /// that have permanent ids already keep them.
+    /// Reserves keys from the store in a separate transaction; keys of objects that are never saved stay unused.
+    /// Objects with permanent IDs keep them.
     public func obtainPermanentIDs(for objects: [ManagedObject]) throws {
         for object in objects where object.graph !== graph {
             throw ManagedObjectError(
@@ -17,7 +17,7 @@ extension ManagedObjectContext {
         }
         let temporary = objects.filter(\.objectID.isTemporaryID)
         var ids = try persistentStoreCoordinator.permanentIDs(for: temporary.filter(\.isInserted).map(\.objectID))
-        // What was saved to the parent is new there, and gets its id there.
+        // An object already saved to the parent is an inserted object there; the parent must obtain its ID.
         let handedOn = temporary.filter { !$0.isInserted }.map(\.objectID)
         if let parent, !handedOn.isEmpty {
             ids.merge(try parent.performAndWait { try $0.obtainPermanentIDs(ofHandedOn: handedOn) }) { $1 }
@@ -35,7 +35,7 @@ extension ManagedObjectContext {
 }
 
 extension PersistentStoreCoordinator {
-    /// Takes a key for each temporary id from the store that its object will go to.
+    /// Reserves a key for each temporary ID in the store that its object will be saved to.
     fileprivate func permanentIDs(for ids: [ManagedObjectID]) throws -> [ManagedObjectID: ManagedObjectID] {
         var groups: [String: (store: AttachedStore, ids: [String: [ManagedObjectID]])] = [:]
         for (entity, ids) in Dictionary(grouping: Set(ids), by: \.entityName) {
@@ -57,7 +57,7 @@ extension PersistentStoreCoordinator {
 }
 
 extension AttachedStore {
-    /// Takes so many keys for objects of each entity, and returns the first of each.
+    /// Reserves the given number of keys for each entity, and returns the first of each.
     fileprivate func reserveKeys(_ counts: [String: Int64]) throws -> [String: Int64] {
         try withWriter { writer, connection in
             try keepBooks(connection) { try writer.reserveKeys(counts) }

@@ -1,8 +1,7 @@
 extension ManagedObjectContext {
-    /// Makes an object's values those of the store, or of the cached row.
+    /// Sets an object's values to those of the store or of the cached row.
     ///
-    /// With `mergeChanges`, what was changed here is laid on top again; without, it is forgotten, and the object becomes a
-    /// fault.
+    /// With `mergeChanges`, unsaved changes are reapplied. Without, they are discarded, and the object becomes a fault.
     public func refresh(_ object: ManagedObject, mergeChanges: Bool) throws {
         guard object.graph === graph else {
             throw ManagedObjectError(
@@ -14,13 +13,13 @@ extension ManagedObjectContext {
         try graph.refresh(object, mergeChanges: mergeChanges)
     }
 
-    /// Refreshes all objects: what was changed here survives, everything else is read again when it is next asked for.
+    /// Refreshes all objects: unsaved changes survive, other values are read again on the next access.
     public func refreshAllObjects() throws {
         try graph.refreshAllObjects(maximumAge: graph.maximumAge)
         try graph.processPendingChanges()
     }
 
-    /// Lets all objects go, with all changes.
+    /// Removes all objects from the context and discards all changes.
     public func reset() throws {
         let objects = graph.registeredObjects
         for object in objects { graph.dismiss(object) }
@@ -30,7 +29,7 @@ extension ManagedObjectContext {
         graph.postNews()
     }
 
-    /// Forgets every change that was not saved.
+    /// Discards all unsaved changes.
     public func rollback() throws {
         try graph.processPendingChanges()
         for object in graph.inserted {
@@ -48,10 +47,10 @@ extension ManagedObjectContext {
 }
 
 extension ObjectGraph {
-    /// Refreshes all objects with rows that are at most so old, without a word to observers.
+    /// Refreshes all objects with rows no older than `maximumAge`, without notifying observers.
     func refreshAllObjects(maximumAge: Duration?) throws {
         let objects = registeredObjects
-        // Faults are filled later, when another age may do: what is too old now goes now.
+        // Faults are filled later, possibly with another maximum age: drop rows that are too old now.
         if let maximumAge {
             source.forget(objects.map(\.objectID), olderThan: maximumAge)
             news.rereadsStores = true
@@ -66,14 +65,14 @@ extension ObjectGraph {
         }
     }
 
-    /// Gives objects that are no faults the values of their rows, and lays the changes made to them on top.
+    /// Sets the values of non-faults from their rows, and reapplies their unsaved changes.
     func refresh(_ objects: [ManagedObject], maximumAge: Duration?) throws {
         let rows = try source.rows(of: objects.map(\.objectID), maximumAge: maximumAge)
         news.refreshed.reserveCapacity(news.refreshed.count + objects.count)
         for (object, row) in zip(objects, rows) { take(row, for: object) }
     }
 
-    /// Gives an object the values of its row; one without a row is gone.
+    /// Sets an object's values from its row; an object without a row is marked as deleted.
     private func take(_ row: RowSnapshot?, for object: ManagedObject) {
         guard let row else { return forgetRow(of: object) }
         fill(object, from: row)
@@ -93,7 +92,7 @@ extension ObjectGraph {
             return
         }
         guard !object.isFault else {
-            // A fault may know where its relationships lead, and have changes of them.
+            // A fault may have cached destinations and unsaved changes of its relationships.
             guard object.forgetDestinations() else { return }
             if object.isUpdated { news.updated.insert(object) } else { news.refreshed.insert(object) }
             return
@@ -101,7 +100,7 @@ extension ObjectGraph {
         take(try source.row(of: object.objectID, maximumAge: maximumAge), for: object)
     }
 
-    /// Takes an object out whose row others deleted.
+    /// Removes an object whose row was deleted elsewhere.
     func forgetRow(of object: ManagedObject) {
         news.inserted.remove(object)
         news.updated.remove(object)

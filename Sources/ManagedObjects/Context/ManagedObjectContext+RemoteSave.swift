@@ -1,5 +1,5 @@
 extension ManagedObjectContext {
-    /// Takes in changes that reached the store some other way, at once and into this context alone.
+    /// Merges changes made outside this context, synchronously and into this context only.
     package func mergeChanges(fromRemoteContextSave changes: ObjectIDChanges) throws {
         persistentStoreCoordinator.forget(changes)
         try graph.merge(changes)

@@ -1,10 +1,10 @@
 internal import StoreFormat
 
 extension ManagedObjectContext {
-    /// Saves what was changed, to the stores or to the parent.
+    /// Saves the changes to the stores or to the parent.
     ///
-    /// When it throws, nothing was written, and what was changed is still there. The one exception is a save to several stores
-    /// of which one fails at the very last, its commit: then what others hold is saved here too, and the rest is still there.
+    /// When it throws, nothing was written and the changes are still pending. The exception is a save to several stores
+    /// of which one fails in its commit: changes in the committed stores are saved, and the others are still pending.
     public func save() throws {
         if let failure = graph.takeFailure() { throw failure }
         try graph.prepareToSave()
@@ -23,17 +23,17 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Takes over what was written, and tells everybody; `new` are the inserted objects in the order of their changes.
+    /// Adopts the saved values and notifies observers; `new` are the inserted objects in the order of their changes.
     private func finishSave(_ outcome: SaveOutcome, inserting new: [ManagedObject], of stores: Set<String>? = nil) {
         let changed = graph.updated
-        // Their order is forgotten once they are saved.
+        // Saving clears their order.
         let all =
             changed.isEmpty && graph.deleted.isEmpty
             ? new : graph.inserted.union(changed).union(graph.deleted).inOrder()
         graph.adopt(outcome, inserting: new, of: stores)
         let saved = all.filter { !$0.hasChanges || $0.graph == nil }
         var ids = ObjectIDChanges(inserted: outcome.inserted, updated: outcome.updated, deleted: outcome.deleted)
-        // An object that was set to what it was is told of too, though nothing was written.
+        // Report an updated object too when its values ended up equal and nothing was written.
         if !changed.isEmpty {
             ids.updated.formUnion(changed.intersection(saved).filter { $0.graph != nil }.map(\.objectID))
         }
@@ -50,7 +50,7 @@ extension ManagedObjectContext {
             permanentIDs: reserved + outcome.standIns.map { ($0.key, $0.value) }
                 + outcome.insertions.map { ($0.id, $0.permanentID) }
         )
-        // A plain object has nothing to say to it.
+        // A plain object's didSave() does nothing.
         for object in saved where Swift.type(of: object) != ManagedObject.self { object.didSave() }
         graph.postNews()
         saves.post(notice)
@@ -59,19 +59,19 @@ extension ManagedObjectContext {
 }
 
 extension ObjectGraph {
-    /// How often objects may change each other before a save gives up on them.
+    /// The number of rounds of willSave() that may change objects before a save fails.
     private static let limitOfRounds = 1000
 
-    /// Tells each object that is to be saved, deleted ones too, and again whatever changes by that.
+    /// Calls willSave() on each object to be saved, deleted ones included, and again on objects changed by that.
     fileprivate func prepareToSave() throws {
         try processPendingChanges()
         var pending = inserted.union(updated).union(deleted)
         for _ in 0..<Self.limitOfRounds where !pending.isEmpty {
-            // A plain object does nothing when it is told.
-            let told = pending.filter { type(of: $0) != ManagedObject.self }.inOrder()
-            guard !told.isEmpty else { return }
+            // A plain object's willSave() does nothing.
+            let overriding = pending.filter { type(of: $0) != ManagedObject.self }.inOrder()
+            guard !overriding.isEmpty else { return }
             let (wereInserted, wereDeleted) = (inserted, deleted)
-            for object in told where object.graph === self { try object.willSave() }
+            for object in overriding where object.graph === self { try object.willSave() }
             let touched = self.touched
             try processPendingChanges()
             pending = touched.union(inserted.subtracting(wereInserted)).union(deleted.subtracting(wereDeleted))
@@ -80,14 +80,14 @@ extension ObjectGraph {
         guard pending.isEmpty else {
             throw ManagedObjectError(
                 .save,
-                "willSave() changes objects whenever it is called; test whether a value differs before setting it",
+                "willSave() changes objects on every call; set a value only if it differs",
                 objectIDs: pending.map(\.objectID).sorted()
             )
         }
     }
 }
 
-/// What a parent does with what a child saves: it makes the same changes, and saves them when it is told to.
+/// The parent's side of a child's save: it applies the changes, and saves them with its own save.
 extension ManagedObjectContext {
     nonisolated func save(_ request: SaveRequest) throws -> SaveOutcome {
         try performAndWait { context in try context.graph.absorb(request) }
@@ -95,7 +95,7 @@ extension ManagedObjectContext {
 }
 
 extension ObjectGraph {
-    /// Makes the changes that a child asks for, all of them or none.
+    /// Applies all changes of a child's save, or none.
     fileprivate func absorb(_ request: SaveRequest) throws -> SaveOutcome {
         let outcome = try undoingOnFailure {
             var outcome = try make(request)

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import StoreFormat
 
-/// What a parent gives its children: its objects as they are now, changes that were not saved included.
+/// The parent as its children's source: its objects with their current values, including unsaved changes.
 extension ManagedObjectContext: ObjectSource {
     nonisolated func row(of id: ManagedObjectID, maximumAge: Duration?) throws -> RowSnapshot? {
         try performAndWait { context in try context.graph.snapshot(of: id) }
@@ -47,7 +47,7 @@ extension ManagedObjectContext: ObjectSource {
 }
 
 extension ObjectGraph {
-    /// An object's values as they are now; nil when there is no such object, or it was deleted here.
+    /// An object's current values; nil when the object does not exist or is deleted in this context.
     func snapshot(of id: ManagedObjectID) throws -> RowSnapshot? {
         let object = try object(id)
         try fire(object)

@@ -1,40 +1,40 @@
 public import ChangeMerging
 internal import Dispatch
 
-/// A scratch pad of objects: what is read, changed and inserted in it is its own until it is saved.
+/// A scratch pad of objects: fetched, changed and inserted objects stay private to it until it saves.
 ///
-/// It is confined to a queue. ``perform(_:)`` and ``performAndWait(_:)`` are the doors; inside, everything is synchronous.
-/// Objects stay inside: only what is `Sendable`, such as ids and values, comes out.
-/// There are no query generations: a fetch, and a fault that is filled from the store, see what was committed last.
+/// It is confined to a queue. Enter it with ``perform(_:)`` or ``performAndWait(_:)``; inside, everything is
+/// synchronous. Only `Sendable` values such as IDs leave it. There are no query generations: a fetch, and a fault that
+/// is filled from the store, read the last commit.
 public actor ManagedObjectContext {
-    /// Which queue a context runs on.
+    /// The queue that a context runs on.
     public enum ConcurrencyType: Sendable {
-        /// One of its own.
+        /// A queue of its own.
         case privateQueue
         /// The program's main queue.
         case mainQueue
     }
 
     public nonisolated let concurrencyType: ConcurrencyType
-    /// The coordinator at the bottom, whether or not parents stand between.
+    /// The coordinator at the root of the chain of parents.
     public nonisolated let persistentStoreCoordinator: PersistentStoreCoordinator
-    /// The context that this one reads from and saves to; nil for one that stands on the coordinator itself.
+    /// The context that this one reads from and saves to; nil for one directly on the coordinator.
     public nonisolated let parent: ManagedObjectContext?
     nonisolated let executor: QueueExecutor
     nonisolated let saves = ChangeHub<ContextDidSave>()
-    /// The saves of children to this context, which are no saves of its own.
+    /// The saves of children to this context, which are not saves of its own.
     nonisolated let childSaves = ChangeHub<ContextDidSave>()
 
     let graph: ObjectGraph
-    /// The name that history records.
+    /// The context name that history records.
     public var name: String?
-    /// Who history says did it.
+    /// The author that history records.
     public var transactionAuthor: String?
-    /// How conflicts with what others saved are settled.
+    /// The policy for conflicts with other saves.
     public var mergePolicy = MergePolicy.error
-    /// A place for what belongs to the context and cannot leave it, such as a ``FetchedResultsController``.
+    /// Storage for objects that belong to the context and cannot leave it, such as a ``FetchedResultsController``.
     public var userInfo: [String: Any] = [:]
-    /// True to take in what others save through the same parent or coordinator.
+    /// True to merge saves that other contexts make through the same parent or coordinator.
     public var automaticallyMergesChangesFromParent = false {
         didSet { automaticMerging = automaticallyMergesChangesFromParent ? mergingObservations() : [] }
     }
@@ -42,12 +42,12 @@ public actor ManagedObjectContext {
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Makes a context that stands on a coordinator.
+    /// Creates a context directly on a coordinator.
     public init(_ concurrencyType: ConcurrencyType, coordinator: PersistentStoreCoordinator, name: String? = nil) {
         self.init(concurrencyType, coordinator: coordinator, parent: nil, name: name)
     }
 
-    /// Makes a child of a context: it reads from its parent, and saves to it and no further.
+    /// Creates a child of a context: it reads from its parent, and saves to its parent only.
     public init(_ concurrencyType: ConcurrencyType, parent: ManagedObjectContext, name: String? = nil) {
         self.init(concurrencyType, coordinator: parent.persistentStoreCoordinator, parent: parent, name: name)
     }
@@ -69,16 +69,16 @@ public actor ManagedObjectContext {
 
     // MARK: Doors
 
-    /// Runs work inside the context, and tells its observers of the changes at the end.
+    /// Runs work inside the context, then notifies observers of the changes.
     ///
-    /// Where delete rules cannot be followed then, they are followed the next time; a save that cannot either throws the reason.
+    /// Delete rules that fail then are retried later; a save that fails at them throws the reason.
     public func perform<R: Sendable>(_ work: @Sendable (isolated ManagedObjectContext) throws -> R) rethrows -> R {
         let result = try work(self)
         try? graph.processPendingChanges()
         return result
     }
 
-    /// Runs work inside the context while the caller waits; inside the context already, at once.
+    /// Runs work inside the context while the caller waits; runs it directly when already inside.
     public nonisolated func performAndWait<R: Sendable>(
         _ work: @Sendable (isolated ManagedObjectContext) throws -> R
     ) rethrows -> R {
@@ -87,27 +87,27 @@ public actor ManagedObjectContext {
 
     // MARK: Objects
 
-    /// The objects that were made and not yet saved.
+    /// The inserted objects that are not saved yet.
     public var insertedObjects: Set<ManagedObject> { graph.inserted }
-    /// The objects that were changed and not yet saved; one that is new counts until pending changes are processed.
+    /// The updated objects that are not saved yet; includes changed new objects until pending changes are processed.
     public var updatedObjects: Set<ManagedObject> { graph.updated.union(graph.touched) }
-    /// The objects of the store that were deleted and not yet saved.
+    /// The deleted objects of the store whose deletion is not saved yet.
     public var deletedObjects: Set<ManagedObject> { graph.deleted }
-    /// All objects of the context; one without changes is there as long as somebody holds it.
+    /// All objects of the context; an object without changes is registered only while something retains it.
     public var registeredObjects: Set<ManagedObject> { graph.registeredObjects }
     public var hasChanges: Bool {
         !graph.inserted.isEmpty || !graph.updated.isEmpty || !graph.deleted.isEmpty || !graph.touched.isEmpty
     }
 
-    /// How old a cached row may be, in seconds, when a fault is filled from it; 0 reads anew.
+    /// The maximum age in seconds of a cached row that fills a fault; 0 always reads the store.
     ///
-    /// Negative is any age, and so is what is no number or longer than thirty years.
+    /// Negative values, values over thirty years and NaN allow any age.
     public var stalenessInterval: Double {
         get { graph.stalenessInterval }
         set { graph.stalenessInterval = newValue }
     }
 
-    /// True to hold every registered object, with or without changes.
+    /// True to retain every registered object, with or without changes.
     public var retainsRegisteredObjects: Bool {
         get { graph.retainsRegisteredObjects }
         set { graph.retainsRegisteredObjects = newValue }
@@ -119,32 +119,32 @@ public actor ManagedObjectContext {
         set { graph.shouldDeleteInaccessibleFaults = newValue }
     }
 
-    /// The object of an id, without reading: it may turn out that there is none.
+    /// Returns the object with an ID without reading; its row may not exist.
     public func object(with id: ManagedObjectID) throws -> ManagedObject { try graph.object(id) }
 
-    /// The object of an id, if there is one; it is read unless it is there already.
+    /// Returns the object with an ID and reads it if needed; throws if its row does not exist.
     public func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
         let object = try graph.object(id)
         try graph.fire(object)
         guard !object.status.contains(.gone), !object.isDeleted || graph.deleted.contains(object) else {
             throw ManagedObjectError(
                 .objectIsGone,
-                "there is no \(id.entityName) with this id any more",
+                "the \(id.entityName) with this ID no longer exists",
                 objectIDs: [id]
             )
         }
         return object
     }
 
-    /// The object of an id if the context has it; nothing is read.
+    /// Returns the object with an ID if it is registered; reads nothing.
     public func registeredObject(for id: ManagedObjectID) -> ManagedObject? { graph.registered(id) }
 
-    /// Makes a new object.
+    /// Inserts a new object.
     public func insertNewObject(forEntityName name: String) throws -> ManagedObject {
         try graph.insert(graph.source.shape().entity(name))
     }
 
-    /// Makes a new object of a registered class.
+    /// Inserts a new object of a registered class.
     public func insertNewObject<T: ManagedObject>(_ type: T.Type, forEntityName name: String) throws -> T {
         let object = try insertNewObject(forEntityName: name)
         guard let typed = object as? T else {
@@ -157,7 +157,7 @@ public actor ManagedObjectContext {
         return typed
     }
 
-    /// Deletes an object at the next save; delete rules are followed when pending changes are processed.
+    /// Deletes an object at the next save; its delete rules run when pending changes are processed.
     public func delete(_ object: ManagedObject) throws {
         guard object.graph === graph else {
             throw ManagedObjectError(
@@ -169,26 +169,26 @@ public actor ManagedObjectContext {
         graph.delete(object)
     }
 
-    /// Settles what was changed and tells the observers.
+    /// Runs delete rules, classifies changed objects and notifies observers.
     public func processPendingChanges() throws { try graph.processPendingChanges() }
 
     // MARK: Observing
 
-    /// Tells `body`, inside the context, what changed in it; until the number is given to ``removeObserver(_:)``.
+    /// Calls `body` inside the context after each change, until its number is passed to ``removeObserver(_:)``.
     public func addObserver(_ body: @escaping (ObjectsDidChange) -> Void) -> Int { graph.addObserver(body) }
 
     public func removeObserver(_ number: Int) { graph.removeObserver(number) }
 
-    /// Tells `body` of every save of this context, on its queue, before ``save()`` returns.
+    /// Calls `body` for every save of this context, on its queue, before ``save()`` returns.
     public nonisolated func onDidSave(_ body: @escaping @Sendable (ContextDidSave) -> Void) -> ChangeObservation {
         saves.observe(body)
     }
 
-    /// The saves of this context from here on.
+    /// The saves of this context from now on.
     public nonisolated var didSaveNotices: AsyncStream<ContextDidSave> { saves.notices }
 
     private func mergingObservations() -> [ChangeObservation] {
-        // A child takes in what its parent saves and what its siblings save to it.
+        // A child merges its parent's saves, and its siblings' saves to that parent.
         let sources = parent.map { [$0.saves, $0.childSaves] } ?? [persistentStoreCoordinator.saves]
         return sources.map { source in
             source.observe { [weak self] notice in
@@ -198,7 +198,7 @@ public actor ManagedObjectContext {
         }
     }
 
-    /// Nobody waits for the result: an error is kept for the next save.
+    /// Merges in the background: the next save throws an error that occurs here.
     private func mergeAutomatically(_ notice: ContextDidSave) {
         do { try mergeChanges(fromContextDidSave: notice) } catch { graph.keepFailure(error) }
     }

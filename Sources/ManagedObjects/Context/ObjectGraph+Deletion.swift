@@ -1,12 +1,12 @@
 internal import StoreFormat
 
 extension ObjectGraph {
-    /// Notes a deletion; its delete rules are followed when pending changes are processed.
+    /// Records a deletion; its delete rules run when pending changes are processed.
     func delete(_ object: ManagedObject) {
         guard object.status.isDisjoint(with: [.deleted, .gone]) else { return }
         remember(object)
         if object.status.contains(.inserted) {
-            // It was never there for anybody else.
+            // The store has no row of it.
             forgetInsertion(object)
             if news.inserted.remove(object) == nil { news.deleted.insert(object) }
         } else {
@@ -21,19 +21,19 @@ extension ObjectGraph {
         undone.append(object)
     }
 
-    /// Follows the delete rules, settles which set each object is in, and tells the observers.
+    /// Runs delete rules, sorts changed objects into the sets, and notifies observers.
     func processPendingChanges() throws {
         try settlePendingChanges()
         postNews()
     }
 
-    /// The same without a word to observers.
+    /// Processes pending changes without notifying observers.
     func settlePendingChanges() throws {
         while let object = undone.popLast() {
             do {
                 try followDeleteRules(of: object)
             } catch {
-                // Its rules are followed the next time, or what it leads to would never hear of its end.
+                // Keep the object queued: otherwise its delete rules never run.
                 undone.append(object)
                 throw error
             }
@@ -52,7 +52,7 @@ extension ObjectGraph {
                 relationship.deleteRule != .noAction
             else { continue }
             for id in try destinations(of: object, property) {
-                // One that was never saved may have gone with its own deletion already.
+                // An unsaved destination may already be gone with its own deletion.
                 guard !isNowhere(id) else { continue }
                 let destination = try self.object(id)
                 switch relationship.deleteRule {

@@ -1,15 +1,15 @@
 internal import StoreFormat
 
 extension ObjectGraph {
-    /// The objects of rows that were just read: those that are there keep the values they have.
+    /// Returns the objects of rows that were just read; registered objects keep their values.
     ///
-    /// With `isFilling` none of them stays a fault.
+    /// With `isFilling`, fills all faults.
     func objects(for rows: [RowSnapshot], isFilling: Bool = false) throws -> [ManagedObject] {
         let model = try source.shape()
         var result: [ManagedObject] = []
         result.reserveCapacity(rows.count)
         var new: [RowSnapshot] = []
-        // Rows of one entity follow each other more often than not.
+        // Consecutive rows usually have the same entity: reuse its maker.
         var maker: Maker?
         for row in rows {
             if let object = registered(row.id) {
@@ -41,7 +41,7 @@ extension ObjectGraph {
 }
 
 extension ObjectGraph {
-    /// Reads the rows of faults, as many as possible at once, so that none has to be read when one is looked into.
+    /// Reads the rows of faults in as few queries as possible, so that an access needs no read.
     func holdRows(of faults: [ManagedObject]) throws {
         let missing = faults.filter { !$0.status.contains(.holdsRow) && !$0.objectID.isTemporaryID }
         let rows = try source.rows(of: missing.map(\.objectID))

@@ -1,6 +1,6 @@
 internal import StoreFormat
 
-/// Inverse maintenance: whoever sets one side of a relationship has set the other.
+/// Inverse maintenance: setting one side of a relationship sets the other.
 extension ObjectGraph {
     func setToOne(_ object: ManagedObject, _ index: Int, _ destination: ManagedObject?) throws {
         try willChange(object)
@@ -54,13 +54,13 @@ extension ObjectGraph {
         }
     }
 
-    /// Takes `object` out of the inverse relationship of what it led to.
+    /// Removes `object` from the inverse relationship of a former destination.
     func detach(_ target: ManagedObject, _ inverse: String, from object: ManagedObject) throws {
         guard target.status.isDisjoint(with: [.deleted, .gone]) else { return }
         switch target.shape.property(inverse) {
         case .toMany(let index): try change(target, index) { value, _ in value.remove(object.objectID) }
         case .toOne:
-            // Its row may tell that it is of another entity than its id said, and where the relationship is then.
+            // Its row may have a subentity of the ID's entity, with the relationship at another index.
             try fire(target)
             guard !target.isDeleted, case .toOne(let index)? = target.shape.property(inverse),
                 target.toOnes[index] == object.objectID
@@ -86,7 +86,7 @@ extension ObjectGraph {
         }
     }
 
-    /// Changes what is known of a to-many relationship; `body` is told whether it is ordered.
+    /// Changes the cached members of a to-many relationship; the argument of `body` is whether it is ordered.
     private func change(_ object: ManagedObject, _ index: Int, _ body: (inout ToManyValue, Bool) -> Void) throws {
         try markChanged(object)
         body(&object.toManys[index, default: ToManyValue()], object.shape.toManys[index].isOrdered)

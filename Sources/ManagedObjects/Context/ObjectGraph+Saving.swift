@@ -1,9 +1,9 @@
 internal import ChangeMerging
 internal import StoreFormat
 
-/// From changed objects to a request to save them, and back from what came of it.
+/// Builds a save request from changed objects, and applies the outcome to them.
 extension ObjectGraph {
-    /// All that is to be saved, in the order in which it was changed; the new objects come in theirs.
+    /// The request for all unsaved changes, in the order of the changes; `new` gives the order of the insertions.
     func saveRequest(inserting new: [ManagedObject]) throws -> SaveRequest {
         var request = SaveRequest()
         var joined: Set<JoinedPair> = []
@@ -33,7 +33,9 @@ extension ObjectGraph {
         )
     }
 
-    /// The row that an object was read from; for a fault the one that it would be filled from, so that a stale one is found out.
+    /// The row that an object was read from.
+    ///
+    /// For a fault it is the cached row, so that a stale row is detected as a conflict.
     private func base(of object: ManagedObject) -> RowSnapshot? {
         object.base ?? source.sharedRow(of: object.objectID)
     }
@@ -60,7 +62,7 @@ extension ObjectGraph {
         return update.values.isEmpty && update.members.isEmpty ? nil : update
     }
 
-    /// One pair of a many-to-many relationship, seen from one side.
+    /// One pair of a many-to-many relationship, as seen from one side.
     private struct JoinedPair: Hashable {
         let owner: ManagedObjectID
         let relationship: String
@@ -81,9 +83,9 @@ extension ObjectGraph {
                 model.entities[relationship.destination]?.property(name).map { (name, $0) }
             }
             if case .toOne? = inverse?.1 {
-                // The to-one on the other side is saved, and says it all.
+                // The to-one side is saved and determines the relationship.
             } else {
-                // Of the two sides of a pair, the first to come tells.
+                // Both sides of a pair may have changed: the first one saves it.
                 func isFirst(_ member: ManagedObjectID) -> Bool {
                     if let (name, _) = inverse,
                         joined.contains(JoinedPair(owner: member, relationship: name, member: object.objectID))
@@ -109,13 +111,13 @@ extension ObjectGraph {
 
     // MARK: After the save
 
-    /// Makes the objects what the save has made of their rows; with `stores`, those of these stores.
+    /// Updates the objects to the saved rows; with `stores`, only objects of these stores.
     ///
     /// `new` are the inserted objects in the order of the request.
     func adopt(_ outcome: SaveOutcome, inserting new: [ManagedObject], of stores: Set<String>? = nil) {
         for insertion in outcome.insertions { insertion.id.becomes(insertion.permanentID) }
         permanentIDs.merge(outcome.standIns)
-        // What a child saves keeps its temporary ids.
+        // Objects saved to a parent keep their temporary IDs.
         let isFinal = !(source is ManagedObjectContext)
         func renamed(_ id: ManagedObjectID) -> ManagedObjectID {
             if !outcome.standIns.isEmpty, let other = outcome.standIns[id] { return other }
@@ -137,7 +139,7 @@ extension ObjectGraph {
         } else {
             clearChanges()
         }
-        // All at once: there may be very many of them.
+        // In bulk, because there may be many.
         strike(saved.map(\.object))
         var retained: [RowSnapshot] = []
         retained.reserveCapacity(saved.count)
@@ -155,7 +157,7 @@ extension ObjectGraph {
             object.status.remove(.inserted)
             let id = renamed(object.objectID)
             if id != object.objectID, registered(id).map({ $0 !== object }) ?? false {
-                // Another object has the unique values, and stands for this one.
+                // An object with the same unique values replaces this one.
                 news.deleted.insert(object)
                 dismiss(object)
                 continue
@@ -189,13 +191,13 @@ extension ObjectGraph {
             }
         }
         if outcome.isMerged {
-            // What was asked for was not done to the letter: who is in which relationship, the store alone can tell.
+            // The merge policy changed the request: only the store knows the members of relationships.
             for object in Array(others.union(changed)) + saved.map(\.object) {
                 for index in object.toManys.keys { object.toManys[index]?.base = nil }
             }
         }
         forget(outcome.deleted.subtracting(gone.map(\.objectID)))
-        // What the writer had to touch besides: the other sides of relationships.
+        // Rows that the save changed in addition: the other sides of relationships.
         for row in outcome.rows {
             guard let object = registered(row.id), !object.isFault, object.base !== row else { continue }
             for index in object.toManys.keys { object.toManys[index]?.base = nil }
@@ -204,20 +206,20 @@ extension ObjectGraph {
         }
     }
 
-    /// The objects behind what was inserted: they mostly come in the order in which they were asked for.
+    /// The objects of the insertions, which are usually in the order of the request.
     private func objects(
         of insertions: [SaveOutcome.Insertion],
         among new: [ManagedObject]
     ) -> [(object: ManagedObject, insertion: SaveOutcome.Insertion)] {
         let pairs = zip(new, insertions)
         if insertions.count == new.count, pairs.allSatisfy({ $0.objectID === $1.id }) { return pairs.map { ($0, $1) } }
-        // One that comes back was no new object here.
+        // An object that reappears was not inserted here.
         return insertions.compactMap { insertion in
             registered(insertion.id).flatMap { $0.isInserted ? ($0, insertion) : nil }
         }
     }
 
-    /// Lets go what the store deleted along with what was asked for, for others had led it there.
+    /// Removes objects that the store deleted in addition, by relationships that other saves added.
     private func forget(_ deleted: Set<ManagedObjectID>) {
         guard !deleted.isEmpty else { return }
         for object in registeredObjects {
@@ -228,7 +230,7 @@ extension ObjectGraph {
         for id in deleted { if let object = registered(id) { forgetRow(of: object) } }
     }
 
-    /// An object that was saved: its values are the store's, and nothing is changed.
+    /// Gives a saved object the store's values, without unsaved changes.
     private func settle(
         _ object: ManagedObject,
         _ row: RowSnapshot?,

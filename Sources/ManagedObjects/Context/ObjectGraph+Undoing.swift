@@ -1,6 +1,6 @@
 internal import StoreFormat
 
-/// What an object was before a change that may have to be undone.
+/// The state of an object before a change that may be undone.
 struct ObjectMemory {
     private let status: ManagedObject.Status
     private let objectID: ManagedObjectID
@@ -25,7 +25,7 @@ struct ObjectMemory {
     }
 
     func restore(_ object: ManagedObject, in graph: ObjectGraph) {
-        // A row that was read meanwhile stays counted.
+        // Keep the retain of a row that was read since.
         object.status = status.union(object.status.intersection(.holdsRow))
         object.objectID = objectID
         object.shape = shape
@@ -40,7 +40,7 @@ struct ObjectMemory {
 }
 
 extension ObjectGraph {
-    /// Calls `body`, which changes objects; when it throws, they are as they were.
+    /// Calls `body`, which changes objects; restores them when it throws.
     func undoingOnFailure<R>(_ body: () throws -> R) throws -> R {
         let before = (inserted, updated, deleted, touched, undone, news)
         memories = [:]
@@ -56,7 +56,7 @@ extension ObjectGraph {
         }
     }
 
-    /// Remembers what an object is, if somebody may want it back, before it changes for the first time.
+    /// Records an object's state before its first change, while undoing is possible.
     func remember(_ object: ManagedObject) {
         if memories != nil, memories?[object] == nil { memories?[object] = ObjectMemory(object) }
     }

@@ -1,7 +1,7 @@
 internal import StoreFormat
 
 extension ObjectGraph {
-    /// Refuses objects that the model does not allow; of those that were there before, only what was changed is looked at.
+    /// Throws for objects that violate the model; checks only changed properties of objects that were saved before.
     func validate() throws {
         var errors: [ManagedObjectError] = []
         for object in inserted { errors += try violations(object) }
@@ -18,7 +18,7 @@ extension ObjectGraph {
         }
     }
 
-    /// What is wrong with an object; of one that was there before, only what `changed` names is looked at.
+    /// The violations of an object; with `changed`, checks only these properties.
     private func violations(
         _ object: ManagedObject,
         _ changed: [ObjectShape.Property]? = nil
@@ -35,16 +35,16 @@ extension ObjectGraph {
             report(.missingMandatoryProperty, shape.attributes[index].name, "must have a value")
         }
         for index in shape.mandatoryToOnes where concerns(.toOne(index)) && object.toOnes[index] == nil {
-            report(.missingMandatoryProperty, shape.toOnes[index].name, "must lead to an object")
+            report(.missingMandatoryProperty, shape.toOnes[index].name, "must have a destination")
         }
         for index in shape.countedToManys where concerns(.toMany(index)) {
             let relationship = shape.toManys[index]
             let count = try members(of: object, index).count
             if count < relationship.minCount, count > 0 || !relationship.isOptional {
-                report(.relationshipLacksMinimumCount, relationship.name, "leads to too few objects")
+                report(.relationshipLacksMinimumCount, relationship.name, "has too few destinations")
             }
             if relationship.maxCount > 0, count > relationship.maxCount {
-                report(.relationshipExceedsMaximumCount, relationship.name, "leads to too many objects")
+                report(.relationshipExceedsMaximumCount, relationship.name, "has too many destinations")
             }
         }
         return result
@@ -60,7 +60,7 @@ extension ObjectGraph {
             guard !left.isEmpty else { return nil }
             return ManagedObjectError(
                 .relationshipDeniesDeletion,
-                "\(object.shape.name).\(relationship.name) denies the deletion of an object that it leads from",
+                "\(object.shape.name).\(relationship.name) denies the deletion: the object still has destinations",
                 objectIDs: [object.objectID]
             )
         }

@@ -1,37 +1,37 @@
 internal import StoreFormat
 
-/// The objects of one context and what was done to them: all of a context but its door.
+/// The objects of one context and their changes: everything of a context except its queue.
 final class ObjectGraph {
     let source: any ObjectSource
     weak var context: ManagedObjectContext?
 
-    /// How old a cached row may be when a fault is filled from it; negative is any age.
+    /// The maximum age of a cached row that fills a fault; negative for any age.
     var stalenessInterval: Double = -1
     var shouldDeleteInaccessibleFaults = true
     var retainsRegisteredObjects = false {
         didSet { retained = retainsRegisteredObjects ? registeredObjects : [] }
     }
 
-    /// The versions of the stores when everything was last refreshed for what other processes saved.
+    /// The stores' versions at the last refresh after saves of other processes.
     var externalVersions: [String: ExternalVersion]?
 
     var inserted: Set<ManagedObject> = []
     var updated: Set<ManagedObject> = []
     var deleted: Set<ManagedObject> = []
-    /// What was changed since observers were last told.
+    /// Objects changed since observers were last notified.
     var touched: Set<ManagedObject> = []
     var news = ObjectsDidChange()
-    /// Deleted objects whose delete rules have yet to be followed.
+    /// Deleted objects whose delete rules have not run yet.
     var undone: [ManagedObject] = []
-    /// What objects were before changes that may have to be undone; nil while none may.
+    /// The states of objects before changes that may be undone; nil when undoing is not possible.
     var memories: [ManagedObject: ObjectMemory]?
-    /// What went wrong where nobody could be told: the next save is.
+    /// An error without a caller that could catch it; the next save throws it.
     private var failure: (any Error)?
     private var registry: [ManagedObjectID: ObjectReference] = [:]
     private var retained: Set<ManagedObject> = []
-    /// The permanent ids of objects whose temporary ids somebody still uses: a child, a request, a notice.
+    /// The permanent IDs of objects whose temporary IDs are still in use, by a child, a request or a notice.
     let permanentIDs = PermanentIDs()
-    /// The permanent ids that new objects got ahead of being saved, by their temporary ones.
+    /// The permanent IDs that new objects got before their save, by their temporary IDs.
     private(set) var reservedIDs: [ManagedObjectID: ManagedObjectID] = [:]
     private var lastOrder = 0
     private var observers: [Int: (ObjectsDidChange) -> Void] = [:]
@@ -42,7 +42,7 @@ final class ObjectGraph {
     }
 
     deinit {
-        // Objects that live on have no graph any more to tell of their end.
+        // Objects that outlive the graph cannot release their rows.
         for object in registeredObjects where object.status.contains(.holdsRow) { source.release(object.objectID) }
     }
 
@@ -54,7 +54,7 @@ final class ObjectGraph {
         return result
     }
 
-    /// How many objects are registered, or were until just now.
+    /// The number of registered objects, including some released just now.
     var registeredCount: Int { registry.count }
 
     func registered(_ id: ManagedObjectID) -> ManagedObject? {
@@ -63,16 +63,16 @@ final class ObjectGraph {
         return registry[id]?.object
     }
 
-    /// Makes room for that many objects more.
+    /// Reserves capacity for `count` more objects.
     func reserve(_ count: Int) { registry.reserveCapacity(registry.count + count) }
 
-    /// The object of an id: the one that is there, else a new fault; nothing is read.
+    /// Returns the registered object of an ID, or a new fault; reads nothing.
     func object(_ id: ManagedObjectID) throws -> ManagedObject {
         if let object = registered(id) { return object }
         guard !id.isTemporaryID || permanentIDs[id] != nil || source is ManagedObjectContext else {
             throw ManagedObjectError(
                 .foreignObject,
-                "the id is a temporary one of another context: save that context first",
+                "the ID is a temporary ID of another context: save that context first",
                 objectIDs: [id]
             )
         }
@@ -80,7 +80,7 @@ final class ObjectGraph {
         return make(id, try source.shape().entity(id.entityName), .fault)
     }
 
-    /// What the objects of one entity are made by.
+    /// The shape and class of an entity's objects.
     struct Maker {
         let shape: ObjectShape
         let type: ManagedObject.Type
@@ -98,21 +98,22 @@ final class ObjectGraph {
         return object
     }
 
-    /// The last act of an object.
+    /// Called from an object's deinit.
     func unregister(_ object: ObjectIdentifier, _ id: ManagedObjectID, _ status: ManagedObject.Status) {
         strike(object, id)
         if status.contains(.holdsRow) { source.release(id) }
     }
 
-    /// Takes an object out of the register, unless another one stands there under its id.
+    /// Removes an object from the registry, unless another object has taken its ID.
     private func strike(_ object: ObjectIdentifier, _ id: ManagedObjectID) {
         guard let index = registry.index(forKey: id), registry.values[index].leads(to: object) else { return }
         registry.remove(at: index)
     }
 
-    /// Takes objects out of the register that are to come under other ids.
+    /// Removes objects from the registry before they are registered under other IDs.
     ///
-    /// When they are most of it, the rest is put into a new one: taking them out one by one would move the others about.
+    /// If they are the majority, filters the registry once: removing them one by one would rehash the others
+    /// repeatedly.
     func strike(_ objects: [ManagedObject]) {
         guard objects.count > registry.count / 2 else {
             for object in objects { strike(ObjectIdentifier(object), object.objectID) }
@@ -123,13 +124,13 @@ final class ObjectGraph {
         for object in objects { object.status.remove(.gone) }
     }
 
-    /// Puts an object that was struck back under another id.
+    /// Registers a removed object under another ID.
     func register(_ object: ManagedObject, as id: ManagedObjectID) {
         object.objectID = id
         registry[id] = ObjectReference(object)
     }
 
-    /// Takes an object out of the context; it keeps the values it has.
+    /// Removes an object from the context; it keeps its values.
     func dismiss(_ object: ManagedObject) {
         inserted.remove(object)
         updated.remove(object)
@@ -143,30 +144,30 @@ final class ObjectGraph {
         object.prefetched = [:]
     }
 
-    /// Takes an object back that was taken out.
+    /// Registers a removed object again.
     func register(_ object: ManagedObject) {
         object.graph = self
         registry[object.objectID] = ObjectReference(object)
         if retainsRegisteredObjects { retained.insert(object) }
     }
 
-    /// Gives an object its permanent id.
+    /// Gives an object its permanent ID.
     func rename(_ object: ManagedObject, to id: ManagedObjectID) {
         strike(ObjectIdentifier(object), object.objectID)
         object.objectID = id
         registry[id] = ObjectReference(object)
     }
 
-    /// Notes ids that new objects got ahead of being saved.
+    /// Records IDs that new objects got before their save.
     func reserve(_ ids: [ManagedObjectID: ManagedObjectID]) { reservedIDs.merge(ids) { $1 } }
 
-    /// Returns the ids that objects got ahead of this save, and forgets them.
+    /// Returns the IDs that objects got before this save, and clears the record.
     func takeReservedIDs() -> [ManagedObjectID: ManagedObjectID] {
         defer { reservedIDs = [:] }
         return reservedIDs
     }
 
-    /// True for the id of an object that was never saved and is not here any more.
+    /// True for the ID of an object that was never saved and is no longer registered.
     func isNowhere(_ id: ManagedObjectID) -> Bool {
         guard id.isTemporaryID || !reservedIDs.isEmpty && reservedIDs.values.contains(id) else { return false }
         return registered(id) == nil
@@ -174,17 +175,17 @@ final class ObjectGraph {
 
     // MARK: Faults
 
-    /// Nil for any age; no row gets as old as an interval that a duration cannot hold.
+    /// Nil for any age, also for an interval that a duration cannot represent.
     var maximumAge: Duration? { (0..<1e9).contains(stalenessInterval) ? .seconds(stalenessInterval) : nil }
 
-    /// Reads the values of a fault; one whose row is gone becomes a deleted object without values.
+    /// Reads the values of a fault; a fault without a row becomes a deleted object without values.
     func fire(_ object: ManagedObject) throws {
         guard object.status.contains(.fault) else { return }
         guard let row = try source.row(of: object.objectID, maximumAge: maximumAge) else {
             guard shouldDeleteInaccessibleFaults else {
                 throw ManagedObjectError(
                     .objectIsGone,
-                    "there is no \(object.shape.name) with this id any more",
+                    "the \(object.shape.name) with this ID no longer exists",
                     objectIDs: [object.objectID]
                 )
             }
@@ -198,7 +199,7 @@ final class ObjectGraph {
         object.awakeFromFetch()
     }
 
-    /// Gives an object the values of a row, and lays the changes made to it on top.
+    /// Sets an object's values from a row, and reapplies its unsaved changes.
     func fill(_ object: ManagedObject, from row: RowSnapshot) {
         takeEntity(of: row, for: object)
         if !object.status.contains(.holdsRow) {
@@ -221,13 +222,13 @@ final class ObjectGraph {
         }
     }
 
-    /// Lets an object be of the entity that its row says: an id may have named a parent of it.
+    /// Changes an object's entity to its row's: an ID may name a parent entity.
     func takeEntity(of row: RowSnapshot, for object: ManagedObject) {
         guard row.id.entityName != object.shape.name, let shape = try? source.shape().entity(row.id.entityName) else {
             return
         }
         if !shape.lineage.contains(object.shape.name) {
-            // What was noted by the numbers of an entity that it never was means nothing.
+            // Changes recorded by property index of an unrelated entity are meaningless.
             object.toManys = [:]
             object.changed = []
         }
@@ -235,7 +236,7 @@ final class ObjectGraph {
         object.objectID = row.id
     }
 
-    /// Makes an object a fault again; what was changed in it is forgotten.
+    /// Turns an object into a fault and discards its unsaved changes.
     func turnIntoFault(_ object: ManagedObject) {
         guard !object.status.contains(.inserted) else { return }
         object.status.insert(.fault)
@@ -250,7 +251,7 @@ final class ObjectGraph {
         object.prefetched = [:]
     }
 
-    /// The destinations of a to-many relationship as they are now.
+    /// The current destinations of a to-many relationship.
     func members(of object: ManagedObject, _ index: Int) throws -> [ManagedObjectID] {
         let value = object.toManys[index] ?? ToManyValue()
         if let base = value.base { return value.members(of: base) }
@@ -265,10 +266,10 @@ final class ObjectGraph {
 
     // MARK: Bookkeeping
 
-    /// Makes a new object with the defaults of its entity.
+    /// Inserts a new object with the default values of its entity.
     func insert(_ shape: ObjectShape) throws -> ManagedObject {
         guard !shape.entity.isAbstract else {
-            throw ManagedObjectError(.unknownProperty, "\(shape.name) is abstract and has no objects of its own")
+            throw ManagedObjectError(.unknownProperty, "\(shape.name) is abstract and cannot have objects")
         }
         let object = make(ManagedObjectID(temporaryIn: shape.temporaryFamily), shape, .inserted)
         object.attributes = shape.attributes.map(\.initialValue)
@@ -278,7 +279,7 @@ final class ObjectGraph {
         return object
     }
 
-    /// Takes a new object, or one that a child context made, among the inserted ones.
+    /// Adds a new object, or one inserted by a child context, to the inserted objects.
     func note(_ object: ManagedObject) {
         object.order = nextOrder()
         inserted.insert(object)
@@ -290,13 +291,13 @@ final class ObjectGraph {
         return lastOrder
     }
 
-    /// Notes that an object is about to change, after reading its values.
+    /// Records that an object is about to change, after reading its values.
     func willChange(_ object: ManagedObject) throws {
         try fire(object)
         try markChanged(object)
     }
 
-    /// Notes that an object changes; its values may stay unread, for only a to-many relationship does.
+    /// Records a change of an object without reading its values: only a to-many relationship changes.
     func markChanged(_ object: ManagedObject) throws {
         guard object.status.isDisjoint(with: [.deleted, .gone]) else {
             throw ManagedObjectError(
@@ -313,7 +314,7 @@ final class ObjectGraph {
 
     func forgetInsertion(_ object: ManagedObject) { inserted.remove(object) }
 
-    /// After a save: these are no longer inserted, updated or deleted.
+    /// Called after a save: these objects are no longer inserted, updated or deleted.
     func forgetChanges(of objects: Set<ManagedObject>) {
         inserted.subtract(objects)
         updated.subtract(objects)
@@ -321,7 +322,7 @@ final class ObjectGraph {
         touched.subtract(objects)
     }
 
-    /// After a roll back: nothing is inserted, updated or deleted.
+    /// Called after a rollback: no object is inserted, updated or deleted.
     func clearChanges() {
         inserted = []
         updated = []
@@ -330,7 +331,7 @@ final class ObjectGraph {
         undone = []
     }
 
-    /// Keeps an error for the next save to throw, unless one is kept already.
+    /// Keeps an error for the next save to throw; an earlier error takes precedence.
     func keepFailure(_ error: any Error) { failure = failure ?? error }
 
     func takeFailure() -> (any Error)? {
@@ -348,7 +349,7 @@ final class ObjectGraph {
 
     func removeObserver(_ number: Int) { observers[number] = nil }
 
-    /// Tells the observers what is new.
+    /// Notifies the observers of the changes.
     func postNews() {
         guard !news.isEmpty else { return }
         let news = self.news

@@ -1,10 +1,10 @@
-/// A registered object, which the context does not keep alive.
+/// A registered object that the context does not retain.
 ///
-/// The object takes itself out of the register before it goes. A subclass may still ask its context while it does, and a
-/// weak reference then answers nil. Nothing runs between the last release of a plain object and its leaving, and all of it
-/// happens inside one context: its address will do, and a weak reference to each would cost more than all other books.
+/// The object unregisters itself in its deinit. A subclass may still use its context then, when a weak reference
+/// already returns nil. A plain object runs no code between its last release and unregistering, all inside one context,
+/// so its address is enough. A weak reference for each object would cost more than the rest of the bookkeeping.
 struct ObjectReference {
-    /// Not `unowned(unsafe)`: the compiler takes a struct that begins with a nil of that kind for nil as a whole.
+    /// Not `unowned(unsafe)`: the compiler treats a struct whose first field is such a nil as nil itself.
     private let plain: Unmanaged<ManagedObject>?
     private let custom: WeakReference?
 
@@ -20,7 +20,7 @@ struct ObjectReference {
 
     var object: ManagedObject? { plain?.takeUnretainedValue() ?? custom?.object }
 
-    /// True for a reference to that object, which may be about to go.
+    /// True for a reference to `object`, which may be in its deinit.
     func leads(to object: ObjectIdentifier) -> Bool {
         if let plain {
             return UnsafeRawPointer(plain.toOpaque()) == UnsafeRawPointer(bitPattern: UInt(bitPattern: object))

@@ -1,10 +1,10 @@
-/// The ids that the objects of temporary ones got when they were saved.
+/// The permanent IDs that objects with temporary IDs got in a save.
 ///
-/// Each temporary id keeps its own, so that no table of them grows.
+/// Each temporary ID stores its permanent ID, so that no table grows.
 struct PermanentIDs {
     subscript(id: ManagedObjectID) -> ManagedObjectID? { id.permanentID }
 
-    /// Takes over what came of a save.
+    /// Adds the permanent IDs of a save.
     func merge(_ ids: [ManagedObjectID: ManagedObjectID]) {
         for (temporary, permanent) in ids { temporary.becomes(permanent) }
     }

@@ -1,6 +1,6 @@
 internal import Dispatch
 
-/// Runs the jobs of one context on a queue, so that a context can be entered with `await` and by waiting.
+/// Runs the jobs of one context on a queue, so that both `await` and a blocking wait can enter it.
 final class QueueExecutor: SerialExecutor {
     private static let key = DispatchSpecificKey<ObjectIdentifier>()
 
@@ -18,10 +18,10 @@ final class QueueExecutor: SerialExecutor {
 
     func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 
-    /// True on the queue itself.
+    /// True on the queue.
     var isCurrent: Bool { DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(queue) }
 
-    /// Runs work on the queue and waits for it; at once when that is where the caller is.
+    /// Runs work on the queue and waits for it; runs it directly when already on the queue.
     func wait<R: Sendable>(_ work: () throws -> R) rethrows -> R {
         try isCurrent ? work() : queue.sync(execute: work)
     }

@@ -1,17 +1,18 @@
 internal import StoreFormat
 
-/// The objects that a fetch found, of which those of one batch at a time are read and held.
+/// The result of a fetch whose objects are read and retained one batch at a time.
 ///
-/// It holds the ids of all. Whoever looks at an object gets its batch read, and the batch before let go: an object that
-/// nobody else holds is a new one the next time. An object that could not be read is a fault, and looking into it throws.
+/// It contains the IDs of all objects. Accessing an object reads its batch and releases the previous one; an object
+/// without another owner is a new instance on its next access. An object that could not be read is a fault, and
+/// accessing its values throws.
 public struct BatchedObjects: RandomAccessCollection {
-    /// What all copies of one result share.
+    /// The state that copies of a result share.
     private final class Batch {
         var range = 0..<0
         var objects: [ManagedObject] = []
     }
 
-    /// The ids of the objects, in the order of the request.
+    /// The IDs of the objects, in the order of the request.
     public let objectIDs: [ManagedObjectID]
     private let request: FetchRequest
     private let graph: ObjectGraph
@@ -28,7 +29,7 @@ public struct BatchedObjects: RandomAccessCollection {
         entities = try Dictionary(
             uniqueKeysWithValues: Set(objectIDs.map(\.entityName)).map { ($0, try model.entity($0)) }
         )
-        // What cannot be prefetched is told now: later there is nobody to tell.
+        // Report an invalid prefetching path now: the subscript cannot throw.
         for keyPath in request.relationshipKeyPathsForPrefetching {
             try entity.requireRelationships(keyPath, in: model)
         }
@@ -50,7 +51,7 @@ public struct BatchedObjects: RandomAccessCollection {
             .map { id in
                 graph.registered(id) ?? graph.make(id, entities[id.entityName] ?? entity, .fault)
             }
-        // What cannot be read stays a fault, and says so when it is looked into.
+        // An object that cannot be read stays a fault and throws on access.
         try? graph.read(objects, for: request)
         batch.range = range
         batch.objects = objects
@@ -58,7 +59,7 @@ public struct BatchedObjects: RandomAccessCollection {
 }
 
 extension ObjectShape {
-    /// Throws unless a key path leads through relationships and nothing else.
+    /// Throws unless all components of a key path are relationships.
     fileprivate func requireRelationships(_ keyPath: String, in model: ModelShape) throws {
         var shape = self
         for name in keyPath.split(separator: ".").map(String.init) {
@@ -75,7 +76,7 @@ extension ObjectShape {
 }
 
 extension ObjectGraph {
-    /// Reads one batch with what is to be read along.
+    /// Reads one batch and its prefetched relationships.
     fileprivate func read(_ objects: [ManagedObject], for request: FetchRequest) throws {
         if request.includesPropertyValues || !request.returnsObjectsAsFaults {
             try holdRows(of: objects.filter(\.isFault))

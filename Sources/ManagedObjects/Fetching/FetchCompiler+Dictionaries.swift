@@ -1,9 +1,9 @@
 package import StoreFormat
 
 extension FetchCompiler {
-    /// Calls `body` with each dictionary that a fetch asks for, in order.
+    /// Calls `body` with each dictionary of a fetch's result, in order.
     ///
-    /// A value that does not look like one of its attribute's type is returned as it is stored.
+    /// A value that is not valid for its attribute's type is returned as stored.
     package func forEachDictionary(
         _ fetch: ResolvedFetch,
         on connection: StoreConnection,
@@ -44,7 +44,7 @@ extension FetchCompiler {
 }
 
 extension ResolvedOperand {
-    /// A stored value as one of the operand's type.
+    /// Converts a stored value to the operand's type.
     fileprivate func attributeValue(_ stored: SQLValue) -> AttributeValue {
         switch self {
         case .attribute(_, let attribute):

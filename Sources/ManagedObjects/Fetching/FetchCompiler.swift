@@ -1,6 +1,6 @@
 package import StoreFormat
 
-/// Compiles fetch requests to SQL over the tables as they are.
+/// Compiles fetch requests to SQL over the store's actual tables.
 ///
 /// The connection that runs the statements needs the functions of `SQLFunction.forPredicates()`.
 package struct FetchCompiler {
@@ -14,13 +14,13 @@ package struct FetchCompiler {
         predicates = PredicateCompiler(layout: layout, storeUUID: storeUUID)
     }
 
-    /// The condition of a fetch, over the alias `t`; nil when every object of the entity is wanted.
+    /// The condition of a fetch, over the alias `t`; nil when all objects of the entity match.
     package func condition(_ fetch: ResolvedFetch) throws(FetchError) -> SQLFragment? {
         guard let predicate = fetch.predicate else { return nil }
         return try predicates.condition(predicate)
     }
 
-    /// What stands after ORDER BY; nil when the request gives no order, and then rows follow their keys.
+    /// The terms after ORDER BY; nil without sort descriptors, when rows are ordered by key.
     package func order(_ fetch: ResolvedFetch) throws(FetchError) -> SQLFragment? {
         var terms: [SQLFragment] = []
         for key in fetch.sortKeys {
@@ -30,10 +30,10 @@ package struct FetchCompiler {
         return terms.isEmpty ? nil : .joined(terms, by: ", ")
     }
 
-    /// A statement that returns the given columns (of the alias `t`) of each row that is wanted, in order.
+    /// A statement that returns the given columns (of the alias `t`) of each matching row, in order.
     package func statement(_ fetch: ResolvedFetch, selecting columns: SQLFragment) throws(FetchError) -> SQLFragment {
         let isDistinct = fetch.request.returnsDistinctResults && fetch.request.returnsDictionaries
-        // Rows that stand for several objects have no key.
+        // DISTINCT rows have no key to order by.
         let terms: [SQLFragment?] = [try order(fetch), isDistinct ? nil : "t.Z_PK"]
         let order = SQLFragment.joined(terms.compactMap { $0 }, by: ", ")
         return """
@@ -63,7 +63,7 @@ package struct FetchCompiler {
         let wanted =
             fetch.request.includesSubentities ? all.filter { layout.model.isEntity($0.name, kindOf: name) } : [entity]
         let numbers = wanted.map { String($0.number) }.joined(separator: ",")
-        // Where a table holds one entity only, its rows are of that entity, even if they bear another's number.
+        // In a table with a single entity, all rows belong to it, even with another entity's number.
         var source: SQLFragment =
             all.count == 1
             ? "FROM \(name: entity.table) t WHERE 1"
@@ -80,7 +80,7 @@ package struct FetchCompiler {
 
     // MARK: Dictionaries
 
-    /// The columns of a dictionary's values, in the order of its properties; an object's key is followed by its entity.
+    /// The columns of a dictionary's values, in the order of its properties; an object has its key and its entity.
     func columns(_ fetch: ResolvedFetch) throws(FetchError) -> SQLFragment {
         var columns: [SQLFragment] = []
         for (_, property) in fetch.properties {

@@ -1,10 +1,10 @@
-/// A predicate or a fetch request that does not fit the entity it is to be used with.
+/// A predicate or fetch request that does not fit the entity it is used with.
 public struct FetchError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The entity whose objects were asked for.
+    /// The entity that was fetched.
     public let entity: String
-    /// The key path that does not fit; empty when it is about none.
+    /// The invalid key path; empty when the error concerns none.
     public let keyPath: String
-    /// A lower-case fragment that says why.
+    /// The reason, as a lower-case fragment.
     public let message: String
 
     public init(entity: String, keyPath: String, message: String) {

@@ -1,12 +1,12 @@
 internal import StoreFormat
 
-/// Orders objects in memory as the SQL of a ``FetchCompiler`` orders rows.
+/// Orders objects in memory like the SQL of a ``FetchCompiler`` orders rows.
 package struct FetchOrder {
-    /// What an object is ordered by.
+    /// The values by which an object is ordered.
     package struct Key: Hashable, Sendable {
         let values: [SQLValue]
         package let objectID: ManagedObjectID
-        /// The place among objects that are not saved yet.
+        /// The position among unsaved objects.
         let creation: Int
     }
 
@@ -18,7 +18,7 @@ package struct FetchOrder {
         evaluator = PredicateEvaluator(ResolvedPredicate(entity: fetch.request.entityName, node: .value(true)))
     }
 
-    /// Takes what an object is ordered by; the object may change afterwards.
+    /// Copies an object's sort values; the object may change afterwards.
     package func key(of object: some PredicateSubject) throws -> Key {
         Key(
             values: try sortKeys.map { try evaluator.value(of: $0.operand, $0.options, [object]) },
@@ -29,7 +29,7 @@ package struct FetchOrder {
 
     /// True when the first comes before the second.
     ///
-    /// Among equal ones, objects that are not saved yet come last, in the order in which they will get their keys.
+    /// Among equal objects, unsaved ones come last, in the order in which they will get their keys.
     package func precedes(_ first: Key, _ second: Key) -> Bool {
         for (index, sortKey) in sortKeys.enumerated() {
             let result = first.values[index].compared(to: second.values[index])

@@ -1,17 +1,17 @@
 extension FetchRequest {
-    /// One key of an order; it lives here so that `Foundation.SortDescriptor` keeps its name.
+    /// A sort key; nested here to avoid a conflict with `Foundation.SortDescriptor`.
     public struct SortDescriptor: Hashable, Sendable {
-        /// How texts compare; other values have one order only.
+        /// How strings compare; other types have only one order.
         public enum Comparison: Hashable, Sendable {
-            /// By code point, which is what an index is made for.
+            /// By code point, which can use an index.
             case literal
             case caseInsensitive
             case caseAndDiacriticInsensitive
         }
 
-        /// A path through to-one relationships to an attribute or to the `@count` of a to-many relationship.
+        /// A path of to-one relationships that ends in an attribute or in the `@count` of a to-many relationship.
         public let keyPath: String
-        /// True for smallest first; nil is smaller than every value.
+        /// True for ascending order; nil sorts before every value.
         public let ascending: Bool
         public let comparison: Comparison
 

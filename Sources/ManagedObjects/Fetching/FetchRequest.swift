@@ -1,32 +1,32 @@
-/// Asks a store, or a context, for objects of an entity.
+/// A request to a store or a context for objects of an entity.
 public struct FetchRequest: Hashable, Sendable {
     public var entityName: String
-    /// Which objects are wanted; nil for all.
+    /// The condition for objects; nil for all.
     public var predicate: FetchPredicate?
-    /// The order of the result; objects that it leaves equal follow their keys.
+    /// The order of the result; equal objects are ordered by key.
     public var sortDescriptors: [SortDescriptor] = []
-    /// The greatest number of results; 0 for all.
+    /// The maximum number of results; 0 for no limit.
     public var fetchLimit = 0
     public var fetchOffset = 0
-    /// How many objects ``ManagedObjectContext/fetchInBatches(_:)`` reads at a time; 0 for all at once.
+    /// The number of objects that ``ManagedObjectContext/fetchInBatches(_:)`` reads at a time; 0 for all at once.
     ///
-    /// Other fetches return arrays, and read what is in them.
+    /// Other fetches return arrays and read all their objects.
     public var fetchBatchSize = 0
     public var includesSubentities = true
-    /// Whether objects that a context has changed and not saved are taken as they are there.
+    /// Whether unsaved changes of the context affect the result.
     public var includesPendingChanges = true
-    /// False to read no more of faults than which there are: each is read when it is looked into.
+    /// False to fetch IDs only: a fault then reads its row on access.
     public var includesPropertyValues = true
     public var returnsObjectsAsFaults = true
-    /// Whether objects that a context has already are given the values that were just read.
+    /// Whether objects that are already in the context get the values just read.
     public var shouldRefreshRefetchedObjects = false
-    /// The relationships whose destinations are read along.
+    /// The relationships whose destinations are read with the objects.
     public var relationshipKeyPathsForPrefetching: [String] = []
-    /// Key paths to attributes, to-one relationships and counts, for dictionaries; none for all attributes.
+    /// Key paths to attributes, to-one relationships and counts, for dictionaries; empty for all attributes.
     public var propertiesToFetch: [String] = []
-    /// Whether equal dictionaries are returned once.
+    /// Whether equal dictionaries are returned only once.
     public var returnsDistinctResults = false
-    /// True where dictionaries are wanted, and not objects.
+    /// True to return dictionaries instead of objects.
     package var returnsDictionaries = false
 
     public init(entityName: String, predicate: FetchPredicate? = nil, sortDescriptors: [SortDescriptor] = []) {

@@ -1,7 +1,7 @@
 internal import SafeFiles
 internal import StoreFormat
 
-/// Keeps texts until they are wanted: some in memory, more of them in a file of our own.
+/// Buffers texts in memory, and beyond a limit in a temporary file.
 final class FetchSpool {
     private static let limit = 1 << 20
     private static let prefixLength = 4
@@ -17,14 +17,14 @@ final class FetchSpool {
         if buffer.count >= Self.limit { try flush() }
     }
 
-    /// Calls `body` with each text in turn.
+    /// Calls `body` with each text in order.
     func forEachText(_ body: (String) throws -> Void) throws {
         var pending: [UInt8] = []
         var offset: Int64 = 0
         var block = [UInt8](repeating: 0, count: file == nil ? 0 : Self.limit)
         while let file, offset < size {
             let count = try block.withUnsafeMutableBytes { try file.read(into: $0, at: offset) }
-            guard count > 0 else { throw StoreError(.inputOutput, path: "", "what was read was not kept") }
+            guard count > 0 else { throw StoreError(.inputOutput, path: "", "the temporary file is truncated") }
             offset += Int64(count)
             pending += block[..<count]
             try take(from: &pending, body)
@@ -33,7 +33,7 @@ final class FetchSpool {
         try take(from: &pending, body)
     }
 
-    /// Takes the texts that are there as a whole.
+    /// Consumes the complete texts at the start of `bytes`.
     private func take(from bytes: inout [UInt8], _ body: (String) throws -> Void) throws {
         var position = 0
         while bytes.count - position >= Self.prefixLength {

@@ -1,17 +1,17 @@
 internal import StoreFormat
 
-/// One object as a store has it, read without a context.
+/// An object of a store, read without a context.
 public struct FetchedObject: Sendable {
-    /// A property and what it holds.
+    /// A property and its value.
     public struct Property: Hashable, Sendable {
         public let name: String
-        /// A value, or the object that a to-one relationship leads to.
+        /// A value, or the destination of a to-one relationship.
         public let value: PredicateConstant
     }
 
-    /// Names the object's own entity, which may inherit from the one that was asked for.
+    /// The object's ID, with its concrete entity, which may inherit from the requested one.
     public let objectID: ManagedObjectID
-    /// The attributes that the store keeps, then the to-one relationships, each in the order of their names.
+    /// The stored attributes, then the to-one relationships, each ordered by name.
     public let properties: [Property]
 
     init(_ row: RowSnapshot, _ layout: Layout) {
@@ -23,7 +23,7 @@ public struct FetchedObject: Sendable {
             }
     }
 
-    /// Where the properties of one entity's objects stand in their rows.
+    /// The indexes of an entity's properties in its rows.
     struct Layout {
         let attributes: [(name: String, index: Int)]
         let toOnes: [(name: String, index: Int)]

@@ -4,7 +4,7 @@ extension ManagedObject: PredicateSubject {
     package var predicateOrder: Int { order }
 
     package func predicateEntityName() throws -> String? {
-        // Only the row tells the entity for certain, and whether there is one.
+        // Only the row determines the concrete entity, and whether the object exists.
         try graph?.fire(self)
         return base == nil && !isInserted ? nil : shape.name
     }

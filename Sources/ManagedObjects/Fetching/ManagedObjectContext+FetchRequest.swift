@@ -1,30 +1,30 @@
 extension ManagedObjectContext {
-    /// The objects that a request asks for, changes of this context included unless the request says otherwise.
+    /// Fetches objects, by default with this context's unsaved changes.
     ///
-    /// An object that the context has already keeps the values it has there, even if the store has newer ones.
+    /// An object that is already in the context keeps its values, even if the store has newer ones.
     public func fetch(_ request: FetchRequest) throws -> [ManagedObject] {
         try graph.fetch(resolved(request))
     }
 
-    /// The objects that a request asks for, read in batches of ``FetchRequest/fetchBatchSize`` as they are looked at.
+    /// Fetches objects that are read on access, in batches of ``FetchRequest/fetchBatchSize``.
     ///
-    /// Which objects there are is settled at once; what is in them is read batch by batch. Where the context has changes
-    /// that may bear on the result, all rows are read once to find out.
+    /// The list of objects is fixed at once; their values are read batch by batch. If unsaved changes may affect the
+    /// result, all rows are read once to evaluate the request.
     public func fetchInBatches(_ request: FetchRequest) throws -> BatchedObjects {
         try BatchedObjects(graph.objectIDs(resolved(request)), request, in: graph)
     }
 
-    /// The ids of the objects that a request asks for; nothing else is read of them.
+    /// Fetches the IDs of objects without their values.
     public func fetchObjectIDs(_ request: FetchRequest) throws -> [ManagedObjectID] {
         try graph.objectIDs(resolved(request))
     }
 
-    /// How many objects a request asks for.
+    /// Counts the objects that match a request.
     public func count(for request: FetchRequest) throws -> Int {
         try graph.count(resolved(request))
     }
 
-    /// The values that a request asks for, as the store has them.
+    /// Fetches values as dictionaries, as stored.
     public func fetchDictionaries(_ request: FetchRequest) throws -> [[String: PredicateConstant]] {
         var request = request
         request.returnsDictionaries = true

@@ -1,4 +1,4 @@
-/// What a parent fetches for its children: with its own changes, in order and within the limit.
+/// A parent's results for fetches of its children: with its unsaved changes, order and limit applied.
 extension ManagedObjectContext {
     nonisolated func rows(_ fetch: ResolvedFetch) throws -> [RowSnapshot] {
         try performAndWait { context in

@@ -1,14 +1,14 @@
 internal import StoreFormat
 
 extension ObjectGraph {
-    /// The objects that a fetch asks for, in its order.
+    /// Fetches objects, in the order of the request.
     func fetch(_ fetch: ResolvedFetch) throws -> [ManagedObject] {
         let result = try fetched(fetch.renaming(permanentIDs))
         try complete(result, for: fetch.request)
         return result
     }
 
-    /// Refreshes, reads along, and fills what was fetched, as far as the request asks for it.
+    /// Refreshes, prefetches and fills fetched objects as the request demands.
     func complete(_ result: [ManagedObject], for request: FetchRequest) throws {
         if request.shouldRefreshRefetchedObjects {
             for object in result where !object.isFault && !object.hasChanges { try fireAnew(object) }
@@ -19,14 +19,14 @@ extension ObjectGraph {
         if !request.returnsObjectsAsFaults { for object in result { try fire(object) } }
     }
 
-    /// The ids of the objects that a fetch asks for, in its order.
+    /// Fetches the IDs of objects, in the order of the request.
     func objectIDs(_ fetch: ResolvedFetch) throws -> [ManagedObjectID] {
         let fetch = fetch.renaming(permanentIDs)
         guard try isForSource(fetch) else { return try fetched(fetch).map(\.objectID) }
         return try source.objectIDs(fetch)
     }
 
-    /// The number of objects that a fetch asks for.
+    /// Counts the objects of a fetch.
     func count(_ fetch: ResolvedFetch) throws -> Int {
         let fetch = fetch.renaming(permanentIDs)
         guard try pendingChanges(for: fetch).isEmpty, let count = try source.count(fetch) else {
@@ -51,19 +51,19 @@ extension ObjectGraph {
         return (fetch.request.fetchLimit > 0 ? rest.prefix(fetch.request.fetchLimit) : rest).map(\.object)
     }
 
-    /// True for a fetch whose result the source knows: nothing that was changed here bears on it.
+    /// True when the source alone can answer the fetch: no unsaved change affects its result.
     private func isForSource(_ fetch: ResolvedFetch) throws -> Bool {
         try source.ordersFetches(of: fetch.request.entityName) && pendingChanges(for: fetch).isEmpty
     }
 
-    /// The objects that match, in no order: what the store says, corrected by what was changed here.
+    /// The matching objects, unordered: the source's result, corrected by unsaved changes.
     private func candidates(_ fetch: ResolvedFetch, _ pending: Set<ManagedObject>) throws -> [ManagedObject] {
         let evaluator = fetch.predicate.map(PredicateEvaluator.init)
         func isWanted(_ object: ManagedObject) throws -> Bool {
             try fetch.includes(object) && object.status.isDisjoint(with: [.deleted, .gone])
                 && (evaluator?.matches(object) ?? true)
         }
-        // A change of another object can change what the predicate says of this one: then all are asked.
+        // A change of another object may change the predicate's value for this one: then evaluate all objects.
         let dependencies = fetch.dependencies
         let asksAll = pending.contains { !$0.shape.lineage.isDisjoint(with: dependencies) }
         var result: [ManagedObject] = []
@@ -79,7 +79,7 @@ extension ObjectGraph {
         return result
     }
 
-    /// The changed objects that may change what a fetch returns.
+    /// The changed objects that may affect the result of a fetch.
     private func pendingChanges(for fetch: ResolvedFetch) throws -> Set<ManagedObject> {
         guard fetch.request.includesPendingChanges else { return [] }
         try processPendingChanges()
@@ -88,7 +88,7 @@ extension ObjectGraph {
             .filter { !$0.shape.lineage.isDisjoint(with: entities) }
     }
 
-    /// Gives an object that has no changes the values that were just read.
+    /// Gives an object without changes the values just read.
     private func fireAnew(_ object: ManagedObject) throws {
         guard let row = try source.row(of: object.objectID, maximumAge: nil) else { return }
         fill(object, from: row)
@@ -96,7 +96,7 @@ extension ObjectGraph {
 }
 
 extension ResolvedFetch {
-    /// True for an object of an entity that is asked for.
+    /// True for an object of a requested entity.
     func includes(_ object: ManagedObject) -> Bool {
         request.includesSubentities
             ? object.shape.lineage.contains(request.entityName) : object.shape.name == request.entityName

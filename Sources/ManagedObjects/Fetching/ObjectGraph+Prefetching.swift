@@ -1,9 +1,9 @@
 internal import StoreFormat
 
 extension ObjectGraph {
-    /// Reads the destinations of a path of relationships along with the objects, with as few statements as possible.
+    /// Reads the destinations along a path of relationships, in as few statements as possible.
     ///
-    /// The owner of a destination holds it, as long as it is no fault itself.
+    /// An owner retains its destinations until it becomes a fault.
     func prefetch(_ path: [String], of objects: [ManagedObject]) throws {
         var seen = Set(objects)
         var owners = objects
@@ -19,7 +19,9 @@ extension ObjectGraph {
         }
     }
 
-    /// True when an owner may hold a destination, which then lies deeper: circles would keep each other alive.
+    /// True when an owner may retain a destination.
+    ///
+    /// A retained destination has a greater depth, which prevents retain cycles.
     private func hold(_ destination: ManagedObject, by owner: ManagedObject) -> Bool {
         if destination.depth > owner.depth { return true }
         guard destination !== owner, destination.prefetched.isEmpty, owner.depth < .max else { return false }
@@ -44,7 +46,7 @@ extension ObjectGraph {
                 throw FetchError(
                     entity: owner.shape.name,
                     keyPath: name,
-                    message: "an attribute is never prefetched"
+                    message: "an attribute cannot be prefetched"
                 )
             case nil:
                 throw FetchError(entity: owner.shape.name, keyPath: name, message: "there is no such property")

@@ -1,12 +1,12 @@
 public import StoreFormat
 
-/// Reads objects straight from a store, without a context, and changes nothing to get them: not a byte, not even a `-shm`.
+/// Reads objects directly from a store, without a context and without any write, not even of the `-shm` file.
 ///
-/// What lies in a write-ahead log is seen. All objects of one fetch are of one state of the store.
+/// Includes rows in the WAL. All objects of a fetch come from one snapshot of the store.
 public struct ObjectReader: Sendable {
     private let reading: StoreReading
 
-    /// Creates a reader that waits for locks no longer than `lockTimeout`, and asks `isCancelled` now and then.
+    /// Creates a reader that waits for a lock up to `lockTimeout` and calls `isCancelled` regularly.
     public init(
         lockTimeout: Duration = .seconds(20),
         allowsNetworkFileSystem: Bool = false,
@@ -19,10 +19,10 @@ public struct ObjectReader: Sendable {
         )
     }
 
-    /// Calls `body` with what `describe` made of each object that a request asks for, in the request's order.
+    /// Calls `body` with the description of each fetched object, in the order of the request.
     ///
-    /// `describe` may be called for objects that `body` never hears of: when the store is written meanwhile, the reading
-    /// begins anew. Throws ``FetchError`` for a request that does not fit the store's model.
+    /// `describe` may be called for objects that `body` never receives: the read restarts when the store is written
+    /// meanwhile. Throws ``FetchError`` for a request that does not fit the store's model.
     public func forEachObject(
         _ request: FetchRequest,
         in location: StoreLocation,
@@ -47,13 +47,13 @@ public struct ObjectReader: Sendable {
         guard let metadata = try StoreMetadata(reading: connection),
             let numbers = try EntityNumbers(reading: connection)
         else {
-            throw StoreError(.incompatible, path: path, "this is no Core Data store, so there are no entities in it")
+            throw StoreError(.incompatible, path: path, "not a Core Data store, so it has no entities")
         }
         let schema = try StoreSchema(reading: connection)
         var model =
             try ManagedObjectModel(cachedIn: connection) ?? .inferred(from: schema, entityNumbers: numbers)
         if model.entities[request.entityName] == nil, numbers.number(of: request.entityName) != nil {
-            // The store numbers an entity that the model it keeps calls by another name: its tables tell enough.
+            // The store's entity numbers name an entity that its cached model lacks: the tables are sufficient.
             model = .inferred(from: schema, entityNumbers: numbers)
         }
         let layout = StoreLayout(model: model, schema: schema, entityNumbers: numbers)

@@ -4,7 +4,7 @@ internal import Synchronization
 extension PersistentStoreCoordinator {
     func rows(_ fetch: ResolvedFetch) throws -> [RowSnapshot] {
         var result: [RowSnapshot] = []
-        // Where several stores hold objects of the entity, order and window are for whoever puts them together.
+        // If several stores contain the entity, the caller merges the rows and applies order and window.
         let query = ordersFetches(of: fetch.request.entityName) ? fetch : fetch.windowless(withPredicate: true)
         for store in stores(holding: fetch) {
             var rows: [RowSnapshot] = []

@@ -1,7 +1,7 @@
 internal import StoreFormat
 
 extension ResolvedFetch {
-    /// The entities other than the one asked for whose objects decide what is returned, and in which order.
+    /// The other entities whose objects affect the result or its order.
     package var dependencies: Set<String> {
         var result: Set<String> = []
         predicate?.node.collectDependencies(into: &result)
@@ -9,7 +9,7 @@ extension ResolvedFetch {
         return result
     }
 
-    /// The same fetch with the ids of objects as they are now in the place of those from before they were saved.
+    /// The fetch with temporary IDs of saved objects replaced by their permanent IDs.
     func renaming(_ permanentIDs: PermanentIDs) -> ResolvedFetch {
         guard let predicate else { return self }
         return ResolvedFetch(
@@ -20,7 +20,7 @@ extension ResolvedFetch {
         )
     }
 
-    /// The same fetch of those that match among some objects, in no order.
+    /// The fetch restricted to some objects, unordered.
     func among(_ ids: [ManagedObjectID]) -> ResolvedFetch {
         let entity = request.entityName
         let these = ResolvedNode.object(ResolvedSubject(scope: 0, entity: entity), ids, orNil: false)
@@ -33,7 +33,7 @@ extension ResolvedFetch {
         )
     }
 
-    /// The same fetch of all objects that match, or of all objects, without limit and offset.
+    /// The fetch of all matching objects, or of all objects, without limit and offset.
     func windowless(withPredicate: Bool) -> ResolvedFetch {
         var request = request
         request.fetchLimit = 0
@@ -72,7 +72,7 @@ extension ResolvedNode {
 }
 
 extension ResolvedOperand {
-    /// The entities on whose objects the value depends, beside the object itself.
+    /// The other entities on whose objects the value depends.
     var dependencies: Set<String> {
         var result: Set<String> = []
         collectDependencies(into: &result)
@@ -99,7 +99,7 @@ extension ResolvedOperand {
 }
 
 extension ResolvedSubject {
-    /// The object whose to-one relationship leads to this one, or the object itself.
+    /// The object whose to-one relationship has this one as destination, or the object itself.
     fileprivate var owner: ResolvedSubject {
         var owner = self
         if !owner.hops.isEmpty { owner.hops.removeLast() }

@@ -1,6 +1,6 @@
 package import StoreFormat
 
-/// A fetch request whose names were looked up in a model.
+/// A fetch request whose names are resolved in a model.
 package struct ResolvedFetch: Sendable {
     /// One key of the order.
     struct SortKey: Hashable, Sendable {
@@ -61,7 +61,7 @@ package struct ResolvedFetch: Sendable {
         return SortKey(operand: operand, options: descriptor.comparison.options, ascending: descriptor.ascending)
     }
 
-    /// A key path to something that has an order.
+    /// Resolves a key path to a value that can be ordered.
     static func operand(
         _ keyPath: String,
         of entity: String,
@@ -71,7 +71,7 @@ package struct ResolvedFetch: Sendable {
             throw FetchError(
                 entity: entity,
                 keyPath: keyPath,
-                message: "objects have no order: name one of their attributes"
+                message: "objects cannot be ordered: name one of their attributes"
             )
         }
         if case .attribute(_, let attribute) = operand,
@@ -80,7 +80,7 @@ package struct ResolvedFetch: Sendable {
             throw FetchError(
                 entity: entity,
                 keyPath: keyPath,
-                message: "values that only a transformer or a file knows have no order"
+                message: "transformable values and external binary data cannot be ordered"
             )
         }
         return operand
@@ -97,7 +97,7 @@ package struct ResolvedFetch: Sendable {
             throw FetchError(
                 entity: entity,
                 keyPath: keyPath,
-                message: "'\(toMany.hop.relationship.name)' is a to-many relationship: only its @count can stand here"
+                message: "'\(toMany.hop.relationship.name)' is a to-many relationship: only its @count is allowed here"
             )
         }
         switch path.leaf {
@@ -106,13 +106,13 @@ package struct ResolvedFetch: Sendable {
         case .computed(let operand, _): return .value(operand)
         case .object: return .object(path.subject)
         case .entity:
-            throw FetchError(entity: entity, keyPath: keyPath, message: "an entity cannot stand here")
+            throw FetchError(entity: entity, keyPath: keyPath, message: "an entity is not allowed here")
         }
     }
 }
 
 extension FetchRequest {
-    /// Looks up the request's names in a model; throws for what does not fit.
+    /// Resolves the request's names in a model; throws for names that do not fit.
     package func resolved(in model: ManagedObjectModel) throws(FetchError) -> ResolvedFetch {
         try ResolvedFetch(self, in: model)
     }

@@ -1,7 +1,7 @@
 internal import SafeFiles
 internal import StoreFormat
 
-/// How those read who do without a coordinator: changing nothing, and what they pass on being of one state of the store.
+/// Read access without a coordinator: changes nothing, and each view is one snapshot of the store.
 struct StoreReading: Sendable {
     private let reader: StoreReader
     private let monitor: WorkMonitor

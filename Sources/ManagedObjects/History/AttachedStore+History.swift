@@ -2,14 +2,14 @@ internal import FoundationEssentials
 internal import StoreFormat
 
 extension AttachedStore {
-    /// The number of the last transaction; nil where the store keeps no history.
+    /// The number of the last transaction; nil for a store without history tracking.
     func lastTransaction() throws -> Int64? {
         guard contents.hasHistory else { return nil }
         return try read { _, connection in try lastTransaction(connection) }
     }
 
     func lastTransaction(_ connection: StoreConnection) throws -> Int64 {
-        // What was purged is counted too: numbers are never given out again.
+        // Z_MAX includes purged transactions, whose numbers are never reused.
         let greatest = try connection.value("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'TRANSACTION'")?.integer ?? 0
         return max(greatest, try connection.value("SELECT max(Z_PK) FROM ATRANSACTION")?.integer ?? 0)
     }
@@ -50,13 +50,14 @@ extension AttachedStore {
     }
 
     private func requireKept(after number: Int64, _ connection: StoreConnection) throws {
-        // The last transaction that is not kept; a damaged store may number the first one with the least of all numbers.
+        // The last purged transaction. The clamp prevents overflow: in a damaged store the first number may be
+        // Int64.min.
         let first = try connection.value("SELECT min(Z_PK) FROM ATRANSACTION")?.integer
         let purged = try first.map { max($0, .min + 1) - 1 } ?? lastTransaction(connection)
         guard number >= purged else {
             throw ManagedObjectError(
                 .historyTokenExpired,
-                "history after transaction \(number) was purged; read everything anew, and go on from the current token: "
+                "history after transaction \(number) was purged; read all objects again and use the current token: "
                     + location.path
             )
         }

@@ -1,9 +1,9 @@
-/// Whose transactions are wanted.
+/// The authors whose transactions are included.
 public enum HistoryAuthors: Sendable, Hashable {
     case everybody
-    /// Only those of these authors; nil is a transaction without one.
+    /// Only transactions of these authors; nil stands for transactions without an author.
     case only(Set<String?>)
-    /// All but those of these authors; batches of one's own go by another name, or they are missed.
+    /// All transactions except these authors'; use another author for your own batch changes, or they are skipped too.
     case allBut(Set<String?>)
 
     func includes(_ author: String?) -> Bool {

@@ -1,11 +1,11 @@
 internal import StoreFormat
 
-/// Those who read a store's history, with the last transaction that each has dealt with.
+/// The consumers of a store's history, with the last transaction that each has acknowledged.
 ///
-/// They are kept in the store's metadata, and so travel with it and change in one transaction with the history. A program
-/// that knows nothing of them may put back metadata that it read earlier, as Core Data does for an app that sets some. So
-/// the history's own strings name each consumer too: one that only they know has dealt with nothing, as far as anybody
-/// can tell. The first generation of histories has no such strings, and there the metadata is all there is.
+/// The store's metadata contains them, so they move with the store and change in one transaction with the history. A
+/// program unaware of them may write back older metadata, as Core Data does for an app that sets metadata. Therefore
+/// the history's string table names each consumer too. A consumer found only there counts as having acknowledged
+/// nothing. The first generation of histories has no string table, only the metadata.
 struct HistoryConsumers {
     static let metadataKey = "StoreMigrateHistoryConsumers"
     private static let prefix = "StoreMigrateHistoryConsumer "
@@ -30,11 +30,11 @@ struct HistoryConsumers {
         }
     }
 
-    /// What the metadata holds of them; nil for none.
+    /// The consumers as a metadata value; nil for none.
     var propertyList: PropertyListValue? {
         transactionNumbers.isEmpty ? nil : .dictionary(transactionNumbers.mapValues { .integer($0) })
     }
 
-    /// The string of the history that names a consumer.
+    /// The entry for a consumer in the history's string table.
     static func string(for consumer: String) -> String { prefix + consumer }
 }

@@ -1,13 +1,13 @@
 internal import FoundationEssentials
 internal import StoreFormat
 
-/// How much of a history may go: what is old enough, and what every registered consumer has dealt with.
+/// The part of a history that may be purged: old enough, and acknowledged by every registered consumer.
 struct HistoryCut {
-    /// The number of the last transaction that may go; nil when nobody is registered, and so nothing may.
+    /// The last transaction that may be purged; nil when no consumer is registered, and thus nothing may be.
     let last: Int64?
     let result: HistoryPruner.Result
 
-    /// Looks at the state that the connection sees.
+    /// Computes the cut in the snapshot that the connection reads.
     init(reading connection: StoreConnection, olderThan date: Date) throws {
         let consumers = try HistoryConsumers(reading: connection).transactionNumbers
         guard let slowest = consumers.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }) else {
@@ -27,10 +27,10 @@ struct HistoryCut {
             )
             return
         }
-        // Times need not ascend with numbers: the first that is young enough ends what may go.
+        // Timestamps need not ascend with numbers: stop before the first transaction that is too young.
         let young = try connection.value(
             "SELECT min(Z_PK) FROM ATRANSACTION WHERE ZTIMESTAMP >= ? OR ZTIMESTAMP IS NULL",
-            // No time is before one that is no number.
+            // A date that is NaN purges nothing.
             [.real(date.timeIntervalSinceReferenceDate.isNaN ? -.infinity : date.timeIntervalSinceReferenceDate)]
         )?
         .integer

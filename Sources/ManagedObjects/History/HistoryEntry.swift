@@ -1,8 +1,8 @@
 public import FoundationEssentials
 
-/// One transaction of a store's history, with its changes counted by entity.
+/// One transaction of a store's history, with its changes counted per entity.
 public struct HistoryEntry: Sendable {
-    /// How many objects of one entity a transaction touched.
+    /// The number of objects of one entity that a transaction changed.
     public struct Changes: Hashable, Sendable {
         /// The concrete entity's name; a number where the store no longer has that entity.
         public let entity: String
@@ -18,7 +18,7 @@ public struct HistoryEntry: Sendable {
     public let bundleID: String?
     /// The name of the process.
     public let processID: String?
-    /// In the order in which the transaction came to the entities.
+    /// In the order in which the transaction first changed each entity.
     public internal(set) var changes: [Changes] = []
 
     mutating func count(_ kind: PersistentHistoryChange.ChangeType, of entity: String) {

@@ -3,21 +3,22 @@ internal import SafeFiles
 internal import StoreFormat
 internal import StoreWriting
 
-/// Purges the history that every registered consumer has dealt with, and never more.
+/// Purges only history that every registered consumer has acknowledged.
 ///
-/// Consumers register before they first read. As long as nobody is registered, nothing is purged: nobody knows who would
-/// miss it. A consumer whose number was lost, because another program put back older metadata, holds everything up until
-/// it acknowledges again. Nor is a history purged that CloudKit mirrors: a mirror that misses some of it uploads everything.
+/// Consumers register before their first read. Nothing is purged while no consumer is registered, because an
+/// unregistered reader may need it. If another program writes back older metadata, a consumer's number is lost; nothing
+/// is purged until that consumer acknowledges again. A history mirrored to CloudKit is never purged: a mirror that
+/// misses part of it uploads everything.
 public struct HistoryPruner: Sendable {
-    /// What was purged.
+    /// The outcome of purging.
     public struct Result: Hashable, Sendable {
         public let transactions: Int
         public let changes: Int
-        /// How many consumers are registered; without any, nothing is purged.
+        /// The number of registered consumers; without any, nothing is purged.
         public let consumers: Int
-        /// The consumer that stood in the way of more; nil when none did.
+        /// The consumer that prevented purging more; nil when none did.
         public let slowestConsumer: String?
-        /// True when CloudKit mirrors the store: its own place in the history is not ours to know, and nothing is purged.
+        /// True when CloudKit mirrors the store: its position in the history is unknown, so nothing is purged.
         public let isMirrored: Bool
 
         init(transactions: Int, changes: Int, consumers: Int, slowestConsumer: String?, isMirrored: Bool = false) {
@@ -35,12 +36,12 @@ public struct HistoryPruner: Sendable {
         self.coordinator = coordinator
     }
 
-    /// The consumers of a store with the number of the last transaction that each has dealt with.
+    /// The consumers of a store, with the number of the last transaction that each has acknowledged.
     public func consumers(of store: PersistentStore) throws -> [String: Int64] {
         try attached(store).read { _, connection in try HistoryConsumers(reading: connection).transactionNumbers }
     }
 
-    /// Adds a consumer, which has dealt with everything up to now; one that is known stays where it is.
+    /// Registers a consumer at the end of the history; an already registered one keeps its position.
     public func register(_ consumer: String, for store: PersistentStore) throws {
         let attached = try attached(store)
         try change(attached) { consumers, connection in
@@ -49,7 +50,7 @@ public struct HistoryPruner: Sendable {
         }
     }
 
-    /// Notes how far a consumer has come; it never goes back, and no further than history itself.
+    /// Records a consumer's position, which never moves backwards or beyond the end of the history.
     public func acknowledge(_ token: PersistentHistoryToken, by consumer: String, for store: PersistentStore) throws {
         guard let number = token.transactionNumbers[store.identifier] else { return }
         let attached = try attached(store)
@@ -57,18 +58,18 @@ public struct HistoryPruner: Sendable {
             guard let known = consumers.transactionNumbers[consumer] else {
                 throw ManagedObjectError(.foreignObject, "no consumer of that name is registered; register it first")
             }
-            // A token from elsewhere, or from a copy that had gone on, knows nothing of what is yet to come.
+            // Clamp a token of another store or of a copy that went on: its number lies beyond this history.
             let seen = try min(number, attached.lastTransaction(connection))
             consumers.transactionNumbers[consumer] = max(known, seen)
         }
     }
 
-    /// Drops a consumer for good; should it come back, it must read everything anew.
+    /// Removes a consumer; if it registers again, it must read all objects again.
     public func drop(_ consumer: String, for store: PersistentStore) throws {
         try change(attached(store)) { consumers, _ in consumers.transactionNumbers[consumer] = nil }
     }
 
-    /// Purges transactions that are older than `date` and that every consumer has dealt with.
+    /// Purges transactions that are older than `date` and acknowledged by every consumer.
     public func prune(_ store: PersistentStore, olderThan date: Date) throws -> Result {
         try transaction(attached(store)) { connection in
             let cut = try HistoryCut(reading: connection, olderThan: date)

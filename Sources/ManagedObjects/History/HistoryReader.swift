@@ -1,14 +1,14 @@
 public import FoundationEssentials
 public import StoreFormat
 
-/// Reads a store's persistent history without a coordinator, and changes nothing to get it: not a byte, not even a `-shm`.
+/// Reads a store's persistent history without a coordinator and without any write, not even of the `-shm` file.
 ///
-/// What lies in a write-ahead log is seen. What one call returns is of one state of the store. Every method throws
-/// `StoreError` with the code `incompatible` for a store that is not Core Data's.
+/// Includes the WAL. Each call reads one snapshot of the store. Every method throws `StoreError` with the code
+/// `incompatible` for a store that is not Core Data's.
 public struct HistoryReader: Sendable {
     private let reading: StoreReading
 
-    /// Creates a reader that waits for locks no longer than `lockTimeout`, and asks `isCancelled` now and then.
+    /// Creates a reader that waits for a lock up to `lockTimeout` and calls `isCancelled` regularly.
     public init(
         lockTimeout: Duration = .seconds(20),
         allowsNetworkFileSystem: Bool = false,
@@ -21,7 +21,7 @@ public struct HistoryReader: Sendable {
         )
     }
 
-    /// Sums the history up; nil when the store keeps none.
+    /// Summarizes the history; nil for a store without history.
     public func overview(of location: StoreLocation) throws -> HistoryOverview? {
         try withHistory(of: location) { history, connection in
             HistoryOverview(
@@ -32,20 +32,20 @@ public struct HistoryReader: Sendable {
         }
     }
 
-    /// What ``HistoryPruner`` would purge; nil when the store keeps no history.
+    /// The history that ``HistoryPruner`` would purge; nil for a store without history.
     public func prunableHistory(of location: StoreLocation, olderThan date: Date) throws -> HistoryPruner.Result? {
         try withHistory(of: location) { _, connection in try HistoryCut(reading: connection, olderThan: date).result }
     }
 
-    /// True when the store has heard of an author; nil, for transactions without one, is known when there are any.
+    /// True when the history mentions an author; for nil, true when it has transactions without an author.
     public func knowsAuthor(_ author: String?, in location: StoreLocation) throws -> Bool {
         try withHistory(of: location) { try $0.knowsAuthor(author, reading: $1) } ?? false
     }
 
-    /// Calls `body` with what `describe` made of each transaction that a request asks for.
+    /// Calls `body` with the description of each requested transaction.
     ///
-    /// `describe` may be called for transactions that `body` never hears of: when the store is written meanwhile, the
-    /// reading begins anew. A store without a history has no transactions.
+    /// `describe` may be called for transactions that `body` never receives: the read restarts when the store is
+    /// written meanwhile. A store without history has no transactions.
     public func forEachTransaction(
         _ request: HistoryRequest,
         in location: StoreLocation,
@@ -60,7 +60,7 @@ public struct HistoryReader: Sendable {
         try spool?.forEachText(body)
     }
 
-    /// Ends the reading of transactions when there are enough of them.
+    /// Stops reading at the requested limit.
     private struct Enough: Error {}
 
     private func forEachTransaction(
@@ -92,7 +92,7 @@ public struct HistoryReader: Sendable {
                 if count == request.limit { throw Enough() }
             }
         } catch is Enough {
-            // All that was asked for was told.
+            // The limit is reached.
         }
     }
 
@@ -105,7 +105,7 @@ public struct HistoryReader: Sendable {
                 throw StoreError(
                     .incompatible,
                     path: location.path,
-                    "this is no Core Data store, so there is no history in it"
+                    "not a Core Data store, so it has no history"
                 )
             }
             guard let history = PersistentHistory(schema: try StoreSchema(reading: view.connection)) else { return nil }
@@ -115,7 +115,7 @@ public struct HistoryReader: Sendable {
 }
 
 extension HistoryChange.Kind {
-    /// The same in the words of the public interface.
+    /// The corresponding case of the public interface.
     var changeType: PersistentHistoryChange.ChangeType {
         switch self {
         case .insert: .insert

@@ -1,6 +1,6 @@
 public import StoreFormat
 
-/// What one transaction did to one object.
+/// One object's change in a transaction.
 public struct PersistentHistoryChange: Sendable {
     public enum ChangeType: Sendable {
         case insert
@@ -8,14 +8,14 @@ public struct PersistentHistoryChange: Sendable {
         case delete
     }
 
-    /// Its own number.
+    /// The number of the change.
     public let changeID: Int64
     public let changedObjectID: ManagedObjectID
     public let changeType: ChangeType
-    /// The names of the properties that an update changed; nil for anything else, and when the store does not tell.
+    /// The names of the properties that an update changed; nil for other changes, and if the store did not record them.
     public let updatedProperties: Set<String>?
-    /// To-many relationships of which at least one changed, where the store does not say which.
+    /// To-many relationships of which at least one changed, if the store did not record which.
     public let possiblyUpdatedProperties: Set<String>
-    /// The values that history kept of a deleted object.
+    /// The values of a deleted object that history preserved.
     public let tombstone: [String: AttributeValue]
 }

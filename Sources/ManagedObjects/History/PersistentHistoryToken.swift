@@ -14,16 +14,16 @@ public struct PersistentHistoryToken: Hashable, Sendable, Codable {
         self.transactionNumbers = transactionNumbers
     }
 
-    /// Reads what `NSKeyedArchiver` makes of Core Data's own token.
+    /// Reads Core Data's own token from an `NSKeyedArchiver` archive.
     public init(archive: Data) throws {
         let reader = try KeyedArchiveReader(PropertyListReader.value(from: [UInt8](archive)))
         guard let root = reader.topObject(), Self.ancestry.contains(root.className),
             let entries = reader.dictionary(root.fields[Self.dictionaryKey])
-        else { throw ManagedObjectError(.wrongType, "the archive holds no history token") }
+        else { throw ManagedObjectError(.wrongType, "the archive contains no history token") }
         transactionNumbers = entries.compactMapValues(reader.integer)
     }
 
-    /// The token as `NSKeyedArchiver` would archive Core Data's own.
+    /// The token in the archive format of Core Data's own, as `NSKeyedArchiver` writes it.
     public func archive() -> Data {
         var writer = KeyedArchiveWriter()
         let root = writer.reserve()
@@ -38,7 +38,7 @@ public struct PersistentHistoryToken: Hashable, Sendable, Codable {
         return Data(PropertyListWriter.bytes(of: writer.archive(root: root)))
     }
 
-    /// The token that has seen what either has.
+    /// A token with the later position of both for each store.
     public func advanced(to other: PersistentHistoryToken) -> PersistentHistoryToken {
         PersistentHistoryToken(
             transactionNumbers: transactionNumbers.merging(other.transactionNumbers, uniquingKeysWith: max)

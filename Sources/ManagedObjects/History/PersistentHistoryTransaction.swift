@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// One save as a store's history tells of it.
+/// One save, as recorded in a store's history.
 public struct PersistentHistoryTransaction: Sendable {
     public let storeID: String
     public let transactionNumber: Int64
@@ -12,12 +12,12 @@ public struct PersistentHistoryTransaction: Sendable {
     public let processID: String?
     public let changes: [PersistentHistoryChange]
 
-    /// The position right after it.
+    /// The position right after the transaction.
     public var token: PersistentHistoryToken {
         PersistentHistoryToken(transactionNumbers: [storeID: transactionNumber])
     }
 
-    /// The objects that it changed, for `mergeChanges(fromRemoteContextSave:into:)`.
+    /// The changed objects, for `mergeChanges(fromRemoteContextSave:into:)`.
     public func objectIDNotification() -> ObjectIDChanges {
         var result = ObjectIDChanges()
         for change in changes {

@@ -1,17 +1,18 @@
 internal import StoreFormat
 
 extension PersistentStoreCoordinator {
-    /// The position after everything that has happened, in all stores that keep a history.
+    /// The current end of the histories of all stores that track history.
     public func currentPersistentHistoryToken() throws -> PersistentHistoryToken {
         var token = PersistentHistoryToken(transactionNumbers: [:])
         for store in stores { token.transactionNumbers[store.uuid] = try store.lastTransaction() }
         return token
     }
 
-    /// Calls `body` with each transaction after a token, store by store and in order; nil is from the first that is kept.
+    /// Calls `body` with each transaction after a token, store by store and in order; nil starts with the first not
+    /// purged.
     ///
-    /// Transactions are counted by their numbers, never by their times, which clocks may set back. `body` must not use the
-    /// coordinator: the store is being read.
+    /// Transactions are ordered by number, never by time, because clocks may be set back. `body` must not use the
+    /// coordinator while it reads the store.
     public func forEachHistoryTransaction(
         after token: PersistentHistoryToken?,
         by authors: HistoryAuthors = .everybody,
@@ -22,7 +23,7 @@ extension PersistentStoreCoordinator {
         }
     }
 
-    /// The transactions after a token; for more than memory holds there is ``forEachHistoryTransaction(after:by:_:)``.
+    /// The transactions after a token; ``forEachHistoryTransaction(after:by:_:)`` handles more than memory can hold.
     public func fetchHistory(
         after token: PersistentHistoryToken?,
         by authors: HistoryAuthors = .everybody
@@ -34,9 +35,10 @@ extension PersistentStoreCoordinator {
 }
 
 extension ManagedObjectContext {
-    /// Takes in what others did after a token, transaction by transaction, and returns the token to go on from.
+    /// Merges other contexts' and processes' transactions after a token, one by one, and returns the token to continue
+    /// from.
     ///
-    /// What was passed over for its author counts as seen.
+    /// Transactions skipped for their author count as merged.
     public func mergeHistory(
         after token: PersistentHistoryToken?,
         by authors: HistoryAuthors = .everybody

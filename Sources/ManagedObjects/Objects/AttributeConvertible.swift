@@ -1,9 +1,9 @@
 public import FoundationEssentials
 public import StoreFormat
 
-/// A type whose values an attribute can hold.
+/// A type that can be the value of an attribute.
 public protocol AttributeConvertible {
-    /// Takes what an attribute holds; nil when it is of another kind.
+    /// Converts an attribute's value; nil when it is of another kind.
     init?(attributeValue: AttributeValue)
     var attributeValue: AttributeValue { get }
 }
@@ -24,7 +24,7 @@ extension AttributeConvertible where Self: BinaryInteger {
         self = value
     }
 
-    /// An unsigned number that no attribute can hold is the nearest that one can.
+    /// An unsigned number that exceeds the attribute's range is clamped.
     public var attributeValue: AttributeValue { .integer(Int64(clamping: self)) }
 }
 

@@ -1,26 +1,26 @@
 internal import StoreFormat
 
 extension ManagedObject {
-    /// The destination of a to-one relationship; most often a fault.
+    /// The destination of a to-one relationship, usually a fault.
     public func object(forKey key: String) throws -> ManagedObject? {
         try graph?.fire(self)
         guard case .toOne(let index) = try relationship(key) else {
             throw ManagedObjectError(
                 .unknownProperty,
-                "\(shape.name).\(key) leads to many objects; ask for objects(forKey:)"
+                "\(shape.name).\(key) is a to-many relationship; use objects(forKey:)"
             )
         }
         guard let graph, toOnes.indices.contains(index) else { return nil }
         return try toOnes[index].map(graph.object)
     }
 
-    /// The destinations of a to-many relationship: in its order where it is ordered, else in the order of their keys.
+    /// The destinations of a to-many relationship, in its own order if it is ordered, else by key.
     public func objects(forKey key: String) throws -> [ManagedObject] {
         guard let graph else { return [] }
         return try objectIDs(forRelationshipNamed: key).map(graph.object)
     }
 
-    /// The ids of a relationship's destinations, without making objects of them.
+    /// The IDs of a relationship's destinations, without creating objects.
     public func objectIDs(forRelationshipNamed key: String) throws -> [ManagedObjectID] {
         var property = try relationship(key)
         guard let graph else { return [] }
@@ -35,18 +35,18 @@ extension ManagedObject {
         }
     }
 
-    /// Leads a to-one relationship to another object, or to none; the inverse follows.
+    /// Sets or clears the destination of a to-one relationship, and updates the inverse.
     public func setObject(_ destination: ManagedObject?, forKey key: String) throws {
         let graph = try requireContext()
         try graph.fire(self)
         guard case .toOne(let index) = try relationship(key) else {
-            throw ManagedObjectError(.unknownProperty, "\(shape.name).\(key) leads to many objects; add or remove one")
+            throw ManagedObjectError(.unknownProperty, "\(shape.name).\(key) is a to-many relationship; add or remove")
         }
         try check(destination.map { [$0] } ?? [], for: key)
         try graph.setToOne(self, index, destination)
     }
 
-    /// Gives a to-many relationship these destinations; an ordered one takes their order too.
+    /// Sets the destinations of a to-many relationship, and their order if it is ordered.
     public func setObjects(_ destinations: [ManagedObject], forKey key: String) throws {
         let graph = try requireContext()
         let index = try toMany(key)
@@ -54,7 +54,7 @@ extension ManagedObject {
         try graph.setMembers(of: self, index, to: destinations)
     }
 
-    /// Adds a destination to a to-many relationship, at its end where it is ordered; the inverse follows.
+    /// Adds a destination to a to-many relationship, at the end if it is ordered, and updates the inverse.
     public func add(_ destination: ManagedObject, toKey key: String) throws {
         let graph = try requireContext()
         let index = try toMany(key)
@@ -62,7 +62,7 @@ extension ManagedObject {
         try graph.add(destination, to: self, index)
     }
 
-    /// Removes a destination from a to-many relationship; the inverse follows.
+    /// Removes a destination from a to-many relationship, and updates the inverse.
     public func remove(_ destination: ManagedObject, fromKey key: String) throws {
         let graph = try requireContext()
         let index = try toMany(key)
@@ -70,7 +70,7 @@ extension ManagedObject {
         try graph.remove(destination, from: self, index)
     }
 
-    /// True when the relationship's destinations have not been read.
+    /// True when the relationship's destinations are not read yet.
     public func hasFault(forRelationshipNamed key: String) throws -> Bool {
         switch try relationship(key) {
         case .toMany(let index): return !isInserted && toManys[index]?.base == nil
@@ -90,7 +90,7 @@ extension ManagedObject {
 
     private func toMany(_ key: String) throws -> Int {
         guard case .toMany(let index) = try relationship(key) else {
-            throw ManagedObjectError(.unknownProperty, "\(shape.name).\(key) leads to one object; set it")
+            throw ManagedObjectError(.unknownProperty, "\(shape.name).\(key) is a to-one relationship; set it")
         }
         return index
     }
@@ -101,13 +101,13 @@ extension ManagedObject {
             guard destination.graph === graph else {
                 throw ManagedObjectError(
                     .foreignObject,
-                    "\(shape.name).\(key) cannot lead to an object of another context; ask for it by its id"
+                    "\(shape.name).\(key) cannot refer to an object of another context; get it by its ID"
                 )
             }
             guard destination.shape.lineage.contains(relationship.destination) else {
                 throw ManagedObjectError(
                     .wrongType,
-                    "\(shape.name).\(key) leads to \(relationship.destination), not to \(destination.shape.name)"
+                    "\(shape.name).\(key) requires \(relationship.destination), not \(destination.shape.name)"
                 )
             }
         }

@@ -1,27 +1,27 @@
 public import StoreFormat
 
 extension ManagedObject {
-    /// The value of an attribute; a large value is read from its file.
+    /// The value of an attribute; external binary data is read from its file.
     public func value(forKey key: String) throws -> AttributeValue {
         let value = try rawValue(forKey: key)
         guard case .externalData(let reference) = value, let graph else { return value }
         return .data(try graph.source.externalData(reference.fileName, of: objectID))
     }
 
-    /// The value of an attribute as a Swift type; nil when there is none or it is of another kind.
+    /// The value of an attribute as a Swift type; nil when there is none or it has another type.
     public func value<T: AttributeConvertible>(_ type: T.Type = T.self, forKey key: String) throws -> T? {
         T(attributeValue: try value(forKey: key))
     }
 
-    /// The value of an attribute as the store has it: what lies in a file of its own stays there.
+    /// The value of an attribute as stored; external binary data is not read.
     package func rawValue(forKey key: String) throws -> AttributeValue {
-        // The row may tell that the object is of another entity than its id said.
+        // The row may have a subentity of the ID's entity.
         try graph?.fire(self)
         let index = try attribute(key)
         return attributes.indices.contains(index) ? attributes[index] : .null
     }
 
-    /// Sets an attribute, after taking the value over into its type.
+    /// Sets an attribute, after converting the value to its type.
     public func setValue(_ value: AttributeValue, forKey key: String) throws {
         let graph = try requireContext()
         try graph.fire(self)
@@ -38,7 +38,7 @@ extension ManagedObject {
         changed.insert(.attribute(index))
     }
 
-    /// Sets an attribute; nil leaves it without a value.
+    /// Sets an attribute; nil clears it.
     public func setValue<T: AttributeConvertible>(_ value: T?, forKey key: String) throws {
         try setValue(value?.attributeValue ?? AttributeValue.null, forKey: key)
     }

@@ -1,17 +1,17 @@
-/// What is known of a to-many relationship of one object: what the store holds, once it was asked, and what changed since.
+/// The known destinations of a to-many relationship of one object: the stored ones, once read, and the changes since.
 ///
-/// Changes are differences, so that those of two contexts add up.
+/// Changes are differences, so changes of two contexts can be combined.
 struct ToManyValue {
-    /// The destinations in the store; nil until they were read.
+    /// The destinations in the store; nil until they are read.
     var base: [ManagedObjectID]?
     private(set) var added: [ManagedObjectID] = []
     private(set) var removed: Set<ManagedObjectID> = []
-    /// The whole list, where somebody gave one to an ordered relationship.
+    /// The complete list, if one was set in an ordered relationship.
     private(set) var arrangement: [ManagedObjectID]?
 
     var hasChanges: Bool { !added.isEmpty || !removed.isEmpty || arrangement != nil }
 
-    /// The destinations as they are now.
+    /// The current destinations.
     func members(of stored: [ManagedObjectID]) -> [ManagedObjectID] {
         guard hasChanges else { return stored }
         var result = stored
@@ -27,7 +27,7 @@ struct ToManyValue {
         return placed + result.filter { !known.contains($0) }
     }
 
-    /// Adds a destination; in an ordered relationship it comes last, also when it was there and was removed.
+    /// Adds a destination; in an ordered relationship as the last one, even if it was removed before.
     mutating func add(_ id: ManagedObjectID, isOrdered: Bool) {
         if !isOrdered, removed.remove(id) != nil { return }
         guard !added.contains(id) else { return }
@@ -48,7 +48,7 @@ struct ToManyValue {
             || arrangement?.contains(where: ids.contains) == true || base?.contains(where: ids.contains) == true
     }
 
-    /// Forgets objects that are gone, on either side of the difference.
+    /// Removes objects that no longer exist from the base and the changes.
     mutating func drop(_ ids: Set<ManagedObjectID>) {
         base?.removeAll { ids.contains($0) }
         added.removeAll { ids.contains($0) }
@@ -58,7 +58,7 @@ struct ToManyValue {
 
     mutating func arrange(_ ids: [ManagedObjectID]) { arrangement = ids }
 
-    /// Takes over what was saved: the changes are now what the store holds.
+    /// Makes the saved changes part of the base.
     mutating func commit(_ renamed: (ManagedObjectID) -> ManagedObjectID) {
         if let base { self.base = members(of: base).map(renamed) }
         added = []
@@ -66,7 +66,7 @@ struct ToManyValue {
         arrangement = nil
     }
 
-    /// Puts permanent ids in the place of temporary ones.
+    /// Replaces temporary IDs by permanent ones.
     mutating func rename(_ renamed: (ManagedObjectID) -> ManagedObjectID) {
         base = base?.map(renamed)
         added = added.map(renamed)

@@ -1,6 +1,6 @@
-/// The engine of regular expressions gave up: whether the text matches is not known.
+/// The regular expression engine reached its limit, so the result of the match is unknown.
 struct AbandonedMatch: Error, CustomStringConvertible {
     var description: String {
-        "a text is too long for the regular expression: write one that needs to try less, for example without (a|b)*"
+        "the regular expression backtracks too much on a long text: simplify it, for example without (a|b)*"
     }
 }

@@ -1,7 +1,7 @@
 package import StoreFormat
 
 extension FetchPredicate {
-    /// Looks up the predicate's names in a model, for objects of an entity; throws for what does not fit.
+    /// Resolves the predicate's names in a model for objects of an entity; throws for names that do not fit.
     package func resolved(
         for entity: String,
         in model: ManagedObjectModel

@@ -1,13 +1,13 @@
-/// Says which objects are wanted, in the words of `NSPredicate`.
+/// A condition for objects, in the format of `NSPredicate`.
 ///
-/// It is compiled to SQL for what lies in a store, and evaluated for objects in memory, with the same result. Every
-/// comparison is true or false, never unknown: nil equals nil and differs from every value, and nothing is less or greater
-/// than nil. Texts are compared by their code points, unless `[c]` or `[d]` ignore case or diacritics. `ALL` holds for no
-/// objects. `@sum` is 0 for no values, `@avg`, `@min` and `@max` are nil for none, and nil counts for nothing in them. A stored
-/// boolean is true when it is any integer but 0. One that nests too deeply is refused when it is used.
+/// It is compiled to SQL for rows of a store and evaluated for objects in memory, with the same result. Every
+/// comparison is true or false, never unknown: nil equals nil and differs from every value, and nothing is less or
+/// greater than nil. Strings are compared by code point, unless `[c]` or `[d]` ignores case or diacritics. `ALL` is
+/// true for no objects. `@sum` of no values is 0, `@avg`, `@min` and `@max` of none are nil, and all four ignore nil. A
+/// stored boolean is true for any integer but 0. A predicate that nests too deeply fails when it is used.
 public struct FetchPredicate: Hashable, Sendable {
     let node: PredicateNode
-    /// That of the node, which would take long to find out again for every predicate that is made of this one.
+    /// The node's depth, cached: computing it again for every compound predicate would be slow.
     private let depth: Int
 
     init(_ node: PredicateNode) {
@@ -20,39 +20,39 @@ public struct FetchPredicate: Hashable, Sendable {
         self.depth = isTooDeep ? 1 : depth
     }
 
-    /// Reads a predicate; throws where the format is wrong, or where arguments are missing or left over.
+    /// Parses a predicate; throws for a syntax error, and for missing or surplus arguments.
     public init(format: String, _ arguments: (any PredicateArgument)?...) throws(PredicateSyntaxError) {
         try self.init(format: format, argumentArray: arguments)
     }
 
-    /// Reads a predicate whose arguments are in an array.
+    /// Parses a predicate with an array of arguments.
     public init(format: String, argumentArray: [(any PredicateArgument)?]) throws(PredicateSyntaxError) {
         self.init(try PredicateParser.predicate(format, arguments: argumentArray))
     }
 
-    /// Matches every object, or none.
+    /// Matches every object or none.
     public init(value: Bool) {
         self.init(.value(value))
     }
 
-    /// Matches what all of the predicates match.
+    /// Matches objects that all of the predicates match.
     public static func and(_ predicates: [FetchPredicate]) -> FetchPredicate {
         joined(predicates, PredicateNode.all) { if case .all(let nodes) = $0 { nodes } else { nil } }
     }
 
-    /// Matches what any of the predicates matches.
+    /// Matches objects that any of the predicates matches.
     public static func or(_ predicates: [FetchPredicate]) -> FetchPredicate {
         joined(predicates, PredicateNode.any) { if case .any(let nodes) = $0 { nodes } else { nil } }
     }
 
-    /// Matches what the predicate does not match.
+    /// Matches objects that the predicate does not match.
     public static func not(_ predicate: FetchPredicate) -> FetchPredicate {
-        // Nothing is ever unknown, so that twice is as good as not at all.
+        // Double negation cancels, because no result is unknown.
         if case .not(let node) = predicate.node { return FetchPredicate(node, depth: predicate.depth - 1) }
         return FetchPredicate(.not(predicate.node), depth: predicate.depth + 1)
     }
 
-    /// Joins predicates on one level, so that one that grows piece by piece does not grow in depth.
+    /// Joins predicates in one level, so that a predicate built step by step does not grow in depth.
     private static func joined(
         _ predicates: [FetchPredicate],
         _ join: ([PredicateNode]) -> PredicateNode,
@@ -73,7 +73,7 @@ public struct FetchPredicate: Hashable, Sendable {
         return FetchPredicate(join(nodes), depth: depth + 1)
     }
 
-    /// Puts values in the place of variables (`$NAME`); those without a value stay.
+    /// Replaces variables (`$NAME`) by values; variables without a value remain.
     public func withSubstitutionVariables(_ variables: [String: any PredicateArgument]) -> FetchPredicate {
         let constants = variables.mapValues(\.predicateConstant)
         return FetchPredicate(node.substituting(constants), depth: depth)
@@ -106,7 +106,7 @@ extension PredicateOperand {
         switch self {
         case .variable(let name): return constants[name].map(PredicateOperand.constant) ?? self
         case .subquery(let subquery):
-            // Its own variable is not for others to set.
+            // The subquery's own variable is bound inside it and not replaced.
             let others = constants.filter { $0.key != subquery.variable }
             return .subquery(
                 PredicateSubquery(

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Patterns that were prepared for earlier rows.
+/// A cache of compiled patterns.
 final class KeptMatchers: Sendable {
     private struct Key: Hashable {
         let comparison: StringOperator
@@ -20,7 +20,7 @@ final class KeptMatchers: Sendable {
         let key = Key(comparison: comparison, options: options, pattern: pattern)
         return try matchers.withLock { matchers throws(AbandonedMatch) in
             if let matcher = matchers[key] { return try matcher?.matches(text) ?? false }
-            // A pattern that comes from a column differs from row to row.
+            // Patterns from a column differ in every row: bound the cache.
             if matchers.count >= Self.limit { matchers.removeAll() }
             let matcher = StringMatcher(comparison, options: options, pattern: pattern)
             matchers[key] = .some(matcher)

@@ -1,18 +1,18 @@
 internal import StoreFormat
 
-/// What is made of the values of all objects in a to-many relationship; nil counts for nothing.
+/// An aggregate of the values of all objects in a to-many relationship; ignores nil.
 enum PredicateAggregate: String, Hashable, Sendable {
     /// 0 for no values.
     case sum
-    /// Nil for no values, as the others.
+    /// Nil for no values, like the following cases.
     case average = "avg"
     case minimum = "min"
     case maximum = "max"
 
-    /// True when it is made of numbers only.
+    /// True when only numbers have this aggregate.
     var isNumeric: Bool { self == .sum || self == .average }
 
-    /// The same for the same values, in whatever order they come.
+    /// The aggregate, independent of the order of the values.
     func value(of values: [SQLValue]) -> SQLValue {
         let known = values.filter { $0 != .null }.sorted { $0.compared(to: $1) < 0 }
         switch self {
@@ -26,7 +26,7 @@ enum PredicateAggregate: String, Hashable, Sendable {
         }
     }
 
-    /// An integer as long as all values are, and none is too great.
+    /// An integer if all values are integers and the sum does not overflow, else a real.
     private static func sum(_ values: [SQLValue]) -> SQLValue {
         var sum: Int64 = 0
         var isWhole = true
@@ -42,12 +42,12 @@ enum PredicateAggregate: String, Hashable, Sendable {
         return isWhole ? .integer(sum) : real(values.compactMap(\.number).reduce(0, +))
     }
 
-    /// SQLite has no NaN.
+    /// Null for NaN, which SQLite cannot store.
     private static func real(_ value: Double) -> SQLValue { value.isNaN ? .null : .real(value) }
 
     // MARK: SQL
 
-    /// Reads the numbers that SQL put into one text, each as `quote` writes it.
+    /// Parses the numbers that SQL concatenated, each as written by `quote`.
     static func numbers(in text: String) -> [SQLValue] {
         text.split(separator: " ")
             .compactMap { word in

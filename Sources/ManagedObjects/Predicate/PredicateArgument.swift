@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import StoreFormat
 
-/// What may stand for `%@` and its like in a predicate format.
+/// A value for `%@` and other placeholders of a predicate format.
 public protocol PredicateArgument {
     var predicateConstant: PredicateConstant { get }
 }
@@ -18,13 +18,13 @@ extension ManagedObjectID: PredicateArgument {
     public var predicateConstant: PredicateConstant { .object(self) }
 }
 
-/// An object stands for itself, as its id does.
+/// An object is compared by its ID.
 extension ManagedObject: PredicateArgument {
     public var predicateConstant: PredicateConstant { .object(objectID) }
 }
 
 extension PredicateArgument where Self: BinaryInteger {
-    /// A number that no integer attribute can hold is compared as a real.
+    /// A number outside the range of integer attributes is compared as a real.
     public var predicateConstant: PredicateConstant {
         .value(Int64(exactly: self).map(AttributeValue.integer) ?? .real(Double(self)))
     }

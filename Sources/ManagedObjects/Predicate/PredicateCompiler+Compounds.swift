@@ -1,13 +1,13 @@
 internal import StoreFormat
 
 extension PredicateCompiler {
-    /// SQLite takes no expression that is nested deeper than 1000, and takes `a OR b OR c` for one that is nested twice.
+    /// SQLite rejects expressions nested deeper than 1000, and counts `a OR b OR c` as nested twice.
     private static let maximumOfNeighbours = 8
-    /// A condition that nests deeper than this comes first among its neighbours, where the parser has least to keep in mind.
+    /// A condition nested deeper than this goes first among its neighbours, where it uses the least parser stack.
     private static let considerableNesting = 20
-    /// The parser keeps no more than 100 words in mind; the rest is for the statement around the condition.
+    /// SQLite's parser stack has 100 entries; the rest is for the statement around the condition.
     private static let maximumNesting = 75
-    /// Connections take no longer statements than of 1 000 000 bytes.
+    /// Connections reject statements longer than 1 000 000 bytes.
     private static let maximumOfBytes = 900_000
 
     /// Conditions joined by AND or OR.
@@ -34,13 +34,13 @@ extension PredicateCompiler {
         return .joined(conditions, by: word)
     }
 
-    /// Throws for what SQLite would refuse to read.
+    /// Throws for conditions that exceed SQLite's limits.
     static func vetted(_ fragment: SQLFragment, of entity: String) throws(FetchError) -> SQLFragment {
         guard fragment.nesting <= maximumNesting else {
             throw FetchError(
                 entity: entity,
                 keyPath: "",
-                message: "this nests too deeply for SQLite: use fewer parentheses, subqueries and keys in a row"
+                message: "the predicate nests too deeply for SQLite: use fewer parentheses, subqueries and chained keys"
             )
         }
         guard fragment.sql.utf8.count <= maximumOfBytes else {

@@ -29,7 +29,7 @@ extension PredicateCompiler {
             let source = try source(hop, of: owner, as: alias, scopes)
             let value = try value(operand, options, Array(scopes.prefix(owner.scope + 1)) + [alias])
             guard aggregate.isNumeric else { return "(SELECT \(plain: aggregate.rawValue)(\(value)) \(source))" }
-            // Sums of SQLite's own depend on the order of the rows, and fail where an integer overflows.
+            // SQLite's own sum() depends on the order of the rows and fails on integer overflow.
             return """
                 (SELECT \(plain: SQLFunction.numbersSummed)(group_concat(\
                 CASE WHEN typeof(\(value)) IN ('integer', 'real') THEN quote(\(value)) END, ' '), \
@@ -38,12 +38,13 @@ extension PredicateCompiler {
         }
     }
 
-    /// A boolean as it is read: every integer but 0 is true.
+    /// A boolean column as a truth value: every integer but 0 is true.
     private static func truth(_ value: SQLFragment) -> SQLFragment {
         "(CASE typeof(\(value)) WHEN 'integer' THEN \(value) <> 0 ELSE \(value) END)"
     }
 
-    /// A boolean attribute of the object itself equals true or false, in words that an index can serve; nil for others.
+    /// Compares a boolean attribute of the object itself with true or false so that an index can be used; nil for
+    /// others.
     mutating func isTruth(
         _ operand: ResolvedOperand,
         equalTo constant: ResolvedOperand,
@@ -60,7 +61,7 @@ extension PredicateCompiler {
             """
     }
 
-    /// The key of an object, as far as the columns on the way to it tell.
+    /// The key of an object, read from the foreign key columns on the path; the row itself may be missing.
     mutating func key(_ subject: ResolvedSubject, _ scopes: [String]) throws(FetchError) -> SQLFragment {
         guard let last = subject.hops.last else { return try column("Z_PK", of: subject, scopes) }
         var owner = subject
@@ -71,7 +72,7 @@ extension PredicateCompiler {
         return try column(key.column, of: owner, scopes)
     }
 
-    /// A column of an object's row; null when there is no such row.
+    /// A column of an object's row; null when the row does not exist.
     mutating func column(
         _ column: String,
         of subject: ResolvedSubject,
@@ -87,7 +88,7 @@ extension PredicateCompiler {
             """
     }
 
-    /// `FROM … WHERE …` of the objects in a to-many relationship, whose table gets an alias.
+    /// `FROM … WHERE …` for the objects in a to-many relationship, with an alias for their table.
     mutating func source(
         _ hop: ResolvedHop,
         of owner: ResolvedSubject,
@@ -112,7 +113,7 @@ extension PredicateCompiler {
                     WHERE \(plain: row).\(name: side.column) = \(key)
                     """
             }
-            // A relationship that is its own inverse is a symmetric set, whichever way a pair is written.
+            // A relationship that is its own inverse is a symmetric set: a pair may be stored in either direction.
             return """
                 FROM \(name: table) \(plain: alias) WHERE \(plain: alias).Z_PK IN (\
                 SELECT \(name: other.column) FROM \(name: join) WHERE \(name: side.column) = \(key) UNION \
@@ -138,6 +139,6 @@ extension PredicateCompiler {
     }
 
     private func missing(_ property: String, of entity: String) -> FetchError {
-        FetchError(entity: entity, keyPath: property, message: "the store does not keep this property")
+        FetchError(entity: entity, keyPath: property, message: "the store does not contain this property")
     }
 }

@@ -1,13 +1,13 @@
 package import StoreFormat
 
-/// Compiles a predicate to an SQL condition over the tables as they are, for rows whose table has the alias `t`.
+/// Compiles a predicate to an SQL condition over the store's actual tables, for rows of the table with the alias `t`.
 ///
-/// The condition is true for the rows that match; for others it is false or null. The connection that runs it needs the
+/// The condition is true for rows that match, and false or null for others. The connection that runs it needs the
 /// functions of ``StoreFormat/SQLFunction/forPredicates()``.
 package struct PredicateCompiler {
-    /// The alias of the table whose rows are asked for.
+    /// The alias of the fetched table.
     package static let alias = "t"
-    /// SQLite takes no more arguments than 32766 in a statement.
+    /// SQLite allows at most 32766 arguments in a statement.
     private static let maximumOfArguments = 30_000
 
     let layout: StoreLayout
@@ -19,7 +19,7 @@ package struct PredicateCompiler {
         self.storeUUID = storeUUID
     }
 
-    /// Throws when the store does not keep a property that the predicate speaks of.
+    /// Throws when the store does not contain a property that the predicate uses.
     package func condition(_ predicate: ResolvedPredicate) throws(FetchError) -> SQLFragment {
         var compiler = self
         let condition = try compiler.compile(predicate.node, [Self.alias])
@@ -27,13 +27,13 @@ package struct PredicateCompiler {
             throw FetchError(
                 entity: predicate.entity,
                 keyPath: "",
-                message: "the predicate holds more than \(Self.maximumOfArguments) values: fetch in several steps"
+                message: "the predicate contains more than \(Self.maximumOfArguments) values: fetch in several steps"
             )
         }
         return try Self.vetted(condition, of: predicate.entity)
     }
 
-    /// The value that a sort order or a dictionary asks for, of the objects of an entity.
+    /// The value for a sort key or a dictionary, of objects of an entity.
     func value(
         _ operand: ResolvedOperand,
         _ options: StringOptions,
@@ -43,7 +43,7 @@ package struct PredicateCompiler {
         return try Self.vetted(compiler.value(operand, options, [Self.alias]), of: entity)
     }
 
-    /// The key and the entity number of an object that a dictionary asks for.
+    /// The key and the entity number of an object in a dictionary.
     func identity(_ subject: ResolvedSubject) throws(FetchError) -> [SQLFragment] {
         var compiler = self
         let key = try Self.vetted(compiler.key(subject, [Self.alias]), of: subject.entity)
@@ -62,7 +62,7 @@ package struct PredicateCompiler {
         switch node {
         case .value(let value): return value ? "1" : "0"
         case .not(let inner):
-            // Null is not true either.
+            // A null condition counts as false.
             return "(\(try compile(inner, scopes))) IS NOT TRUE"
         case .all(let nodes): return try joined(nodes, by: " AND ", empty: "1", scopes)
         case .any(let nodes): return try joined(nodes, by: " OR ", empty: "0", scopes)
@@ -78,13 +78,13 @@ package struct PredicateCompiler {
             return Self.member(try key(subject, scopes), keys.map(SQLValue.integer) + (orNil ? [.null] : []))
         case .sameObject(let first, let second):
             guard layout.entities[first.destination]?.root == layout.entities[second.destination]?.root else {
-                // Keys of different tables say nothing of each other: equal only when both are missing.
+                // Keys of different tables are not comparable: the objects are equal only when both are nil.
                 return "(\(try key(first, scopes)) IS NULL AND \(try key(second, scopes)) IS NULL)"
             }
             return "\(try key(first, scopes)) IS \(try key(second, scopes))"
         case .entity(let subject, let names):
             if let sole = layout.entities[subject.destination].flatMap({ layout.soleEntity(inTable: $0.table) }) {
-                // There its rows are of it, whatever number they bear.
+                // All rows of a table with a single entity belong to it, even with another entity's number.
                 return names.contains(sole.name) ? "\(try column("Z_PK", of: subject, scopes)) IS NOT NULL" : "0"
             }
             let numbers = names.compactMap { layout.entities[$0]?.number }.map(SQLValue.integer)
@@ -113,7 +113,7 @@ package struct PredicateCompiler {
             switch (first, second) {
             case (.constant(.null), _): return "\(other) IS NULL"
             case (_, .constant(.null)): return "\(one) IS NULL"
-            // IS would do too, but = is what indexes are made for.
+            // `IS` would be correct too, but only `=` uses indexes.
             case (.constant, _), (_, .constant): return "\(one) = \(other)"
             default: return "\(one) IS \(other)"
             }
@@ -124,7 +124,7 @@ package struct PredicateCompiler {
         return .joined(conditions, by: " AND ")
     }
 
-    /// `value IN (…)`, where a null in the list stands for nil.
+    /// `value IN (…)`, where a null in the list matches nil.
     private static func member(_ value: SQLFragment, _ values: [SQLValue]) -> SQLFragment {
         let others = values.filter { $0 != .null }
         let list: SQLFragment =
@@ -140,7 +140,7 @@ package struct PredicateCompiler {
         SQLFragment(repeatElement("?", count: values.count).joined(separator: ","), values)
     }
 
-    /// Many integers as one argument; nil when there is anything else among the values.
+    /// Many integers as one argument; nil when any value is not an integer.
     private static func manyKeys(_ values: [SQLValue]) -> SQLFragment? {
         let keys = values.compactMap(\.integer)
         guard keys.count == values.count else { return nil }
@@ -159,7 +159,7 @@ package struct PredicateCompiler {
         if operation == .beginsWith, options.isEmpty, case .constant(.text(let prefix)) = second,
             let end = Self.end(ofTextsBeginningWith: prefix.string)
         {
-            // An index serves this. Texts are ordered by code point, so these lie side by side.
+            // A range condition can use an index: matching strings are contiguous in code point order.
             return "\(one) >= \(value: .text(prefix)) AND \(one) < \(value: .text(end))"
         }
         let other = try value(second, [], scopes)
@@ -168,7 +168,7 @@ package struct PredicateCompiler {
             """
     }
 
-    /// The first text after all that begin with a prefix; nil when there is none.
+    /// The first string after all strings with a prefix; nil when there is none.
     private static func end(ofTextsBeginningWith prefix: String) -> String? {
         guard let last = prefix.unicodeScalars.last, last.value < 0x10FFFF else { return nil }
         let next = Unicode.Scalar(last.value + 1) ?? "\u{E000}"

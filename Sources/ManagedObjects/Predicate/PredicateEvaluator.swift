@@ -1,6 +1,6 @@
 internal import StoreFormat
 
-/// Evaluates a predicate for objects in memory; the result is that of the SQL that a ``PredicateCompiler`` makes.
+/// Evaluates a predicate for objects in memory, with the same result as the SQL of a ``PredicateCompiler``.
 package struct PredicateEvaluator {
     private let entity: String
     private let node: ResolvedNode
@@ -11,7 +11,7 @@ package struct PredicateEvaluator {
         node = predicate.node
     }
 
-    /// True when the predicate holds for the object; throws ``FetchError`` when a regular expression tells nothing.
+    /// True when the object matches; throws ``FetchError`` when a regular expression exceeds its limit.
     package func matches(_ object: some PredicateSubject) throws -> Bool {
         try evaluate(node, [object])
     }
@@ -64,7 +64,7 @@ package struct PredicateEvaluator {
         let other = try value(of: second, options, objects)
         guard order != .equal else { return Self.areEqual(one, other) }
         guard one != .null, other != .null else { return false }
-        // Not a number: it orders with nothing.
+        // NaN, stored as text, is neither less nor greater than any value.
         if first.mayBeNaN, case .text = one { return false }
         if second.mayBeNaN, case .text = other { return false }
         let result = one.compared(to: other)
@@ -77,7 +77,7 @@ package struct PredicateEvaluator {
 
     // MARK: Values
 
-    /// The value of an operand as it would be stored; constants are folded already.
+    /// The value of an operand as stored; constants are folded already.
     func value(
         of operand: ResolvedOperand,
         _ options: StringOptions,
@@ -128,6 +128,6 @@ package struct PredicateEvaluator {
 }
 
 extension AttributeValue {
-    /// The value as it would be stored; that of a file is not null, and that is all that can be asked of it.
+    /// The value as stored; the value of an external file is only known to be non-null.
     var storedForComparison: SQLValue { plainlyStored ?? .blob([]) }
 }

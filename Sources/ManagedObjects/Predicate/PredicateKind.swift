@@ -1,14 +1,14 @@
 internal import FoundationEssentials
 internal import StoreFormat
 
-/// What can be compared with what.
+/// The kinds of values; only values of one kind can be compared.
 enum PredicateKind: Hashable {
     case number
     case date
     case text
     case uuid
     case data
-    /// Values of which only nil can be told from the rest.
+    /// Values that can only be compared with nil.
     case opaque
     /// Nil on both sides.
     case nothing
@@ -34,7 +34,7 @@ enum PredicateKind: Hashable {
     private init(_ path: PredicatePath) {
         switch path.leaf {
         case .count: self = .number
-        // These are compared by other means.
+        // These are compared by identity and by entity.
         case .object, .entity: self = .opaque
         case .computed(_, let kind): self = kind
         case .attribute(let attribute): self.init(attribute)
@@ -72,19 +72,19 @@ enum PredicateKind: Hashable {
         switch self {
         case .number: "numbers"
         case .date: "dates"
-        case .text: "texts"
+        case .text: "strings"
         case .uuid: "UUIDs"
         case .data: "data"
-        case .opaque: "values that only a transformer or a file knows"
+        case .opaque: "transformable values and external binary data"
         case .nothing: "nothing"
         }
     }
 
     // MARK: Operands
 
-    /// One side as what SQL and memory compare; texts among the constants are folded.
+    /// One side as an operand for SQL and memory; constant strings are folded.
     ///
-    /// `other` is what it is compared with, which an error names.
+    /// `other` is the opposite side, which an error names.
     func operand(
         _ side: PredicateSide,
         beside other: PredicateSide,
@@ -109,8 +109,8 @@ enum PredicateKind: Hashable {
     private var mismatch: String {
         switch self {
         case .number: "a number is expected"
-        case .date: "a date is expected, or the text of one as in 2026-01-31 or 2026-01-31T12:00:00Z"
-        case .text: "a text is expected"
+        case .date: "a date is expected, or a string such as 2026-01-31 or 2026-01-31T12:00:00Z"
+        case .text: "a string is expected"
         case .uuid: "a UUID is expected"
         case .data: "data is expected"
         case .opaque: "this can only be compared with nil"
@@ -129,7 +129,7 @@ enum PredicateKind: Hashable {
         }
     }
 
-    /// Reads a date as ISO 8601 has it; one without a time is midnight UTC.
+    /// Parses an ISO 8601 date; a date without a time is midnight UTC.
     private static func date(_ text: String) -> Date? {
         let styles: [Date.ISO8601FormatStyle] = [
             .iso8601, Date.ISO8601FormatStyle(includingFractionalSeconds: true), .iso8601.year().month().day(),

@@ -1,12 +1,12 @@
-/// Takes a predicate format apart into words.
+/// Splits a predicate format into tokens.
 ///
-/// It works on Unicode scalars: a combining mark after a quotation mark belongs to the text, not to the mark.
+/// It works on Unicode scalars: a combining mark after a quotation mark belongs to the string, not to the mark.
 struct PredicateLexer {
     private static let symbols = ["<=", ">=", "=<", "=>", "!=", "<>", "==", "&&", "||"].map { Array($0.unicodeScalars) }
     private static let singleSymbols: Set<Unicode.Scalar> = [
         "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",", ".", "-",
     ]
-    /// The letters that may follow `%`, the lengths of C numbers included.
+    /// The letters that may follow `%` and C length modifiers.
     private static let argumentLetters: Set<Unicode.Scalar> = [
         "@", "K", "d", "i", "u", "f", "g", "e", "D", "U", "x", "X",
     ]
@@ -14,7 +14,7 @@ struct PredicateLexer {
     private let scalars: [Unicode.Scalar]
     private var position = 0
 
-    /// Returns the words of a format, the last of which is the end.
+    /// Returns the tokens of a format; the last one is the end.
     static func tokens(of format: String) throws(PredicateSyntaxError) -> [PredicateToken] {
         var lexer = PredicateLexer(Array(format.unicodeScalars))
         var tokens: [PredicateToken] = []
@@ -66,7 +66,7 @@ struct PredicateLexer {
             position += 2
             return .symbol(text(position - 2..<position))
         }
-        guard Self.singleSymbols.contains(scalar) else { throw error("'\(scalar)' has no meaning here") }
+        guard Self.singleSymbols.contains(scalar) else { throw error("unexpected '\(scalar)'") }
         position += 1
         return .symbol(String(scalar))
     }
@@ -124,7 +124,7 @@ struct PredicateLexer {
             default: text.append(escaped)
             }
         }
-        throw error("this text has no closing \(quote)", at: start)
+        throw error("this string has no closing \(quote)", at: start)
     }
 
     private mutating func escapedScalar() throws(PredicateSyntaxError) -> Unicode.Scalar {
@@ -144,7 +144,7 @@ struct PredicateLexer {
             let first = position
             while let scalar = peek(), Self.isHexDigit(scalar) { position += 1 }
             guard let value = Int64(text(first..<position), radix: 16) else {
-                throw error("this is no hexadecimal number of up to 63 bits", at: start)
+                throw error("this is not a hexadecimal number of up to 63 bits", at: start)
             }
             return try ended(.integer(value), since: start)
         }
@@ -178,7 +178,7 @@ struct PredicateLexer {
         -> PredicateToken.Kind
     {
         if let scalar = peek(), Self.continuesName(scalar) {
-            throw error("a number and a name run together", at: start)
+            throw error("a number is directly followed by a name", at: start)
         }
         return kind
     }

@@ -1,19 +1,19 @@
-/// A predicate as it was written: names are not looked up yet.
+/// A parsed predicate whose names are not resolved yet.
 indirect enum PredicateNode: Hashable, Sendable {
     case value(Bool)
     case not(PredicateNode)
     case all([PredicateNode])
     case any([PredicateNode])
     case comparison(PredicateComparison)
-    /// Stands for what nested deeper than ``maximumDepth``, which is not kept.
+    /// A predicate nested deeper than ``maximumDepth``, whose content is dropped.
     case tooDeep
 }
 
 extension PredicateNode {
-    /// How deep predicates may nest: whatever walks through them goes as deep.
+    /// The maximum nesting depth, which bounds the recursion of every function over predicates.
     static let maximumDepth = 128
 
-    /// How deep this one nests; 1 for a comparison.
+    /// The nesting depth; 1 for a comparison.
     var depth: Int {
         switch self {
         case .value, .tooDeep: 1
@@ -26,7 +26,7 @@ extension PredicateNode {
 
 /// One comparison of a predicate.
 struct PredicateComparison: Hashable, Sendable {
-    /// What is said of the objects of a to-many relationship.
+    /// The quantifier over the objects of a to-many relationship.
     enum Modifier: Hashable, Sendable {
         case direct
         case any
@@ -56,17 +56,17 @@ struct PredicateComparison: Hashable, Sendable {
 /// One side of a comparison.
 indirect enum PredicateOperand: Hashable, Sendable {
     case constant(PredicateConstant)
-    /// The names of a path; none of them for the object itself.
+    /// The names of a path; empty for the object itself.
     ///
-    /// A name may be `@count` or the like, and the first one a variable with its `$`.
+    /// A name may be an operator such as `@count`, and the first one a variable with its `$`.
     case keyPath([String])
     case variable(String)
-    /// How many objects it leads to.
+    /// The number of objects that a subquery finds.
     case subquery(PredicateSubquery)
 }
 
 extension PredicateOperand {
-    /// How deep the predicate in it nests, if there is one.
+    /// The nesting depth of the predicate in it, if there is one.
     fileprivate var depth: Int {
         if case .subquery(let subquery) = self { subquery.predicate.depth } else { 0 }
     }

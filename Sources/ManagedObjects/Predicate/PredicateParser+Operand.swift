@@ -4,7 +4,7 @@ internal import StoreFormat
 extension PredicateParser {
     private static let unsupportedFunctions: Set<String> = ["FUNCTION", "TERNARY"]
 
-    /// Reads one side of a comparison.
+    /// Parses one side of a comparison.
     mutating func operand() throws(PredicateSyntaxError) -> PredicateOperand {
         if let keyword, Self.unsupportedFunctions.contains(keyword), tokens[position + 1].kind == .symbol("(") {
             throw error("\(keyword) is not supported")
@@ -16,10 +16,10 @@ extension PredicateParser {
             return current.kind == .symbol(".") ? .keyPath(try keyPath(from: ["$" + name])) : .variable(name)
         case .argument("K"):
             guard case .value(.string(let path)) = try nextArgument() else {
-                throw error("the argument of %K must be the text of a key path")
+                throw error("the argument of %K must be a string with a key path")
             }
             let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-            guard names.allSatisfy({ !$0.isEmpty }) else { throw error("the argument of %K is no key path") }
+            guard names.allSatisfy({ !$0.isEmpty }) else { throw error("the argument of %K is not a key path") }
             advance()
             return .keyPath(try keyPath(from: Self.withoutSelf(names)))
         case .name(let name):
@@ -35,7 +35,7 @@ extension PredicateParser {
 
     private var isSubquery: Bool { keyword == "SUBQUERY" && tokens[position + 1].kind == .symbol("(") }
 
-    /// Reads `SUBQUERY(path, $variable, predicate).@count`.
+    /// Parses `SUBQUERY(path, $variable, predicate).@count`.
     private mutating func subquery() throws(PredicateSyntaxError) -> PredicateSubquery {
         advance()
         try expect("(")
@@ -49,13 +49,13 @@ extension PredicateParser {
         let predicate = try disjunction()
         try expect(")")
         guard take("."), current.kind == .collectionOperator("count") else {
-            throw error("only its @count can be asked of a SUBQUERY")
+            throw error(".@count must follow a SUBQUERY")
         }
         advance()
         return PredicateSubquery(collection: collection, variable: variable, predicate: predicate)
     }
 
-    /// Reads what follows the first name of a path.
+    /// Parses the path after its first name.
     private mutating func keyPath(from names: [String]) throws(PredicateSyntaxError) -> [String] {
         var names = names
         while take(".") {
@@ -64,7 +64,7 @@ extension PredicateParser {
             case .collectionOperator(let name): names.append("@" + name)
             case .argument("K"):
                 guard case .value(.string(let path)) = try nextArgument() else {
-                    throw error("the argument of %K must be the text of a key path")
+                    throw error("the argument of %K must be a string with a key path")
                 }
                 names += path.split(separator: ".").map(String.init)
             default: throw error("a key is expected after '.'")
@@ -74,7 +74,7 @@ extension PredicateParser {
         return names
     }
 
-    /// `SELF` and `objectID` at the start of a path name the object itself.
+    /// Removes `SELF` or `objectID` at the start of a path, which refer to the object itself.
     private static func withoutSelf(_ names: [String]) -> [String] {
         ["SELF", "OBJECTID"].contains(names.first?.uppercased()) ? Array(names.dropFirst()) : names
     }
@@ -109,7 +109,7 @@ extension PredicateParser {
         }
     }
 
-    /// Reads a word that stands for a value; nil for any other word.
+    /// Parses a keyword for a value; nil for any other word.
     private mutating func literal() throws(PredicateSyntaxError) -> PredicateConstant? {
         if takeKeyword("TRUE", "YES") { return .value(.boolean(true)) }
         if takeKeyword("FALSE", "NO") { return .value(.boolean(false)) }
@@ -143,14 +143,14 @@ extension PredicateParser {
         var elements: [PredicateConstant] = []
         if take("}") { return elements }
         repeat {
-            guard current.kind != .symbol("{") else { throw error("a collection cannot hold a collection") }
+            guard current.kind != .symbol("{") else { throw error("a collection cannot contain a collection") }
             elements.append(try constant())
         } while take(",")
         try expect("}")
         return elements
     }
 
-    /// Reads the rest of `CAST(seconds, "NSDate")`.
+    /// Parses the rest of `CAST(seconds, "NSDate")`.
     private mutating func cast() throws(PredicateSyntaxError) -> PredicateConstant {
         guard case .value(let value) = try constant(), let seconds = value.number, seconds.isFinite else {
             throw error("a number of seconds since 2001 is expected")

@@ -1,8 +1,8 @@
 internal import StoreFormat
 
-/// Reads a predicate format: one pass over its words, by recursive descent.
+/// Parses a predicate format in one pass over its tokens, by recursive descent.
 struct PredicateParser {
-    /// How deep parentheses and negations may nest.
+    /// The maximum nesting depth of parentheses and negations.
     private static let maximumDepth = 100
 
     var tokens: [PredicateToken]
@@ -20,7 +20,7 @@ struct PredicateParser {
             throw parser.error("AND, OR or the end of the predicate is expected")
         }
         guard parser.arguments.isEmpty else {
-            throw parser.error("\(parser.arguments.count) more arguments are given than the predicate takes")
+            throw parser.error("too many arguments: \(parser.arguments.count) unused")
         }
         return node
     }
@@ -34,26 +34,26 @@ struct PredicateParser {
 
     var current: PredicateToken { tokens[position] }
 
-    /// The last word is the end, and is never passed.
+    /// Moves to the next token; stays at the last one, the end.
     mutating func advance() { position = min(position + 1, tokens.count - 1) }
 
     func error(_ message: String) -> PredicateSyntaxError {
         PredicateSyntaxError(column: current.column, message: message)
     }
 
-    /// Passes one of the given symbols.
+    /// Consumes one of the given symbols.
     mutating func take(_ symbols: String...) -> Bool {
         guard case .symbol(let symbol) = current.kind, symbols.contains(symbol) else { return false }
         advance()
         return true
     }
 
-    /// The current word in upper case, when it may be a keyword.
+    /// The current word in upper case, as a possible keyword.
     var keyword: String? {
         if case .word(let word) = current.kind { word.uppercased() } else { nil }
     }
 
-    /// Passes one of the given keywords.
+    /// Consumes one of the given keywords.
     mutating func takeKeyword(_ keywords: String...) -> Bool {
         guard let keyword, keywords.contains(keyword) else { return false }
         advance()
@@ -64,9 +64,9 @@ struct PredicateParser {
         guard take(symbol) else { throw error("'\(symbol)' is expected") }
     }
 
-    /// Takes the next argument for the word that stands for it.
+    /// Consumes the argument of the current placeholder.
     mutating func nextArgument() throws(PredicateSyntaxError) -> PredicateConstant {
-        guard let argument = arguments.popFirst() else { throw error("no argument is given for this") }
+        guard let argument = arguments.popFirst() else { throw error("the argument of this placeholder is missing") }
         return argument?.predicateConstant ?? .value(.null)
     }
 
@@ -87,7 +87,7 @@ struct PredicateParser {
     private mutating func negation() throws(PredicateSyntaxError) -> PredicateNode {
         depth += 1
         defer { depth -= 1 }
-        guard depth <= Self.maximumDepth else { throw error("this nests too deeply") }
+        guard depth <= Self.maximumDepth else { throw error("the predicate nests too deeply") }
         if takeKeyword("NOT") || take("!") { return .not(try negation()) }
         if take("(") {
             let node = try disjunction()
@@ -159,7 +159,7 @@ struct PredicateParser {
             switch letter {
             case "c": options.insert(.caseInsensitive)
             case "d": options.insert(.diacriticInsensitive)
-            // Code points are compared anyhow.
+            // Strings are always compared by code point.
             case "n": break
             default: throw error("the option '\(letter)' is not supported; c, d and cd are")
             }

@@ -1,29 +1,29 @@
 internal import StoreFormat
 
-/// A key path that was followed through a model.
+/// A key path resolved in a model.
 struct PredicatePath {
-    /// What a path ends at.
+    /// The end of a path.
     enum Leaf {
         case attribute(AttributeDescription)
         case object
         case count(ResolvedHop)
-        /// What is made of the objects of a to-many relationship.
+        /// A value computed from the objects of a to-many relationship.
         case computed(ResolvedOperand, PredicateKind)
         case entity
     }
 
-    /// The to-many relationships on the way, each with the object that it starts from.
+    /// The to-many relationships on the path, each with the object that owns it.
     var toMany: [(owner: ResolvedSubject, hop: ResolvedHop)] = []
-    /// The object at whose property the path ends.
+    /// The object whose property ends the path.
     var subject: ResolvedSubject
     var leaf = Leaf.object
 
-    /// Follows a path from the objects of an entity.
+    /// Resolves a path from the objects of an entity.
     init(_ names: [String], of entity: String, in model: ManagedObjectModel) throws(FetchError) {
         try self.init(names, from: ResolvedSubject(scope: 0, entity: entity), depth: 1, in: model)
     }
 
-    /// Follows a path from an object of one of `depth` scopes; to-many relationships on the way add more of them.
+    /// Resolves a path from an object of one of `depth` scopes; each to-many relationship on the path adds a scope.
     init(
         _ names: [String],
         from start: ResolvedSubject,
@@ -41,13 +41,13 @@ struct PredicatePath {
             guard !name.hasPrefix("@") else {
                 throw error(
                     name == "@count"
-                        ? "@count needs a to-many relationship before it"
-                        : "\(name) cannot stand here; @count, @sum, @avg, @min and @max can, after a to-many relationship"
+                        ? "@count must follow a to-many relationship"
+                        : "\(name) is not allowed here; after a to-many relationship use @count, @sum, @avg, @min, @max"
                 )
             }
             if let attribute = model.attributes(of: owner).first(where: { $0.name == name }) {
-                guard rest.isEmpty else { throw error("'\(name)' is an attribute, and nothing can follow it") }
-                guard !attribute.isTransient else { throw error("'\(name)' is transient, and stores do not keep it") }
+                guard rest.isEmpty else { throw error("'\(name)' is an attribute: no key can follow it") }
+                guard !attribute.isTransient else { throw error("'\(name)' is transient and not stored") }
                 leaf = .attribute(attribute)
                 return
             }
@@ -62,14 +62,14 @@ struct PredicatePath {
                 }
                 return
             }
-            guard !relationship.isTransient else { throw error("'\(name)' is transient, and stores do not keep it") }
+            guard !relationship.isTransient else { throw error("'\(name)' is transient and not stored") }
             let hop = ResolvedHop(entity: owner, relationship: relationship)
             guard relationship.isToMany else {
                 subject.hops.append(hop)
                 continue
             }
             if rest.first == "@count" {
-                guard rest.count == 1 else { throw error("nothing can follow @count") }
+                guard rest.count == 1 else { throw error("no key can follow @count") }
                 leaf = .count(hop)
                 return
             }
@@ -85,13 +85,13 @@ struct PredicatePath {
         }
     }
 
-    /// A path that ends at something computed of an object.
+    /// A path that ends in a computed value of an object.
     init(_ subject: ResolvedSubject, computed operand: ResolvedOperand, _ kind: PredicateKind) {
         self.subject = subject
         leaf = .computed(operand, kind)
     }
 
-    /// What an aggregate makes of the values at the end of a path from each object of a to-many relationship.
+    /// The aggregate of the values at the end of a path from each object of a to-many relationship.
     private static func computed(
         _ aggregate: PredicateAggregate,
         _ owner: ResolvedSubject,
@@ -110,7 +110,7 @@ struct PredicatePath {
         }
         let kind = PredicateKind(attribute)
         guard aggregate.isNumeric ? kind == .number : kind.isOrdered else {
-            throw error("@\(aggregate.rawValue) cannot be made of \(kind.words)")
+            throw error("@\(aggregate.rawValue) cannot be computed from \(kind.words)")
         }
         return .computed(.aggregate(aggregate, owner, hop, .attribute(path.subject, attribute)), kind)
     }

@@ -1,7 +1,7 @@
 internal import StoreFormat
 
 extension PredicateResolver {
-    /// Compares objects by their identity.
+    /// Compares objects by identity.
     func objects(_ left: PredicateSide, _ right: PredicateSide) throws(FetchError) -> ResolvedNode {
         switch (left.content, right.content) {
         case (.path(let first), .path(let second)):
@@ -22,7 +22,7 @@ extension PredicateResolver {
             switch constant {
             case .object(let id): ids.append(id)
             case .value(.null): orNil = true
-            default: throw error(side.names, "an object can only be compared with an object, an object id or nil")
+            default: throw error(side.names, "an object can only be compared with an object, an object ID or nil")
             }
         }
         guard case .path(let path) = side.content, case .object = path.leaf else {
@@ -36,7 +36,7 @@ extension PredicateResolver {
         let (path, other) = left.isEntity ? (left, right) : (right, left)
         guard case .path(let entityPath) = path.content, case .constant(.value(.string(let name))) = other.content
         else {
-            throw error(path.names, "an entity can only be compared with the text of its name")
+            throw error(path.names, "an entity can only be compared with a string, its name")
         }
         guard model.entities[name] != nil else { throw error(path.names, "the model has no entity '\(name)'") }
         return .entity(entityPath.subject, [name])

@@ -1,12 +1,12 @@
 internal import StoreFormat
 
-/// Looks up the names of a predicate in a model, and holds its values against the types that are found.
+/// Resolves the names of a predicate in a model, and checks its values against the types of the properties.
 struct PredicateResolver {
     let model: ManagedObjectModel
     let entity: String
-    /// The objects that subqueries around this place have names for.
+    /// The variables of the enclosing subqueries.
     private var variables: [String: ResolvedSubject] = [:]
-    /// The number of scopes that are known here: the object asked for, and those of the subqueries.
+    /// The number of scopes: the fetched object, and one for each enclosing subquery.
     private var depth = 1
 
     init(model: ManagedObjectModel, entity: String) {
@@ -23,7 +23,7 @@ struct PredicateResolver {
         case .value(let value): return .value(value)
         case .not(let inner):
             let inner = try self.node(inner)
-            // Nothing is ever unknown, so that twice is as good as not at all.
+            // Double negation cancels, because no result is unknown.
             if case .not(let node) = inner { return node }
             return .not(inner)
         case .all(let nodes):
@@ -35,7 +35,7 @@ struct PredicateResolver {
         }
     }
 
-    /// Joins conditions on one level: parentheses that change nothing cost depth in SQL.
+    /// Joins conditions in one level: redundant parentheses would count towards SQLite's depth limit.
     private func joined(
         _ nodes: [PredicateNode],
         _ join: ([ResolvedNode]) -> ResolvedNode,
@@ -58,7 +58,7 @@ struct PredicateResolver {
         let left = try side(comparison.left)
         let right = try side(comparison.right)
         guard right.path?.toMany.isEmpty ?? true else {
-            throw error(right.names, "a to-many relationship can only stand on the left, after ANY, ALL or NONE")
+            throw error(right.names, "a to-many relationship is allowed only on the left, after ANY, ALL or NONE")
         }
         let toMany = left.path?.toMany ?? []
         guard comparison.modifier == .direct else {
@@ -85,11 +85,11 @@ struct PredicateResolver {
         return modifier == .any ? exists : .not(exists)
     }
 
-    /// `object IN to-many`: the same as ANY to-many == object.
+    /// `object IN to-many`, which means ANY to-many == object.
     private func containment(of left: PredicateOperand, in names: [String]) throws(FetchError) -> ResolvedNode {
         let path = try path(names)
         guard !path.toMany.isEmpty else {
-            throw error(names, "a collection or a to-many relationship must stand after IN")
+            throw error(names, "IN must be followed by a collection or a to-many relationship")
         }
         let right = PredicateSide(names: names, content: .path(path))
         let comparison = PredicateComparison(left: .keyPath(names), comparison: .equal, right: left)
@@ -108,18 +108,18 @@ struct PredicateResolver {
         }
     }
 
-    /// Follows a path from the object asked for, or from one that a subquery has a name for.
+    /// Resolves a path from the fetched object or from a subquery's variable.
     private func path(_ names: [String]) throws(FetchError) -> PredicatePath {
         guard let name = names.first, name.hasPrefix("$") else {
             return try PredicatePath(names, from: ResolvedSubject(scope: 0, entity: entity), depth: depth, in: model)
         }
         guard let subject = variables[String(name.dropFirst())] else {
-            throw error([], "the variable \(name) was given no value")
+            throw error([], "the variable \(name) has no value")
         }
         return try PredicatePath(Array(names.dropFirst()), from: subject, depth: depth, in: model)
     }
 
-    /// The number of objects that a subquery leads to.
+    /// The number of objects that a subquery finds.
     private func counted(_ subquery: PredicateSubquery) throws(FetchError) -> PredicatePath {
         let path = try path(subquery.collection)
         guard path.toMany.count == 1, path.subject.hops.isEmpty, case .object = path.leaf else {
@@ -133,7 +133,7 @@ struct PredicateResolver {
         return PredicatePath(owner, computed: .countWhere(owner, hop, depth: depth, condition), .number)
     }
 
-    /// A comparison of what two sides lead to, without regard to the to-many relationships on the way.
+    /// Compares the ends of two paths; the caller handles to-many relationships on them.
     private func condition(
         _ left: PredicateSide,
         _ comparison: PredicateComparison,
@@ -148,7 +148,7 @@ struct PredicateResolver {
         case .greaterOrEqual: return try pair(right, .lessOrEqual, left, comparison.options)
         case .between:
             guard case .constant(.collection(let bounds)) = right.content, bounds.count == 2 else {
-                throw error(left.names, "BETWEEN needs a collection of two values")
+                throw error(left.names, "BETWEEN must be followed by a collection of two values")
             }
             let (lower, upper) = (PredicateSide(bounds[0]), PredicateSide(bounds[1]))
             return .all([
@@ -157,7 +157,7 @@ struct PredicateResolver {
             ])
         case .isIn:
             guard case .constant(.collection(let elements)) = right.content else {
-                throw error(left.names, "a collection must stand after IN")
+                throw error(left.names, "IN must be followed by a collection")
             }
             return try member(left, elements, comparison.options)
         case .string(let operation):
@@ -172,19 +172,19 @@ struct PredicateResolver {
         _ options: StringOptions
     ) throws(FetchError) -> ResolvedNode {
         if left.isObject || right.isObject {
-            guard order == .equal else { throw error(left.names + right.names, "objects have no order") }
+            guard order == .equal else { throw error(left.names + right.names, "objects cannot be ordered") }
             return try objects(left, right)
         }
         if left.isEntity || right.isEntity {
-            guard order == .equal else { throw error(left.names + right.names, "entities have no order") }
+            guard order == .equal else { throw error(left.names + right.names, "entities cannot be ordered") }
             return try entities(left, right)
         }
         let kind = try PredicateKind(left, right, resolver: self)
         let first = try kind.operand(left, beside: right, options, resolver: self)
         let second = try kind.operand(right, beside: left, options, resolver: self)
         if order != .equal {
-            guard kind.isOrdered else { throw error(left.names + right.names, "\(kind.words) have no order") }
-            // Not a number: it orders with nothing.
+            guard kind.isOrdered else { throw error(left.names + right.names, "\(kind.words) cannot be ordered") }
+            // NaN is neither less nor greater than any value.
             guard kind != .number || first != .constant(.text("NaN")) && second != .constant(.text("NaN")) else {
                 return .value(false)
             }
@@ -227,12 +227,12 @@ struct PredicateResolver {
         _ options: StringOptions
     ) throws(FetchError) -> ResolvedNode {
         let kind = try PredicateKind(left, right, resolver: self)
-        guard kind == .text else { throw error(left.names + right.names, "this operator is for texts") }
+        guard kind == .text else { throw error(left.names + right.names, "this operator requires strings") }
         let pattern = try kind.operand(right, beside: left, [], resolver: self)
         if operation == .matches, case .constant(.text(let text)) = pattern,
             StringMatcher(.matches, options: options, pattern: text.string) == nil
         {
-            throw error(left.names, "this is no regular expression")
+            throw error(left.names, "this is not a valid regular expression")
         }
         return .text(try kind.operand(left, beside: right, [], resolver: self), operation, pattern, options)
     }

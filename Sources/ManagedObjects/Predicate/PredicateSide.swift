@@ -1,6 +1,6 @@
 internal import StoreFormat
 
-/// One side of a comparison, looked up.
+/// One side of a comparison, with its names resolved.
 struct PredicateSide {
     enum Content {
         case constant(PredicateConstant)

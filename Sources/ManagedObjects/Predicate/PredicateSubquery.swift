@@ -1,8 +1,8 @@
-/// The objects of a to-many relationship for which a predicate holds; all that can be asked of them is how many they are.
+/// The objects of a to-many relationship that match a predicate; only their count is available.
 struct PredicateSubquery: Hashable, Sendable {
     /// The path to the relationship.
     let collection: [String]
-    /// What the predicate calls one of the objects, without the `$`.
+    /// The predicate's variable for one of the objects, without the `$`.
     let variable: String
     let predicate: PredicateNode
 }

@@ -1,8 +1,8 @@
-/// A predicate format that cannot be read, and where.
+/// A syntax error in a predicate format, with its position.
 public struct PredicateSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The column of the first character that cannot be read on, counted from 1.
+    /// The column of the first character that cannot be parsed, counted from 1.
     public let column: Int
-    /// A lower-case fragment that says what is wrong there.
+    /// The problem at that column, as a lower-case fragment.
     public let message: String
 
     public var description: String { "column \(column) of the predicate: \(message)" }

@@ -1,18 +1,18 @@
-/// One word of a predicate format.
+/// One token of a predicate format.
 struct PredicateToken: Hashable, Sendable {
-    /// What the word is.
+    /// The kind of a token.
     enum Kind: Hashable, Sendable {
-        /// A name or a keyword; keywords are told apart by the parser.
+        /// A name or a keyword; the parser distinguishes them.
         case word(String)
-        /// A name that `#` keeps from being a keyword.
+        /// A name escaped by `#`, which is never a keyword.
         case name(String)
         case integer(Int64)
         case real(Double)
         case string(String)
         case variable(String)
-        /// `%@`, `%K`, `%d` and their like.
+        /// `%@`, `%K`, `%d` and other placeholders.
         case argument(Unicode.Scalar)
-        /// A function of a collection, as `@count`.
+        /// A collection operator such as `@count`.
         case collectionOperator(String)
         case symbol(String)
         case end

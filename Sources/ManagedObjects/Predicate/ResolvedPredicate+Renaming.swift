@@ -1,5 +1,5 @@
 extension ResolvedNode {
-    /// The same condition with permanent ids in the place of temporary ones.
+    /// The condition with temporary IDs replaced by permanent ones.
     func renaming(_ ids: PermanentIDs) -> ResolvedNode {
         switch self {
         case .value, .sameObject, .entity: self

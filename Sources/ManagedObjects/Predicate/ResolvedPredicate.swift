@@ -1,8 +1,8 @@
 internal import StoreFormat
 
-/// A predicate whose names were looked up in a model: what the SQL and the evaluation in memory are both made of.
+/// A predicate with its names resolved in a model: the input of both the SQL compiler and the evaluator.
 package struct ResolvedPredicate: Hashable, Sendable {
-    /// The entity whose objects it is about.
+    /// The entity whose objects it describes.
     package let entity: String
     let node: ResolvedNode
 }
@@ -13,20 +13,20 @@ indirect enum ResolvedNode: Hashable, Sendable {
     case not(ResolvedNode)
     case all([ResolvedNode])
     case any([ResolvedNode])
-    /// Nil equals nil; nil orders with nothing.
+    /// Nil equals nil and is neither less nor greater than any value.
     case compare(ResolvedOperand, Order, ResolvedOperand, StringOptions)
-    /// The operand equals one of the values, which are folded already; a null among them is nil.
+    /// The operand equals one of the values, which are folded already; a null among them matches nil.
     case member(ResolvedOperand, [SQLValue], StringOptions)
     case text(ResolvedOperand, StringOperator, ResolvedOperand, StringOptions)
-    /// The object is one of these, or is missing and may be.
+    /// The object is one of these, or is nil if `orNil`.
     case object(ResolvedSubject, [ManagedObjectID], orNil: Bool)
     case sameObject(ResolvedSubject, ResolvedSubject)
-    /// The object's own entity has one of these names.
+    /// The object's concrete entity has one of these names.
     case entity(ResolvedSubject, [String])
-    /// The condition holds for an object of the to-many relationship; the condition is one scope further in.
+    /// The condition is true for an object of the to-many relationship, which is one scope further in.
     case exists(ResolvedSubject, ResolvedHop, ResolvedNode)
 
-    /// How one operand stands to the other.
+    /// An order relation between operands.
     enum Order: Hashable, Sendable {
         case equal
         case less
@@ -34,18 +34,20 @@ indirect enum ResolvedNode: Hashable, Sendable {
     }
 }
 
-/// What is compared.
+/// A side of a comparison.
 indirect enum ResolvedOperand: Hashable, Sendable {
     case constant(SQLValue)
     case attribute(ResolvedSubject, AttributeDescription)
     /// The number of objects in a to-many relationship.
     case count(ResolvedSubject, ResolvedHop)
-    /// The number of those for which a condition holds; it knows the first `depth` scopes, and the objects as one more.
+    /// The number of objects that match a condition.
+    ///
+    /// The condition uses the first `depth` scopes and the objects as one more.
     case countWhere(ResolvedSubject, ResolvedHop, depth: Int, ResolvedNode)
-    /// What is made of a value of each of them; the value is one scope further in than their owner.
+    /// The aggregate of a value of each object, which is one scope further in than the objects' owner.
     case aggregate(PredicateAggregate, ResolvedSubject, ResolvedHop, ResolvedOperand)
 
-    /// True for a number that may be the text `NaN`, which orders with nothing.
+    /// True for a number that may be stored as the text `NaN`, which is unordered.
     var mayBeNaN: Bool {
         switch self {
         case .attribute(_, let attribute): attribute.type == .decimal
@@ -55,20 +57,20 @@ indirect enum ResolvedOperand: Hashable, Sendable {
     }
 }
 
-/// An object, as seen from the objects that are asked for.
+/// An object, as reached from the fetched objects.
 struct ResolvedSubject: Hashable, Sendable {
-    /// 0 is the object asked for, 1 one of its to-many relationship, and so on.
+    /// 0 is the fetched object, 1 an object of its to-many relationship, and so on.
     let scope: Int
     /// The entity of the scope's objects.
     let entity: String
-    /// The to-one relationships that lead from there to the object.
+    /// The to-one relationships from the scope's object to this one.
     var hops: [ResolvedHop] = []
 
-    /// The entity that the object is of, as far as the model says.
+    /// The object's entity according to the model.
     var destination: String { hops.last?.relationship.destination ?? entity }
 }
 
-/// A relationship and the entity from which it is followed.
+/// A relationship and the entity that it starts from.
 struct ResolvedHop: Hashable, Sendable {
     let entity: String
     let relationship: RelationshipDescription

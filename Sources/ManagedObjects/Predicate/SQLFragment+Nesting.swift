@@ -1,7 +1,7 @@
 extension SQLFragment {
-    /// About how many words SQLite's parser keeps in mind at the deepest place; rather too many than too few.
+    /// An upper estimate of the entries on SQLite's parser stack at the deepest point.
     ///
-    /// Those are the open parentheses, what stands before each of them, and what a SELECT or a CASE has had so far.
+    /// Counts the open parentheses, the tokens before each, and the parsed part of a SELECT or CASE.
     var nesting: Int {
         var open: [Int] = []
         var sum = 0

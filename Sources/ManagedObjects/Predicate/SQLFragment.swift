@@ -1,6 +1,6 @@
 package import StoreFormat
 
-/// A part of a statement, with the arguments of its `?` in their order.
+/// A part of a statement, with the arguments for its `?` in order.
 package struct SQLFragment: Hashable, Sendable, ExpressibleByStringInterpolation {
     package var sql: String
     package var arguments: [SQLValue] = []
@@ -19,7 +19,7 @@ package struct SQLFragment: Hashable, Sendable, ExpressibleByStringInterpolation
         arguments = stringInterpolation.arguments
     }
 
-    /// Puts fragments together with their arguments; texts are taken as they are, values become arguments.
+    /// Concatenates fragments with their arguments; literals are copied, values become arguments.
     package struct StringInterpolation: StringInterpolationProtocol {
         var sql = ""
         var arguments: [SQLValue] = []
@@ -42,7 +42,7 @@ package struct SQLFragment: Hashable, Sendable, ExpressibleByStringInterpolation
             arguments.append(value)
         }
 
-        /// Appends an alias or a number of our own.
+        /// Appends a trusted alias or number.
         package mutating func appendInterpolation(plain: some CustomStringConvertible) { sql += plain.description }
     }
 

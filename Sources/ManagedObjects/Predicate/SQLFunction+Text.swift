@@ -1,14 +1,14 @@
 package import StoreFormat
 
 extension SQLFunction {
-    /// The name under which statements hold a text against a pattern: value, operator, options, pattern.
+    /// The SQL function that matches a text against a pattern: value, operator, options, pattern.
     static let textMatches = "store_text_matches"
-    /// The name under which statements fold a text: value, options.
+    /// The SQL function that folds a text: value, options.
     static let textFolded = "store_text_folded"
-    /// The name under which statements sum up numbers: their texts in one, and what to make of them.
+    /// The SQL function that aggregates numbers: the numbers in one text, and the name of the aggregate.
     static let numbersSummed = "store_numbers_summed"
 
-    /// The functions that compiled predicates and sort orders call; install them before a statement is run.
+    /// The functions that compiled predicates and sort orders call; install them before running a statement.
     package static func forPredicates() -> [SQLFunction] {
         let kept = KeptMatchers()
         return [

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A pattern that is ready to be held against many texts; SQL and memory both ask this one.
+/// A compiled pattern for many texts, used by both SQL and the evaluator.
 struct StringMatcher {
     private enum Pattern {
         case bytes([UInt8], StringOperator)
@@ -17,7 +17,7 @@ struct StringMatcher {
     private let options: StringOptions
     private let pattern: Pattern
 
-    /// Prepares a pattern; nil for a regular expression that is none.
+    /// Compiles a pattern; nil for an invalid regular expression.
     init?(_ comparison: StringOperator, options: StringOptions, pattern: String) {
         switch comparison {
         case .beginsWith, .endsWith, .contains:
@@ -27,10 +27,10 @@ struct StringMatcher {
             self.options = options
             self.pattern = .wildcards(Self.wildcards(options.folded(pattern)))
         case .matches:
-            // Folding the case of an expression would change what `\D` means.
+            // Folding the case of an expression would change the meaning of `\D`.
             let others = options.subtracting(.caseInsensitive)
             let folded = others.folded(pattern)
-            // By itself first: a parenthesis too many would close the one around it.
+            // Compile it alone first: a surplus parenthesis would close the group around it.
             guard Self.expression(folded, options) != nil,
                 let expression = Self.expression("\\A(?:" + folded + ")\\z", options)
             else { return nil }
@@ -58,7 +58,8 @@ struct StringMatcher {
         }
     }
 
-    /// Asks for the end of the search too: an engine that gives up finds nothing, and says so there alone.
+    /// Uses completion reports, because an engine that reaches its limit reports no match and flags the error only
+    /// there.
     private static func matches(_ text: String, _ expression: NSRegularExpression) throws(AbandonedMatch) -> Bool {
         var isFound = false
         var isAbandoned = false
@@ -113,7 +114,8 @@ struct StringMatcher {
         return result
     }
 
-    /// Matches without recursion: only the last `*` ever takes in more, so the time is bounded by the product.
+    /// Matches without recursion: only the last `*` is ever extended, so the time is bounded by the product of the
+    /// lengths.
     private static func matches(_ text: [Unicode.Scalar], _ wildcards: [Wildcard]) -> Bool {
         var (position, index) = (0, 0)
         var retry: (position: Int, index: Int)?

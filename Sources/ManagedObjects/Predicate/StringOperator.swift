@@ -1,10 +1,10 @@
-/// How a text is held against a pattern.
+/// How a string is matched against a pattern.
 enum StringOperator: Int64, Hashable, Sendable, CaseIterable {
     case beginsWith
     case endsWith
     case contains
-    /// `*` stands for any number of characters, `?` for one; a backslash takes that meaning from them.
+    /// `*` matches any number of characters, `?` matches one; a backslash escapes them.
     case like
-    /// A regular expression that the whole text must match.
+    /// A regular expression that must match the whole string.
     case matches
 }

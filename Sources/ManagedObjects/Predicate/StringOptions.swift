@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// What a comparison of texts passes over: `[c]` and `[d]`.
+/// The differences that a string comparison ignores: `[c]` and `[d]`.
 struct StringOptions: OptionSet, Hashable, Sendable {
     let rawValue: UInt8
 
     static let caseInsensitive = StringOptions(rawValue: 1)
     static let diacriticInsensitive = StringOptions(rawValue: 2)
 
-    /// The text without what is passed over; two texts are equal under the options when these are equal.
+    /// The string without ignored differences; strings are equal under the options if their folded forms are equal.
     func folded(_ text: String) -> String {
         guard !isEmpty else { return text }
         guard text.utf8.contains(where: { $0 >= 0x80 }) else {
-            // Most texts are of ASCII alone, and that needs no tables.
+            // ASCII needs no Unicode tables, and most strings are ASCII.
             return contains(.caseInsensitive) ? text.lowercased() : text
         }
         var options: String.CompareOptions = []

@@ -2,20 +2,20 @@ internal import ChangeRelay
 internal import StoreFormat
 internal import Synchronization
 
-/// How far a store has come, whoever brought it there.
+/// The position of a store, including commits of other processes.
 struct CommitState: Sendable {
-    /// Nil when it cannot be told.
+    /// Nil when unknown.
     var count: CommitCount?
-    /// The number of the last transaction in history; nil where there is none.
+    /// The number of the last transaction in history; nil without history.
     var lastTransaction: Int64?
 }
 
 extension AttachedStore {
-    /// How many commits there were, and the last transaction of history among them.
+    /// The number of commits, and the last history transaction among them.
     func commitState() throws -> CommitState {
         try read { _, connection in
             var state = CommitState()
-            // The count of a log is not part of what a transaction holds on to.
+            // A read transaction does not isolate the WAL's commit count: retry until it is the same before and after.
             for _ in 0..<100 {
                 let before = try connection.commitCount()
                 try connection.beginReading()
@@ -29,7 +29,9 @@ extension AttachedStore {
         }
     }
 
-    /// What changes when others commit, and by nothing that this coordinator does; nil while a save of its own is under way.
+    /// A value that changes when another process commits, never by this coordinator's saves.
+    ///
+    /// Nil while one of its saves is under way.
     func foreignVersion() -> StoreVersion? {
         let sql = "PRAGMA data_version"
         if readOnlyReason != nil {
@@ -43,7 +45,7 @@ extension AttachedStore {
         return version.flatMap { $0 }.map { StoreVersion($0) }
     }
 
-    /// How many transactions history has after one number and up to another.
+    /// The number of history transactions after `first` up to `last`.
     func transactions(after first: Int64, through last: Int64) throws -> Int {
         guard contents.hasHistory else { return 0 }
         return try read { _, connection in
@@ -52,7 +54,7 @@ extension AttachedStore {
         }
     }
 
-    /// Ends the reading of transactions when there are enough of them.
+    /// Stops reading at the limit.
     private struct Enough: Error {}
 
     /// The first transactions after a number.
@@ -64,12 +66,12 @@ extension AttachedStore {
                 if result.count == limit { throw Enough() }
             }
         } catch is Enough {
-            // The next call goes on from here.
+            // The limit is reached; the next call continues after it.
         }
         return result
     }
 
-    /// Tells of others' saves to this store, and never of this coordinator's own.
+    /// A notification of other processes' saves to this store, never of this coordinator's own.
     func remoteChangeNotification() throws -> RemoteChangeNotification {
         try RemoteChangeNotification(beside: location) { [weak self] in self?.foreignVersion() }
     }

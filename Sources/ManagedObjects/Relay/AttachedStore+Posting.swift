@@ -3,7 +3,8 @@ internal import SafeFiles
 internal import StoreFormat
 
 extension AttachedStore {
-    /// Begins to tell others of a save that is written and about to be committed; what changed no row is no commit.
+    /// Begins the notice of a save that is written and about to be committed; a save that changed no row makes no
+    /// commit.
     func beginPosting(_ outcome: SaveOutcome, author: String?, since rows: Int64, _ connection: StoreConnection) {
         func uris(_ ids: Set<ManagedObjectID>) -> [ObjectURI] { ids.sorted().compactMap(\.objectURI) }
         beginPosting(author: author, since: rows, connection) {
@@ -14,12 +15,12 @@ extension AttachedStore {
         }
     }
 
-    /// The same for changes whose objects nobody names: history does, or everything is to be read anew.
+    /// Begins the notice of changes without object IDs: it refers to history, or asks for a full refresh.
     func beginPostingUnnamed(author: String?, since rows: Int64, _ connection: StoreConnection) {
         beginPosting(author: author, since: rows, connection) { .everything }
     }
 
-    /// Runs `body` in a transaction that holds the write lock and changes no object: others are told just that.
+    /// Runs `body` in a transaction that changes no object, and posts a notice without objects for its commit.
     func keepBooks<R>(_ connection: StoreConnection, _ body: () throws -> R) throws -> R {
         defer { poster?.abandon() }
         let rows = try connection.rowsChanged()
@@ -40,7 +41,7 @@ extension AttachedStore {
         _ connection: StoreConnection,
         _ content: () -> ChangeNotice.Content
     ) {
-        // Nothing that goes wrong here is a reason not to save.
+        // A failure here must not fail the save.
         guard let poster, let changed = try? connection.rowsChanged(), changed > rows else { return }
         let commit = (try? connection.commitCount())?.next
         guard recordsHistory, let transaction = try? lastTransaction(connection) else {

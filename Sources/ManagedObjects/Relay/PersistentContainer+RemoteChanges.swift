@@ -2,12 +2,12 @@ public import ChangeRelay
 internal import StoreFormat
 internal import Synchronization
 
-/// What other processes save to the same stores.
+/// Saves of other processes to the same stores.
 ///
-/// A container whose description posts remote-change notifications tells the others of each save before the save returns.
-/// To hear of others, nothing has to be asked for.
+/// A container whose description posts remote-change notifications notifies other processes of each save before the
+/// save returns. Receiving notifications needs no option.
 extension PersistentContainer {
-    /// An element whenever somebody else has saved since the last one was taken; ends with the task that waits for it.
+    /// Yields after other processes saved since the last element; ends with the task that iterates it.
     public var remoteChangeNotices: AsyncStream<Void> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let observations = observations { continuation.yield() }
@@ -15,20 +15,21 @@ extension PersistentContainer {
         }
     }
 
-    /// Calls `body` after others saved, until the result is cancelled or gone.
+    /// Calls `body` after other processes saved, until the result is cancelled or released.
     public func onRemoteChange(_ body: @escaping @Sendable () -> Void) -> ChangeObservation {
         let observations = observations(body)
         return ChangeObservation { for observation in observations { observation.cancel() } }
     }
 
-    /// Takes in what others saved since the last call, or since the stores were loaded, into contexts; nil is the view context.
+    /// Merges other processes' saves since the last call, or since the stores were loaded, into contexts; nil is the
+    /// view context.
     ///
-    /// Where a store keeps a history, the changes come from there, else from the relay beside it; a commit that neither tells
-    /// of is a reason to refresh everything. With the name of a consumer it is put down what was merged, after it was: what
-    /// others save while this process does not run is merged when it runs again. One process at a time has a name; it is
-    /// held until ``endMerging(as:)``. A read-only role needs none, and has no use of one.
+    /// Reads the changes from a store's history, or without history from the relay beside it. A commit that neither
+    /// reports causes a full refresh. With a consumer name, the position is saved after each merge, so saves made while
+    /// this process is not running are merged at its next start. One process at a time may use a name, until
+    /// ``endMerging(as:)``. A read-only role cannot use a name and needs none.
     ///
-    /// When nobody else has saved, nothing is read.
+    /// If no other process has saved, nothing is read.
     @discardableResult
     public func mergeRemoteChanges(
         into contexts: [ManagedObjectContext]? = nil,
@@ -38,10 +39,10 @@ extension PersistentContainer {
         try await merger(consumer).merge(into: contexts ?? [viewContext], importing: legacy, waits: false)
     }
 
-    /// Takes in what others have saved, and whatever they save from here on, until the task is cancelled.
+    /// Merges other processes' saves, past and future, until the task is cancelled.
     ///
-    /// `body` is told what came of each time that there was something. A lock that another program holds and a full disk end
-    /// nothing: the merge is tried again, after a second at first and after a minute at most.
+    /// `body` receives the result of each merge that changed anything. A store locked by another program or a full disk
+    /// does not end the merging: it is retried, at first after a second, later after up to a minute.
     public func followRemoteChanges(
         into contexts: [ManagedObjectContext]? = nil,
         as consumer: String? = nil,
@@ -50,7 +51,7 @@ extension PersistentContainer {
         let (notices, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let observations = observations { continuation.yield() }
         defer { for observation in observations { observation.cancel() } }
-        // What was saved before anybody listened.
+        // Saves made before the observation began.
         continuation.yield()
         let merger = merger(consumer)
         var retry = MergeRetry()
@@ -71,14 +72,14 @@ extension PersistentContainer {
         }
     }
 
-    /// Gives the name of a consumer back, so that another process may have it.
+    /// Releases the name of a consumer, so that another process may use it.
     public func endMerging(as consumer: String) async {
         await mergers.withLock { $0.removeValue(forKey: consumer) }?.end()
     }
 
-    /// Why others could not be told of the last save to a store; nil when they were, or nobody asked for it.
+    /// Why the last save to a store could not be posted; nil if it was, or if posting is off.
     ///
-    /// They see that there was one, and refresh everything.
+    /// Other processes detect such a commit and refresh all objects.
     public func remoteChangePostingFailure(of store: PersistentStore) -> RelayError? {
         persistentStoreCoordinator.store(uuid: store.identifier)?.poster?.failure
     }
@@ -96,16 +97,16 @@ extension PersistentContainer {
     }
 }
 
-/// How long a merge that failed waits before it is tried again.
+/// The retry delay after a failed merge.
 package struct MergeRetry {
     private static let longest = Duration.seconds(60)
     private var next = Duration.seconds(1)
 
     package init() {}
 
-    /// The pause, which doubles each time; nil after an error that does not end by itself.
+    /// Returns the delay, which doubles each time; nil after a permanent error.
     ///
-    /// A lock that another program holds and a full disk do.
+    /// A store locked by another program and a full disk are temporary errors.
     package mutating func pause(after error: any Error) -> Duration? {
         let passes =
             switch error {

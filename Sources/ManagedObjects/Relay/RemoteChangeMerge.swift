@@ -1,19 +1,19 @@
 public import StoreFormat
 
-/// What a container took in of what others saved.
+/// The outcome of merging other processes' saves into a container.
 public struct RemoteChangeMerge: Sendable, Hashable {
     /// The notices of the relay that were merged.
     public var notices = 0
     /// The transactions of history that were merged.
     public var transactions = 0
-    /// True when everything was refreshed: somebody wrote who told nobody what, or more was missed than is kept.
+    /// True after a full refresh: a commit had no notice, or more was missed than the relay keeps.
     public var isFullRefresh = false
-    /// What was odd about payloads that were taken over.
+    /// Problems in imported payloads.
     public var findings: [Finding] = []
-    /// True when there is a commit that may be told of in a moment.
+    /// True when a commit may still get its notice.
     var isUnsettled = false
 
-    /// True when nothing was there to take in.
+    /// True when nothing was merged.
     public var isEmpty: Bool { notices == 0 && transactions == 0 && !isFullRefresh }
 
     mutating func add(_ other: RemoteChangeMerge) {

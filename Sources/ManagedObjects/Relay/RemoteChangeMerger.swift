@@ -1,9 +1,9 @@
 package import ChangeRelay
 package import StoreFormat
 
-/// Brings what others saved into the contexts of one coordinator, under the name of one consumer.
+/// Merges other processes' saves into the contexts of one coordinator, as one consumer.
 actor RemoteChangeMerger {
-    /// Transactions are merged in slices, so that no history has to be held in memory.
+    /// The number of transactions merged at a time, which bounds memory.
     private static let slice = 500
     private static let batch = 1_000
 
@@ -17,9 +17,9 @@ actor RemoteChangeMerger {
         self.consumer = consumer
     }
 
-    /// Merges all there is, one call after the other.
+    /// Merges all pending changes; concurrent calls run one after the other.
     ///
-    /// With `waits`, a commit that nobody told of yet is left to the next call, which is then asked for.
+    /// With `waits`, a commit without a notice is left to the next call, which the result then requests.
     func merge(
         into contexts: [ManagedObjectContext],
         importing legacy: [LegacyDefaultsImport] = [],
@@ -34,7 +34,7 @@ actor RemoteChangeMerger {
         return try await task.value
     }
 
-    /// Lets go of the consumer's name, after the merges that were asked for.
+    /// Releases the consumer's name after the running merges.
     func end() async {
         await last?.value
         followed = [:]
@@ -47,11 +47,11 @@ actor RemoteChangeMerger {
     ) async throws -> RemoteChangeMerge {
         var result = RemoteChangeMerge()
         let stores = coordinator.stores
-        // What was removed is merged no more, and whoever opens it may have the name.
+        // Stop following removed stores, which releases their consumer names.
         followed = followed.filter { _, one in stores.contains { $0 === one.store } }
         for store in stores {
             var one = try followed[store.uuid] ?? FollowedStore(store, as: consumer)
-            // What was noted is noted, also when something fails further on.
+            // Keep the progress even if a later step fails.
             defer { followed[store.uuid] = one }
             try await result.add(merge(&one, into: contexts, importing: legacy, waits: waits))
         }
@@ -77,7 +77,7 @@ actor RemoteChangeMerger {
                 try consumer.acknowledge(batch, history: one.token.map { (one.store.uuid, $0) })
                 one.savedToken = one.token
             }
-            // Only now is it known to be merged.
+            // Again, because the payloads count as merged only now.
             for source in legacy { _ = try source.run(into: consumer.queue) }
         }
         try await mergeHistory(&one, into: contexts, &result)
@@ -110,7 +110,7 @@ actor RemoteChangeMerger {
                 try await ManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: contexts)
                 result.notices += 1
             case .history:
-                // Whoever began without a history has nowhere to read what was saved.
+                // A consumer that began without history has no position to read from.
                 if one.token == nil { needsRefresh = true } else { result.notices += 1 }
             case .everything: needsRefresh = true
             }
@@ -127,8 +127,8 @@ actor RemoteChangeMerger {
         guard var token = one.token else { return }
         let end = try one.store.lastTransaction() ?? 0
         do {
-            // A store that was put back to an earlier state counts anew what was merged already.
-            guard token <= end else { throw ManagedObjectError(.historyTokenExpired, "history was put back") }
+            // A store restored to an earlier state numbers new transactions like merged ones.
+            guard token <= end else { throw ManagedObjectError(.historyTokenExpired, "the store was restored") }
             while true {
                 let transactions = try one.store.transactions(after: token, limit: Self.slice)
                 for transaction in transactions {
@@ -156,7 +156,7 @@ actor RemoteChangeMerger {
 }
 
 extension PersistentStoreCoordinator {
-    /// The ids that a notice is about; addresses in other stores are passed over.
+    /// The IDs in a notice; ignores addresses in other stores.
     package func changes(_ sets: [ChangeNotice.Change: [ObjectURI]]) -> ObjectIDChanges {
         func ids(_ change: ChangeNotice.Change) -> Set<ManagedObjectID> {
             Set((sets[change] ?? []).compactMap { managedObjectID(forURIRepresentation: $0.description) })
@@ -172,7 +172,7 @@ extension PersistentStoreCoordinator {
 }
 
 extension ManagedObjectContext {
-    /// Makes everything here what the stores hold now; what was changed here and not saved survives.
+    /// Refreshes all objects from the stores; unsaved changes survive.
     fileprivate func refreshFromStores() throws {
         let versions = try? persistentStoreCoordinator.externalVersions()
         try graph.refreshAllObjects(maximumAge: .zero)

@@ -4,35 +4,37 @@ internal import SafeFiles
 internal import StoreFormat
 internal import Synchronization
 
-/// Tells other processes of the saves to one store, in the order in which they were committed.
+/// Notifies other processes of the saves to one store, in the order of the commits.
 ///
-/// A notice is written while the store's write lock is held, becomes visible after the commit, and is there before the save
-/// returns. What goes wrong here fails no save: others see that there was a commit without a notice, and refresh everything.
+/// A notice is written while the store's write lock is held, becomes visible after the commit, and exists before the
+/// save returns. A failure here fails no save: other processes detect a commit without a notice and refresh all
+/// objects.
 final class RemoteChangePoster: Sendable {
     private struct State {
         var queue: RelayQueue?
         var wake: RemoteChangeNotification?
         var number: Int64 = 0
         var isBegun = false
-        /// True once there is a commit to tell of, also when its notice could not be written.
+        /// True once there is a commit to post, even if its notice could not be written.
         var isDue = false
         var failure: RelayError?
         var transactions: Set<Int64> = []
     }
 
-    /// The store's own lock is held meanwhile, so nobody waits long, and not again for one that is stopped: without a notice
-    /// others see the commit all the same.
+    /// The maximum wait for the relay's lock, because the store's own lock is held meanwhile.
+    ///
+    /// After one timeout there is no second wait; other processes detect the commit without a notice.
     private static let patience = Duration.seconds(2)
     private static let mostTransactions = 100_000
 
     private let location: StoreLocation
-    /// The name under which this coordinator's notices are posted; nobody else has it.
+    /// The unique writer name of this coordinator's notices.
     let writer = UUID().uuidString
     private let state = Mutex(State())
 
     init(beside location: StoreLocation) { self.location = location }
 
-    /// Why the last save could not be told of; nil when it could.
+    /// Why the last save could not be posted; nil if it was.
     var failure: RelayError? { state.withLock(\.failure) }
 
     /// Writes the notice of a save that is about to be committed.
@@ -55,14 +57,14 @@ final class RemoteChangePoster: Sendable {
                 state.isBegun = true
                 state.failure = nil
             } catch {
-                // Whoever holds the relay's lock lets go of it some time; the queue is as good as before.
+                // Keep the queue after a timeout: it is still valid once the lock is released.
                 if error.code != .busy { state.queue = nil }
                 state.failure = error
             }
         }
     }
 
-    /// Shows the notice, and wakes everybody; `transaction` is the save's number in history.
+    /// Commits the notice and notifies other processes; `transaction` is the save's number in history.
     ///
     /// Does nothing unless ``begin(_:author:commit:)`` was called.
     func finish(_ transaction: Int64?, wakes: Bool = true) {
@@ -89,7 +91,7 @@ final class RemoteChangePoster: Sendable {
         }
     }
 
-    /// Takes back the notice of a save that was not committed; does nothing after ``finish(_:)``.
+    /// Rolls back the notice of a save that was not committed; does nothing after ``finish(_:)``.
     func abandon() {
         state.withLock { state in
             state.isDue = false
@@ -99,6 +101,6 @@ final class RemoteChangePoster: Sendable {
         }
     }
 
-    /// True for a transaction of a save that was told of here.
+    /// True for a transaction that this poster posted.
     func isOwn(_ transaction: Int64) -> Bool { state.withLock { $0.transactions.contains(transaction) } }
 }

@@ -1,22 +1,22 @@
-/// What leads from one list of results to another.
+/// The changes from one list of results to another.
 struct FetchedResultsChanges {
     struct Change {
         let object: ManagedObject
         let type: FetchedResultsController.ChangeType
-        /// The number of its entry in the old list.
+        /// The index of its entry in the old list.
         let old: Int?
-        /// The number of its entry in the new list.
+        /// The index of its entry in the new list.
         let new: Int?
     }
 
     let deletedSections: [Int]
     let insertedSections: [Int]
-    /// Deletions, then insertions, then moves, then updates; each in the order of places.
+    /// Deletions, then insertions, then moves, then updates, each in the order of positions.
     let objects: [Change]
 
     var isEmpty: Bool { deletedSections.isEmpty && insertedSections.isEmpty && objects.isEmpty }
 
-    /// Compares two lists; `changed` are the objects that are told as updated when they keep their place.
+    /// Compares two lists; objects in `changed` that keep their position are reported as updated.
     init(from old: FetchedResultsList, to new: FetchedResultsList, changed: Set<ManagedObject>) {
         let staying = Self.stayingSections(old, new)
         deletedSections = old.sections.indices.filter { !staying.contains(old.sections[$0].name) }
@@ -25,7 +25,7 @@ struct FetchedResultsChanges {
         var places: [ObjectIdentifier: Int] = [:]
         for (index, entry) in new.entries.enumerated() { places[ObjectIdentifier(entry.object)] = index }
         var deletions: [Change] = []
-        // The objects in both lists: old place, new place.
+        // The objects in both lists: old index, new index.
         var common: [(old: Int, new: Int)] = []
         for (index, entry) in old.entries.enumerated() {
             if let place = places.removeValue(forKey: ObjectIdentifier(entry.object)) {
@@ -52,7 +52,7 @@ struct FetchedResultsChanges {
         objects = deletions + insertions + moves + updates
     }
 
-    /// The names of the sections that are in both lists and keep their order; others go, and come again elsewhere.
+    /// The names of the sections in both lists that keep their order; other sections are deleted and inserted again.
     private static func stayingSections(_ old: FetchedResultsList, _ new: FetchedResultsList) -> Set<String> {
         let places = Dictionary(new.sections.enumerated().map { ($0.element.name, $0.offset) }) { first, _ in first }
         let common = old.sections.compactMap { section in places[section.name].map { (section.name, $0) } }
@@ -60,11 +60,12 @@ struct FetchedResultsChanges {
         return Set(zip(common, isInPlace).filter(\.1).map(\.0.0))
     }
 
-    /// Which of the elements stay while the others move, so that the numbers ascend: as few as possible move, and those
-    /// that did not change move only if there is no other way.
+    /// Selects the elements that stay in place so that the numbers ascend.
+    ///
+    /// Moves as few elements as possible, and unchanged ones only if unavoidable.
     private static func staying(_ numbers: [Int], isChanged: (Int) -> Bool) -> [Bool] {
         if zip(numbers, numbers.dropFirst()).allSatisfy(<) { return [Bool](repeating: true, count: numbers.count) }
-        // The heaviest ascending subsequence, with a tree of maxima over the numbers' ranks.
+        // Heaviest ascending subsequence, computed with a tree of maxima over the numbers' ranks.
         let ranks = Dictionary(numbers.sorted().enumerated().map { ($0.element, $0.offset + 1) }) { first, _ in first }
         let unchangedWeight = numbers.count + 1
         var best = [(weight: Int, index: Int?)](repeating: (0, nil), count: numbers.count + 1)
@@ -95,7 +96,7 @@ struct FetchedResultsChanges {
         return result
     }
 
-    /// The same as removals and insertions of ids; nil when nothing came, went or moved.
+    /// The changes as removals and insertions of IDs; nil when no object was inserted, deleted or moved.
     func difference(
         from old: FetchedResultsList,
         to new: FetchedResultsList

@@ -1,7 +1,7 @@
 internal import StoreFormat
 
 extension FetchedResultsController {
-    /// Follows what happened in the context; what happens meanwhile, in a delegate or a fetch, comes after it.
+    /// Applies a change of the context; changes made meanwhile, by a delegate or a fetch, are queued.
     func follow(_ news: ObjectsDidChange) {
         waiting.append(news)
         guard !isFollowing else { return }
@@ -13,12 +13,12 @@ extension FetchedResultsController {
     private func followNext(_ news: ObjectsDidChange) {
         guard let query, let old = list, delegate != nil || differenceHandler != nil else { return }
         guard news.invalidatedAll.isEmpty else {
-            // Nothing of it is left; the app is to fetch again.
+            // The context was reset: the list is empty until the app fetches again.
             list = FetchedResultsList([], hasSections: query.hasSections)
             return
         }
         var changed = news.updated.union(news.refreshed)
-        // What was a fault when it changed elsewhere was not refreshed, and is not what it was.
+        // Merged faults are not among the refreshed objects, but their values may have changed.
         if behaviour == .complete { changed.formUnion(news.mergedIDs.compactMap(graph.registered)) }
         do {
             guard let new = try list(after: news, changed, old, query) else { return }
@@ -30,14 +30,14 @@ extension FetchedResultsController {
         }
     }
 
-    /// The list after a change; nil when the change has nothing to do with it.
+    /// The list after a change; nil when the change does not affect it.
     private func list(
         after news: ObjectsDidChange,
         _ changed: Set<ManagedObject>,
         _ old: FetchedResultsList,
         _ query: FetchedResultsQuery
     ) throws -> FetchedResultsList? {
-        // What could not be followed is not in the old list.
+        // After a failed update the old list is incomplete: fetch again.
         if updateError != nil { return try query.list(of: graph.fetch(query.fetch)) }
         if behaviour == .complete, news.rereadsStores { return try query.list(of: graph.fetch(query.fetch)) }
         if behaviour == .complete, query.hasWindow || !query.dependencies.isEmpty {
@@ -50,7 +50,7 @@ extension FetchedResultsController {
             candidates.formUnion(try matching(Array(unknown), query))
         }
         for object in candidates where object.isFault && !query.fetch.includes(object) {
-            // An id may name a parent of the object's own entity, which only its row tells.
+            // An ID may name a parent of the object's entity; only the row contains the concrete one.
             if try graph.source.shape().entity(query.fetch.request.entityName).lineage.contains(object.shape.name) {
                 try graph.fire(object)
             }
@@ -64,7 +64,7 @@ extension FetchedResultsController {
         var kept: [FetchedResultsList.Entry] = []
         var moving: [FetchedResultsList.Entry] = []
         for entry in old.entries where !candidates.contains(entry.object) && !news.deleted.contains(entry.object) {
-            // A new object got its permanent id, by which equal ones are ordered.
+            // A saved object has a new, permanent ID, by which equal objects are ordered.
             if entry.key.objectID === entry.object.objectID {
                 kept.append(entry)
             } else {
@@ -72,7 +72,7 @@ extension FetchedResultsController {
             }
         }
         for object in candidates {
-            // A fault may turn out to have no row any more: notices of others come in any order.
+            // A fault may no longer have a row, because other processes' notices arrive in any order.
             try graph.fire(object)
             if try query.matches(object) { moving.append(try query.entry(object)) }
         }
@@ -97,7 +97,7 @@ extension FetchedResultsController {
         return result + first[index...]
     }
 
-    /// True when a change is one of objects on which the result depends.
+    /// True when a change concerns objects on which the result depends.
     private func concerns(_ news: ObjectsDidChange, _ query: FetchedResultsQuery) throws -> Bool {
         let entities = query.dependencies.union([query.fetch.request.entityName])
         let objects = [news.inserted, news.updated, news.refreshed, news.deleted]
@@ -107,18 +107,18 @@ extension FetchedResultsController {
         if try others.contains(where: { try !model.entity($0.entityName).lineage.isDisjoint(with: entities) }) {
             return true
         }
-        // An id may name a parent of the object's own entity.
+        // An ID may name a parent of the object's concrete entity.
         let parents = try entities.reduce(into: Set<String>()) { try $0.formUnion(model.entity($1).lineage) }
         return others.contains { parents.contains($0.entityName) }
     }
 
-    /// The objects among these, which the context does not have, that belong to the result now.
+    /// The matching objects among IDs that are not registered in the context.
     private func matching(_ ids: [ManagedObjectID], _ query: FetchedResultsQuery) throws -> [ManagedObject] {
         let model = try graph.source.shape()
         let name = query.fetch.request.entityName
         let parents = try model.entity(name).lineage
         let wanted = try ids.filter { id in
-            // An id may name a parent of the object's own entity; the rows tell.
+            // An ID may name a parent of the object's concrete entity; the fetch reads the row.
             try !id.isTemporaryID
                 && (parents.contains(id.entityName) || model.entity(id.entityName).lineage.contains(name))
         }
@@ -127,7 +127,7 @@ extension FetchedResultsController {
         return try graph.objects(for: graph.source.rows(fetch.among(wanted)))
     }
 
-    // MARK: Telling
+    // MARK: Reporting
 
     private func report(_ changes: FetchedResultsChanges, _ old: FetchedResultsList, _ new: FetchedResultsList) {
         guard !changes.isEmpty else { return }

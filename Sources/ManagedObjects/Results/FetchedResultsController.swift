@@ -1,20 +1,22 @@
 internal import StoreFormat
 
-/// Keeps the result of a fetch up to date while its context changes, and tells a delegate what moved where.
+/// Keeps the result of a fetch up to date while its context changes, and notifies a delegate of each change.
 ///
-/// It belongs to its context and never leaves it, as the objects it holds; ``ManagedObjectContext/userInfo`` is a place to
-/// keep it. Without a delegate it stays as the last ``performFetch()`` left it.
+/// Like its objects it belongs to its context and never leaves it; ``ManagedObjectContext/userInfo`` can retain it.
+/// Without a delegate, the result stays as of the last ``performFetch()``.
 public final class FetchedResultsController {
-    /// How far the controller looks when its context takes in what others saved.
+    /// Which objects the controller checks when its context merges other saves.
     public enum Behaviour: Sendable {
         /// After every change and every merge the result equals a fresh fetch.
         case complete
-        /// Only objects that the context has are looked at, as Core Data documents it: one that is changed elsewhere so
-        /// that it now matches is missed until the next ``FetchedResultsController/performFetch()``.
+        /// Only registered objects are checked, as Core Data documents it.
+        ///
+        /// An object changed elsewhere so that it now matches is missed until the next
+        /// ``FetchedResultsController/performFetch()``.
         case registeredOnly
     }
 
-    /// Objects under one name, in order.
+    /// The objects with one section name, in order.
     public struct Section {
         public let name: String
         public let objects: [ManagedObject]
@@ -23,7 +25,7 @@ public final class FetchedResultsController {
         public var indexTitle: String? { name.first.map { $0.uppercased() } }
     }
 
-    /// A place in the result.
+    /// A position in the result.
     public struct IndexPath: Hashable, Sendable, Comparable {
         public let section: Int
         public let item: Int
@@ -38,11 +40,11 @@ public final class FetchedResultsController {
         }
     }
 
-    /// What became of an object or a section.
+    /// The kind of change of an object or a section.
     public enum ChangeType: Sendable {
         case insert
         case delete
-        /// The place changed, and most often the object too; no update is told besides.
+        /// The position changed, and usually the object too; no separate update is reported.
         case move
         case update
     }
@@ -51,20 +53,20 @@ public final class FetchedResultsController {
     public let sectionNameKeyPath: String?
     public let behaviour: Behaviour
     public weak var delegate: (any FetchedResultsControllerDelegate)?
-    /// Told the difference of the ids instead of the delegate being told of each object.
+    /// Receives the difference of the IDs; if set, the delegate is not called.
     public var differenceHandler: ((CollectionDifference<ManagedObjectID>) -> Void)?
-    /// Why the last change of the context could not be followed; the result is then as it was before.
+    /// Why the last change of the context could not be applied; the result is then unchanged.
     public internal(set) var updateError: (any Error)?
 
     let graph: ObjectGraph
     var list: FetchedResultsList?
     private(set) var query: FetchedResultsQuery?
-    /// What happened in the context and is not followed yet.
+    /// The context's changes that are not applied yet.
     var waiting: [ObjectsDidChange] = []
     var isFollowing = false
     private var observer: Int?
 
-    /// Makes a controller for a request, which must have an order; with a section key path, sections follow it.
+    /// Creates a controller for a request, which must have sort descriptors; with a section key path it groups objects.
     public init(
         fetchRequest: FetchRequest,
         managedObjectContext context: isolated ManagedObjectContext,
@@ -81,7 +83,7 @@ public final class FetchedResultsController {
         if let observer { graph.removeObserver(observer) }
     }
 
-    /// Fetches anew, without telling anybody, and follows the context from here on.
+    /// Fetches without notifying the delegate, and follows the context from now on.
     public func performFetch() throws {
         let query = try FetchedResultsQuery(fetchRequest, sectionNameKeyPath, model: graph.source.shape().model)
         list = try query.list(of: graph.fetch(query.fetch))
@@ -95,7 +97,7 @@ public final class FetchedResultsController {
     /// The objects in order; nil before the first fetch.
     public var fetchedObjects: [ManagedObject]? { list?.entries.map(\.object) }
 
-    /// The sections in order; one without a name when there is no section key path, nil before the first fetch.
+    /// The sections in order; without a section key path one without a name; nil before the first fetch.
     public var sections: [Section]? {
         list.map { list in
             list.sections.map { section in
@@ -104,7 +106,7 @@ public final class FetchedResultsController {
         }
     }
 
-    /// The object at a place; nil where there is none.
+    /// The object at a position; nil for an invalid position.
     public func object(at indexPath: IndexPath) -> ManagedObject? {
         guard let list, list.sections.indices.contains(indexPath.section) else { return nil }
         let range = list.sections[indexPath.section].range
@@ -112,13 +114,13 @@ public final class FetchedResultsController {
         return list.entries[range.lowerBound + indexPath.item].object
     }
 
-    /// Where an object is; nil when it is not in the result.
+    /// The position of an object; nil when it is not in the result.
     public func indexPath(forObject object: ManagedObject) -> IndexPath? {
         guard let list, let index = list.entries.firstIndex(where: { $0.object === object }) else { return nil }
         return list.indexPath(index)
     }
 
-    /// The titles of the sections' index, each once.
+    /// The index titles of the sections, without consecutive duplicates.
     public var sectionIndexTitles: [String] {
         var titles: [String] = []
         for title in (sections ?? []).compactMap(\.indexTitle) where titles.last != title { titles.append(title) }

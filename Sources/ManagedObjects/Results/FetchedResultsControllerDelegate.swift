@@ -1,10 +1,10 @@
-/// Is told what changed in a fetched results controller; every method may be left out.
+/// Receives the changes of a fetched results controller; every method is optional.
 ///
-/// Sections come before objects. Deletions and moves name the place before all changes, insertions and moves the one
-/// after them.
+/// Sections are reported before objects. Deletions and moves have the position before all changes, insertions and moves
+/// the one after them.
 public protocol FetchedResultsControllerDelegate: AnyObject {
     func controllerWillChangeContent(_ controller: FetchedResultsController)
-    /// A section came (`insert`) or went (`delete`).
+    /// A section was inserted or deleted.
     func controller(
         _ controller: FetchedResultsController,
         didChange section: FetchedResultsController.Section,

@@ -1,11 +1,11 @@
 internal import StoreFormat
 
-/// The objects of a controller in their order, and the sections they form.
+/// A controller's objects in order, and their sections.
 struct FetchedResultsList {
     struct Entry {
         let object: ManagedObject
         let key: FetchOrder.Key
-        /// The name of its section; empty where there are none.
+        /// The name of its section; empty without sections.
         let section: String
     }
 
@@ -17,7 +17,7 @@ struct FetchedResultsList {
     let entries: [Entry]
     let sections: [Section]
 
-    /// Groups entries that are in order; without section names all of them form one section, even if there are none.
+    /// Groups ordered entries; without section names, all entries form one section, which may be empty.
     init(_ entries: [Entry], hasSections: Bool) {
         self.entries = entries
         guard hasSections else {
@@ -34,9 +34,9 @@ struct FetchedResultsList {
         self.sections = sections
     }
 
-    /// The place of the entry of a number.
+    /// The position of an entry.
     func indexPath(_ index: Int) -> FetchedResultsController.IndexPath {
-        // The sections lie one after the other: the last that begins at or before the entry holds it.
+        // Binary search for the last section that starts at or before the entry.
         var (low, high) = (0, sections.count - 1)
         while low < high {
             let middle = (low + high + 1) / 2

@@ -1,9 +1,9 @@
 internal import StoreFormat
 
-/// A controller's request, looked up in the model: what decides whether an object belongs to the result, and where.
+/// A controller's request, resolved in the model: decides whether and where an object belongs to the result.
 struct FetchedResultsQuery {
     let fetch: ResolvedFetch
-    /// The entities other than the one asked for on which the result depends.
+    /// The other entities on which the result depends.
     let dependencies: Set<String>
     private let order: FetchOrder
     private let evaluator: PredicateEvaluator?
@@ -29,10 +29,10 @@ struct FetchedResultsQuery {
     }
 
     var hasSections: Bool { section != nil }
-    /// True when which objects are in the result depends on others in it.
+    /// True when an object's place in the result depends on other objects.
     var hasWindow: Bool { fetch.request.fetchLimit > 0 || fetch.request.fetchOffset > 0 }
 
-    /// True for an object that belongs to the result, as far as it alone says.
+    /// True for an object that matches the request, regardless of limit and offset.
     func matches(_ object: ManagedObject) throws -> Bool {
         try fetch.includes(object) && object.status.isDisjoint(with: [.deleted, .gone])
             && (evaluator?.matches(object) ?? true)
@@ -46,14 +46,14 @@ struct FetchedResultsQuery {
         )
     }
 
-    /// The list of objects; throws when the order tears sections apart.
+    /// The list of objects; throws when the order splits sections.
     ///
-    /// They are ordered by the values they have here: while several notices wait to be merged, the store's are ahead.
+    /// Uses the objects' current values: while notices wait to be merged, the store's values are newer.
     func list(of objects: [ManagedObject]) throws -> FetchedResultsList {
         try list(inOrder: objects.map(entry).sorted(by: precedes))
     }
 
-    /// The list of entries that are in order; throws when the order tears sections apart.
+    /// The list of ordered entries; throws when the order splits sections.
     func list(inOrder entries: [FetchedResultsList.Entry]) throws -> FetchedResultsList {
         let list = FetchedResultsList(entries, hasSections: hasSections)
         guard Set(list.sections.map(\.name)).count == list.sections.count else {
@@ -61,7 +61,7 @@ struct FetchedResultsQuery {
                 entity: fetch.request.entityName,
                 keyPath: "",
                 message:
-                    "the objects of a section do not follow each other: the first sort descriptor must agree with the sections"
+                    "the objects of a section are not contiguous: the first sort descriptor must match the sections"
             )
         }
         return list
@@ -71,7 +71,7 @@ struct FetchedResultsQuery {
         order.precedes(first.key, second.key)
     }
 
-    /// A section's name is the value as text; nil has the empty one.
+    /// A section's name is the value as text; the name for nil is empty.
     private func name(_ operand: ResolvedOperand, of object: ManagedObject) throws -> String {
         switch try order.evaluator.value(of: operand, [], [object]) {
         case .null: ""

@@ -5,9 +5,9 @@ internal import StoreStrategies
 internal import StoreWriting
 
 extension AttachedStore {
-    /// Makes an empty store where there is none, in Core Data's shape.
+    /// Creates an empty store in Core Data's format if there is none.
     ///
-    /// Version hashes that are not known are stand-ins, and the metadata says so: Core Data's own cannot be computed.
+    /// Core Data's own version hashes cannot be computed: unknown ones are placeholders, and the metadata says so.
     static func createIfMissing(
         _ description: PersistentStoreDescription,
         model: ManagedObjectModel,
@@ -26,11 +26,11 @@ extension AttachedStore {
         do {
             try NewStoreFile.requireNoSidecars(of: location, in: directory)
         } catch {
-            // A store gets its sidecars after its name: they may be those of another process, which was quicker.
+            // Another process may have published its store first; the sidecars are then its own.
             guard try directory.status(of: location.name) == nil else { return }
             throw error
         }
-        // Here too, its store is the one.
+        // If another process publishes its store first, that store is kept.
         _ = try directory.introduce(location.name) { nursery in
             let place = StoreLocation(folder: nursery.path, name: location.name)
             let mode = description.posixMode ?? 0o644
@@ -42,15 +42,15 @@ extension AttachedStore {
         }
     }
 
-    /// Makes the history that the description asks for where the store keeps none; returns whether it did.
+    /// Creates the history that the description asks for in a store without one; returns whether it did.
     ///
-    /// Genuine stores may have its tables, never used, without numbers for its entities: these are given then. The store's
-    /// contents must be read again.
+    /// Genuine stores may have unused history tables without numbers for their entities; these numbers are added. The
+    /// caller must read the store's contents again.
     func switchHistoryOn() throws -> Bool {
         guard description.isHistoryTrackingEnabled, readOnlyReason == nil, !contents.hasHistory else { return false }
         try write { _, connection in
             try connection.inTransaction(until: Deadline(after: lockTimeout)) {
-                // Another process may have been quicker.
+                // Another process may have created it first.
                 let numbers = "SELECT count(*) FROM Z_PRIMARYKEY WHERE Z_NAME = 'TRANSACTION'"
                 if try connection.value(numbers) == .integer(0) {
                     try HistoryWriter.writeSchema(for: contents.model.model, to: connection)

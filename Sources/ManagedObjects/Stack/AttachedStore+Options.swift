@@ -7,37 +7,37 @@ extension AttachedStore {
     var readOnlyError: ManagedObjectError {
         ManagedObjectError(
             .readOnlyStore,
-            "the store may not be written, for \(readOnlyReason ?? ""): \(location.path)"
+            "the store is read-only, because \(readOnlyReason ?? ""): \(location.path)"
         )
     }
 
-    /// Refuses what no store can be opened by; nothing is made or changed before.
+    /// Throws for options that no store can be opened with, before anything is created or changed.
     static func check(_ description: PersistentStoreDescription) throws {
         let path = StoreLocation(url: description.url).path
         if let configuration = description.configuration, configuration != Self.defaultConfiguration {
             throw ManagedObjectError(
                 .open,
-                "the model is known without its configurations, and so not which entities belong to '\(configuration)'; "
+                "the entities of the configuration '\(configuration)' are unknown; "
                     + "leave it out to open the store with all its entities: \(path)"
             )
         }
         if let group = description.posixGroup { _ = try self.group(group, path) }
         for (name, value) in description.sqlitePragmas where !isPlain(name) || !isPlain(value) {
-            throw ManagedObjectError(.open, "'\(name)' is no pragma with a plain value: \(path)")
+            throw ManagedObjectError(.open, "'\(name)' is not a pragma with a plain value: \(path)")
         }
     }
 
-    /// The name of the configuration that has all entities.
+    /// The name of the configuration that contains all entities.
     private static let defaultConfiguration = "PF_DEFAULT_CONFIGURATION_NAME"
 
     static func group(_ name: String, _ path: String) throws -> UInt32 {
         guard let group = UserGroup.number(of: name) else {
-            throw ManagedObjectError(.open, "there is no group '\(name)' for the store's files: \(path)")
+            throw ManagedObjectError(.open, "the group '\(name)' for the store's files does not exist: \(path)")
         }
         return group
     }
 
-    /// Gives a connection the pragmas that are asked for: the one that writes all of them, others what a reader may have.
+    /// Sets the requested pragmas of a connection: all of them for the writer, the permitted ones for readers.
     func apply(_ pragmas: [String: String], to connection: StoreConnection) throws {
         for (name, value) in pragmas.sorted(by: { $0.key < $1.key }) where name.lowercased() != "journal_mode" {
             guard
@@ -47,7 +47,7 @@ extension AttachedStore {
         }
     }
 
-    /// Puts the description's options in force, as far as the store may be written.
+    /// Applies the description's options if the store is writable.
     func applyOptions() throws {
         guard readOnlyReason == nil else { return }
         guard let mode = description.sqlitePragmas.first(where: { $0.key.lowercased() == "journal_mode" })?.value else {
@@ -55,21 +55,21 @@ extension AttachedStore {
             return
         }
         try write { _, connection in
-            // SQLite asks no busy handler while it converts a store, which several programs may do at once.
+            // SQLite calls no busy handler while it changes the journal mode, and several programs may do so at once.
             let change = "PRAGMA journal_mode = \(mode)"
             try connection.execute(change, until: Deadline(after: lockTimeout))
             let effective = try connection.value("PRAGMA journal_mode")?.text
             guard effective?.lowercased() == mode.lowercased() else {
                 throw ManagedObjectError(
                     .open,
-                    "the journal mode stays \(effective ?? "unknown"), for others have the store open: \(location.path)"
+                    "the journal mode remains \(effective ?? "unknown"): the store is open elsewhere: \(location.path)"
                 )
             }
             try noteEffectivePragmas(connection)
         }
     }
 
-    /// The store as it is now; a save that is under way is not waited for.
+    /// The current state of the store; does not wait for a save that is under way.
     var summary: PersistentStore {
         var journalMode = contents.journalMode
         try? read { _, connection in
@@ -101,7 +101,7 @@ extension AttachedStore {
         if description.postsRemoteChangeNotifications, poster == nil { result.append(.postsRemoteChangeNotifications) }
         if description.fileProtection != nil { result.append(.fileProtection) }
         if description.isExcludedFromBackup { result.append(.isExcludedFromBackup) }
-        // Files that are there are left to their owner.
+        // Existing files keep their owner's settings.
         if let mode = description.posixMode, mode != status.map({ $0.mode & 0o777 }) { result.append(.posixMode) }
         if let name = description.posixGroup, UserGroup.number(of: name) != status?.group {
             result.append(.posixGroup)
@@ -112,7 +112,7 @@ extension AttachedStore {
         return result.sorted()
     }
 
-    /// Calls `body` with the connection that writes, which is opened when it is first needed.
+    /// Calls `body` with the writing connection, which is opened on first use.
     func write<R: Sendable>(_ body: (inout Writing, StoreConnection) throws -> R) throws -> R {
         try writing.withLock { try body(&$0, openToWrite(&$0)) }
     }
@@ -138,14 +138,14 @@ extension AttachedStore {
         }
     }
 
-    /// Throws when somebody began to keep a history that was empty, and that this store's description does not ask for.
+    /// Throws when another process began to record history and this store was opened without history tracking.
     func requireNoNewHistory(_ connection: StoreConnection) throws {
         guard contents.hasHistory, !recordsHistory,
             try connection.value("SELECT 1 FROM ATRANSACTION LIMIT 1") != nil
         else { return }
         throw ManagedObjectError(
             .readOnlyStore,
-            "others keep a history of the store now, and it was opened without history tracking: \(location.path)"
+            "another process records history now, but this store was opened without tracking: \(location.path)"
         )
     }
 

@@ -5,7 +5,7 @@ extension AttachedStore {
     private static let keysPerStatement = 500
     private static let places = [String](repeating: "?", count: keysPerStatement).joined(separator: ",")
 
-    /// Calls `body` with each row that a query asks for, in its order.
+    /// Calls `body` with each row of a query's result, in order.
     func forEachRow(_ query: RowQuery, _ body: (RowSnapshot) throws -> Void) throws {
         let entity = try entity(query.entity)
         let time = ContinuousClock.now
@@ -25,9 +25,9 @@ extension AttachedStore {
         }
     }
 
-    /// Reads rows by their keys; those that are gone are missing from the result.
+    /// Reads rows by their keys; missing rows are left out.
     ///
-    /// The writer reads through its own connection, and so what it has not committed yet.
+    /// The writer reads through its own connection, which includes its uncommitted changes.
     func rows(of ids: [ManagedObjectID], through connection: StoreConnection? = nil) throws -> [RowSnapshot] {
         guard let first = ids.first else { return [] }
         var result: [RowSnapshot] = []
@@ -37,7 +37,7 @@ extension AttachedStore {
             ? [first.rootName: ids] : Dictionary(grouping: ids, by: \.rootName)
         for (root, group) in groups.sorted(by: { $0.key < $1.key }) {
             guard let entity = contents.layout.entities[root] else { continue }
-            // Neighbours lie in the same pages.
+            // Sorted, because rows with close keys share pages.
             let keys = group.compactMap(\.primaryKey).sorted()
             for start in stride(from: 0, to: keys.count, by: Self.keysPerStatement) {
                 let part = keys[start..<min(start + Self.keysPerStatement, keys.count)]
@@ -54,7 +54,7 @@ extension AttachedStore {
         _ body: (RowSnapshot) -> Void
     ) throws {
         if let writing {
-            // Who holds the write lock does not wait for those who read: they may be waiting for that very lock.
+            // The writer must not wait for the reading connection: a reader may be waiting for the write lock.
             _ = try rows(keys, writingPlan(of: entity), writing, body)
         } else {
             try withPlan(of: entity, includingSubentities: true) { try rows(keys, $0, $1, body) }
@@ -68,7 +68,7 @@ extension AttachedStore {
         _ body: (RowSnapshot) -> Void
     ) throws -> Int {
         let time = ContinuousClock.now
-        // One key is the common case, and many come in full measures: their statements are the same every time.
+        // Single keys and full batches are the common cases: their statements are cached.
         let isKept = keys.count == 1 || keys.count == Self.keysPerStatement
         let list = keys.count == 1 ? "?" : isKept ? Self.places : keys.map(String.init).joined(separator: ",")
         let arguments: [SQLValue] = isKept ? keys.map(SQLValue.integer) : []
@@ -86,7 +86,7 @@ extension AttachedStore {
         try rows(of: [id], through: connection).first
     }
 
-    /// The destinations of a to-many relationship of several objects, in the order that the store keeps.
+    /// The destinations of a to-many relationship of several objects, in the stored order.
     func destinations(of owners: [ManagedObjectID], _ relationship: String) throws -> [ManagedObjectID:
         [ManagedObjectID]]
     {
@@ -95,7 +95,7 @@ extension AttachedStore {
             guard let storage = try entity(name).relationship(relationship) else {
                 throw ManagedObjectError(
                     .unknownProperty,
-                    "the store does not keep the relationship \(name).\(relationship)"
+                    "the store does not contain the relationship \(name).\(relationship)"
                 )
             }
             let byKey = Dictionary(group.compactMap { id in id.primaryKey.map { ($0, id) } }) { first, _ in first }
@@ -153,7 +153,7 @@ extension AttachedStore {
         let pairs = StoreLayout.JoinTable.pairs(table, owner, other) { "\($0) IN (\(keys))" }
         let joined =
             "SELECT x.owner, t.Z_PK, t.Z_ENT FROM (\(pairs)) x JOIN \(SQLName.quoted(destination)) t ON t.Z_PK = x.member"
-        // Of a pair that is written both ways, the first place counts.
+        // For a pair stored in both directions, the lower position counts.
         return StoreLayout.JoinTable.isReflexive(owner, other)
             ? joined + " GROUP BY x.owner, t.Z_PK ORDER BY x.owner, min(x.place), t.Z_PK"
             : joined + " ORDER BY x.owner, x.place, t.Z_PK"
@@ -161,7 +161,7 @@ extension AttachedStore {
 
     // MARK: Parts
 
-    /// Calls `body`, which returns how many rows it read, with the plan for an entity's rows.
+    /// Calls `body` with the plan for an entity's rows; `body` returns the number of rows that it read.
     private func withPlan(
         of entity: StoreLayout.Entity,
         includingSubentities: Bool,

@@ -5,9 +5,9 @@ internal import StoreWriting
 internal import Synchronization
 
 extension AttachedStore {
-    /// Saves a request in one transaction, or throws and leaves the store as it was.
+    /// Saves a request in one transaction, or throws and leaves the store unchanged.
     ///
-    /// `beforeCommit` is called when everything is written; when it throws, nothing is.
+    /// `beforeCommit` is called after all writes; if it throws, they are rolled back.
     func save(
         _ request: SaveRequest,
         model: ModelShape,
@@ -16,17 +16,17 @@ extension AttachedStore {
         guard readOnlyReason == nil else { throw readOnlyError }
         var request = request
         var isSurveyed = false
-        // Each round settles at least one uniqueness conflict, and there cannot be more of them than objects.
+        // Each round settles at least one uniqueness conflict, and there are at most as many conflicts as objects.
         for _ in 0...(request.insertions.count + request.updates.count + 1) {
             do {
                 return try attempt(request, model: model, beforeCommit)
             } catch let conflict as UnsettledUniqueness {
                 if !request.parksUniqueValues, try request.changesUniqueValues(in: model) {
-                    // The one in the way may be about to change its values too.
+                    // The conflicting object may be about to change its unique values too.
                     request.parksUniqueValues = true
                 } else {
                     request = try conflict.settled(request, in: self, model: model)
-                    // Where one new object is there already, as in an import, most others are.
+                    // If one new object exists already, as in an import, most others do too: find them all at once.
                     let others = isSurveyed ? [] : try knownObjects(in: request)
                     for other in others { request = try other.settled(request, in: self, model: model) }
                     isSurveyed = true
@@ -70,7 +70,7 @@ extension AttachedStore {
                 throw publicError(for: conflict)
             }
             forgetPendingMetadata(metadata)
-            // Whoever read meanwhile read what was there before.
+            // Update the time, because concurrent readers have read the rows before the commit.
             outcome.rows = outcome.rows.map { $0.read(at: .now) }
             cache.withLock { cache in
                 cache.update(outcome.rows)
@@ -80,9 +80,9 @@ extension AttachedStore {
         }
     }
 
-    /// Finds new objects whose unique values the store has already; those that only each other have come up one by one.
+    /// Finds new objects whose unique values exist in the store; conflicts among new objects are found one by one.
     ///
-    /// Objects that this save deletes or changes may let go of theirs.
+    /// Ignores objects that this save deletes or updates, because their values may change.
     private func knownObjects(in request: SaveRequest) throws -> [UnsettledUniqueness] {
         let unsure = Set(request.deletions.map(\.id)).union(request.updates.map(\.id))
         return try withWriter { writer, _ in
@@ -107,7 +107,8 @@ extension AttachedStore {
         }
     }
 
-    /// Adds to an outcome what the writer did, and the rows as they are going to be: after the commit nothing may fail.
+    /// Adds the writer's changes and the final rows to an outcome, before the commit, because no step after it may
+    /// fail.
     private func complete(_ outcome: inout SaveOutcome, of save: inout StoreSave, _ connection: StoreConnection) throws
     {
         let changes = save.writer.changes
@@ -118,19 +119,19 @@ extension AttachedStore {
         outcome.rows += try rows(of: Array(unread.subtracting(outcome.deleted)), through: connection)
     }
 
-    /// What an app is told of an object that is not what the writer was told.
+    /// The error for callers, without the writer's own object key.
     func publicError(for conflict: VersionConflict) -> ManagedObjectError {
         ManagedObjectError(
             conflict.found == nil ? .objectIsGone : .mergeConflict,
-            "others \(conflict.found == nil ? "deleted" : "changed") an object of \(conflict.object.entity) that is to be saved: "
+            "\(conflict.object.entity): an object was \(conflict.found == nil ? "deleted" : "changed") since it was read: "
                 + location.path,
             objectIDs: [id(of: conflict.object)]
         )
     }
 
-    /// What history is told of who saves.
+    /// The author, context and process of a save for history.
     static func origin(author: String?, contextName: String?) -> HistoryWriter.Origin {
-        // Genuine transactions all name a bundle; what has none is known by its program.
+        // Genuine transactions all have a bundle ID; a program without a bundle uses its process name.
         let process = CommandLine.arguments.first?.split(separator: "/").last.map(String.init)
         return HistoryWriter.Origin(
             author: author,
@@ -140,18 +141,18 @@ extension AttachedStore {
         )
     }
 
-    /// The id of an object that the writer names.
+    /// The ID of an object from the writer's key.
     func id(of key: ObjectKey) -> ManagedObjectID {
         ManagedObjectID(family(of: key.entity), primaryKey: key.primaryKey)
     }
 
-    /// What the ids of an entity's objects are made of.
+    /// The common part of the IDs of an entity's objects.
     func family(of entity: String) -> ManagedObjectID.Family {
         contents.families.family(named: entity)
             ?? ManagedObjectID.Family(entity: entity, root: entity, storeUUID: uuid)
     }
 
-    /// Calls `body` with the writer, which is made when it is first needed.
+    /// Calls `body` with the writer, which is created on first use.
     func withWriter<R: Sendable>(_ body: (RowWriter, StoreConnection) throws -> R) throws -> R {
         try write { state, connection in
             let writer: RowWriter
@@ -177,15 +178,15 @@ extension AttachedStore {
         }
     }
 
-    /// SQLite's own limit, by which Core Data's stores live too.
+    /// SQLite's default for automatic checkpoints, which Core Data's stores use too.
     private static var framesBeforeCheckpoint: Int { 1000 }
 
-    /// Folds the log into the main file when it has grown long.
+    /// Checkpoints a long WAL.
     ///
-    /// Connections here never do so by themselves, for a store that is being moved must be left alone: what was moved refuses
-    /// the saves that would lead here. But a coordinator's store is a program's own, open for as long as that runs: without
-    /// this its log would grow for ever. It is done after a save, by nobody else's leave and to nobody's cost: passively, and
-    /// never while this process copies the store. What cannot be done now is done after another save.
+    /// Automatic checkpoints are off on these connections, because a store that is being moved must not change; a moved
+    /// store rejects the saves that would lead here. A coordinator keeps its store open while the program runs, so the
+    /// WAL would otherwise grow without limit. The checkpoint is passive, blocks no other connection, and never runs
+    /// while this process copies the store. A failed one is retried after a later save.
     private func keepLogShort(_ connection: StoreConnection) {
         guard !connection.hasMoved, let frames = try? connection.framesInLog(), frames > Self.framesBeforeCheckpoint
         else { return }

@@ -5,13 +5,13 @@ internal import StoreStrategies
 internal import StoreWriting
 internal import Synchronization
 
-/// A store that a coordinator holds open: one connection to read, one to write, and the rows that contexts share.
+/// An open store of a coordinator: a connection to read, a connection to write, and the row cache of all contexts.
 final class AttachedStore: Sendable {
     struct Reading {
         var connection: StoreConnection?
-        /// By the entity's name, with a mark where subentities are left out.
+        /// By the entity's name, with a mark for plans without subentities.
         var plans: [String: RowPlan] = [:]
-        /// How many rows of objects were read for contexts.
+        /// The number of rows read for contexts.
         var rowsRead = 0
     }
 
@@ -23,34 +23,34 @@ final class AttachedStore: Sendable {
     let location: StoreLocation
     let description: PersistentStoreDescription
     let contents: StoreContents
-    /// Why the store may not be written; nil when it may.
+    /// Why the store is read-only; nil when it is writable.
     let readOnlyReason: String?
     let reading = Mutex(Reading())
     let writing = Mutex(Writing())
     let cache = Mutex(RowCache())
-    /// How saves read rows again, by the entity's name.
+    /// The plans for rows that saves read, by the entity's name.
     let writingPlans = Mutex<[String: RowPlan]>([:])
-    /// Looks whether anybody committed, and does nothing else, so that it need not wait for a save.
+    /// A connection only for detecting commits, so that the check need not wait for a save.
     let watching = Mutex<StoreConnection?>(nil)
-    /// What ``externalVersion()`` was when the connection that writes could last be asked.
+    /// The last ``externalVersion()`` that was read while the writing connection was available.
     let lastVersion = Mutex<ExternalVersion?>(nil)
-    /// What ``externalVersion()`` was when the store was opened.
+    /// The ``externalVersion()`` when the store was opened.
     let openingVersion = Mutex<ExternalVersion?>(nil)
-    /// How far the store had come when it was opened.
+    /// The store's position when it was opened.
     let openingState = Mutex<CommitState?>(nil)
-    /// Tells other processes of saves; nil where nobody asked for it.
+    /// Notifies other processes of saves; nil unless the description asks for it.
     let poster: RemoteChangePoster?
-    /// The pragmas that were asked for, as the connection that writes has them.
+    /// The requested pragmas with their values on the writing connection.
     let effectivePragmas = Mutex<[String: String]>([:])
-    /// True when the connection that writes leaves the log on disk.
+    /// True when the writing connection leaves the WAL on disk.
     let keepsLog = Mutex(false)
-    /// Metadata that was set and is to be written with the next save.
+    /// Metadata to be written with the next save.
     let pendingMetadata = Mutex<[String: PropertyListValue?]>([:])
 
     var uuid: String { contents.metadata.uuid }
     var lockTimeout: Duration { .milliseconds(Int64(max(0, min(description.timeout, 86_400)) * 1000)) }
 
-    /// False for a history that was emptied and that the description does not ask for: it stays empty.
+    /// False for an empty history that the description does not ask for: it stays empty.
     var recordsHistory: Bool { contents.hasHistory && (contents.holdsHistory || description.isHistoryTrackingEnabled) }
 
     init(
@@ -68,18 +68,18 @@ final class AttachedStore: Sendable {
             if description.isReadOnly {
                 "it was opened read-only"
             } else if contents.isModelInferred && !writesInferredModel {
-                "it keeps no copy of its model; open it with a model"
+                "it has no cached model; open it with a model"
             } else if contents.holdsHistory && !description.isHistoryTrackingEnabled {
-                "it keeps a history, and was opened without history tracking"
+                "it has a history but was opened without history tracking"
             } else {
                 nil
             }
-        // Who writes nothing has nothing to tell.
+        // A read-only store has no saves to post.
         let posts = description.postsRemoteChangeNotifications && readOnlyReason == nil
         poster = posts ? RemoteChangePoster(beside: location) : nil
     }
 
-    /// Calls `body` with the connection that reads, which is opened when it is first needed.
+    /// Calls `body` with the reading connection, which is opened on first use.
     func read<R: Sendable>(_ body: (inout Reading, StoreConnection) throws -> R) throws -> R {
         try reading.withLock { state in
             let connection: StoreConnection
@@ -95,7 +95,7 @@ final class AttachedStore: Sendable {
         }
     }
 
-    /// Closes both connections.
+    /// Closes all connections.
     func close() {
         reading.withLock { state in
             try? state.connection?.close()
@@ -112,38 +112,38 @@ final class AttachedStore: Sendable {
         }
     }
 
-    /// The layout of an entity; an error when the store does not hold it.
+    /// The layout of an entity; throws when the store does not contain it.
     func entity(_ name: String) throws -> StoreLayout.Entity {
         guard let entity = contents.layout.entities[name] else {
             throw ManagedObjectError(
                 .unknownProperty,
-                "the store has no objects of an entity \(name): \(location.path)"
+                "the store has no entity \(name): \(location.path)"
             )
         }
         return entity
     }
 
-    /// True when a file of external data is there.
+    /// True when an external data file exists.
     func hasExternalFile(_ name: String) throws -> Bool {
         let folder = try Directory.open(path: location.folder)
         return try ExternalData.open(of: location, in: folder)?.status(of: name) != nil
     }
 
-    /// Reads a file of external data, whole.
+    /// Reads an external data file.
     func externalData(_ name: String) throws -> Data {
         do {
             let folder = try Directory.open(path: location.folder)
             guard let files = try ExternalData.open(of: location, in: folder) else {
                 throw ManagedObjectError(
                     .missingExternalData,
-                    "the folder of external files is missing: \(location.path)"
+                    "the folder of external data files is missing: \(location.path)"
                 )
             }
             return Data(try files.contents(of: name, limit: 1 << 30))
         } catch let error as FileError {
             throw ManagedObjectError(
                 .missingExternalData,
-                "a file of external data cannot be read (\(error.errno)): \(error.path)"
+                "an external data file cannot be read (\(error.errno)): \(error.path)"
             )
         }
     }

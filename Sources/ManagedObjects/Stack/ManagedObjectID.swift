@@ -2,19 +2,19 @@ internal import FoundationEssentials
 package import StoreFormat
 internal import Synchronization
 
-/// The identity of one object: its store, its entity and its key, or a temporary one until the object is first saved.
+/// The identity of an object: its store, entity and key, or a temporary ID until the first save.
 ///
-/// Two permanent ids are equal when they name the same row: primary keys are unique below a root entity, so an id that
-/// names an ancestor of the object's entity equals the one that names the entity itself.
+/// Permanent IDs are equal when they refer to the same row. Primary keys are unique below a root entity, so an ID with
+/// an ancestor entity equals the ID with the object's own entity.
 public final class ManagedObjectID: Sendable, CustomStringConvertible {
     package enum Reference: Hashable, Sendable {
         case permanent(Int64)
         case temporary(Temporary)
     }
 
-    /// What identifies an object until it is saved, and what its id is then: known as long as somebody holds this one.
+    /// The identity of an unsaved object, and its permanent ID after the save, available while this ID is retained.
     package final class Temporary: Hashable, Sendable {
-        /// Counts temporary ids in the order in which they were made in this process.
+        /// Counts temporary IDs in the order of their creation in this process.
         let number: UInt64
         let permanentID = Mutex<ManagedObjectID?>(nil)
 
@@ -24,11 +24,11 @@ public final class ManagedObjectID: Sendable, CustomStringConvertible {
         package func hash(into hasher: inout Hasher) { hasher.combine(number) }
     }
 
-    /// What the ids of one entity have in common, kept once for all of them.
+    /// The common part of the IDs of one entity, shared by all of them.
     package final class Family: Sendable {
         let entityName: String
         let rootName: String
-        /// Nil for temporary ids.
+        /// Nil for temporary IDs.
         let storeUUID: String?
 
         init(entity: String, root: String, storeUUID: String?) {
@@ -39,15 +39,15 @@ public final class ManagedObjectID: Sendable, CustomStringConvertible {
     }
 
     private static let lastTemporary = Atomic<UInt64>(0)
-    /// What tells the temporary ids of this process from those of others.
+    /// Distinguishes this process's temporary IDs from those of others.
     private static let process = UUID()
 
     private let family: Family
     package let reference: Reference
 
-    /// The entity as far as it is known without reading: the concrete one for every id that came out of a store.
+    /// The entity as known without reading: the concrete one in every ID read from a store.
     public var entityName: String { family.entityName }
-    /// The store's UUID; nil for a temporary id.
+    /// The store's UUID; nil for a temporary ID.
     public var storeUUID: String? { family.storeUUID }
     package var rootName: String { family.rootName }
 
@@ -60,13 +60,13 @@ public final class ManagedObjectID: Sendable, CustomStringConvertible {
         self.init(Family(entity: entity, root: root, storeUUID: storeUUID), primaryKey: primaryKey)
     }
 
-    /// Makes a temporary id of a family without a store.
+    /// Creates a temporary ID of a family without a store.
     init(temporaryIn family: Family) {
         self.family = family
         reference = .temporary(Temporary(Self.lastTemporary.wrappingAdd(1, ordering: .relaxed).newValue))
     }
 
-    /// Makes a temporary id.
+    /// Creates a temporary ID.
     package convenience init(temporaryFor entity: String, root: String) {
         self.init(temporaryIn: Family(entity: entity, root: root, storeUUID: nil))
     }
@@ -74,32 +74,32 @@ public final class ManagedObjectID: Sendable, CustomStringConvertible {
     /// True until the object is first saved.
     public var isTemporaryID: Bool { storeUUID == nil }
 
-    /// The id that the object of a temporary id got when it was saved; nil before, and for a permanent id.
+    /// The permanent ID that replaced a temporary one in a save; nil before, and for a permanent ID.
     var permanentID: ManagedObjectID? {
         if case .temporary(let temporary) = reference { temporary.permanentID.withLock { $0 } } else { nil }
     }
 
-    /// Notes under which id the object of a temporary one was saved.
+    /// Records the permanent ID of a temporary one.
     func becomes(_ id: ManagedObjectID) {
         if case .temporary(let temporary) = reference, !id.isTemporaryID {
             temporary.permanentID.withLock { $0 = id }
         }
     }
 
-    /// The primary key; nil for a temporary id.
+    /// The primary key; nil for a temporary ID.
     package var primaryKey: Int64? {
         if case .permanent(let key) = reference { key } else { nil }
     }
 
-    /// The permanent address; nil for a temporary id.
+    /// The permanent URI; nil for a temporary ID.
     package var objectURI: ObjectURI? {
         guard let storeUUID, let primaryKey else { return nil }
         return ObjectURI(storeUUID: storeUUID, entity: entityName, primaryKey: primaryKey)
     }
 
-    /// The address as text, which `PersistentStoreCoordinator.managedObjectID(forURIRepresentation:)` takes back.
+    /// The URI, which `PersistentStoreCoordinator.managedObjectID(forURIRepresentation:)` accepts.
     ///
-    /// That of a temporary id names no store and means nothing to anybody else.
+    /// The URI of a temporary ID has no store and is meaningless to other processes.
     public func uriRepresentation() -> String {
         switch reference {
         case .permanent: objectURI?.description ?? ""
@@ -108,7 +108,7 @@ public final class ManagedObjectID: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The last two groups of a UUID, which hold a number.
+    /// The last two groups of a UUID, which contain a number.
     private static func tail(_ number: UInt64) -> String {
         let digits = String(number, radix: 16, uppercase: true)
         let padded = String(repeating: "0", count: 16 - digits.utf8.count) + digits
@@ -135,7 +135,7 @@ extension ManagedObjectID: Hashable {
 }
 
 extension ManagedObjectID: Comparable {
-    /// Orders by root entity and key; temporary ids come last, in the order in which they were made.
+    /// Orders by root entity and key; temporary IDs come last, in the order of their creation.
     public static func < (first: ManagedObjectID, second: ManagedObjectID) -> Bool {
         guard first.rootName == second.rootName else {
             return ManagedObjectModel.inByteOrder(first.rootName, second.rootName)

@@ -10,7 +10,7 @@ package final class ModelShape: Sendable {
         entities = model.entities.mapValues { ObjectShape($0, in: model) }
     }
 
-    /// The shape of an entity; the error for a name that the model does not have lists none of its others.
+    /// The shape of an entity; the error for an unknown name does not list the known ones.
     package func entity(_ name: String) throws -> ObjectShape {
         guard let shape = entities[name] else {
             throw ManagedObjectError(.unknownProperty, "the model has no entity \(name)")

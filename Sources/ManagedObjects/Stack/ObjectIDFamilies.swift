@@ -1,6 +1,6 @@
 internal import StoreFormat
 
-/// What ids are made of in one store, by entity.
+/// The families of object IDs in one store, by entity.
 struct ObjectIDFamilies: Sendable {
     private let storeUUID: String
     private let byName: [String: ManagedObjectID.Family]
@@ -22,9 +22,9 @@ struct ObjectIDFamilies: Sendable {
         byName[shape.name] ?? ManagedObjectID.Family(entity: shape.name, root: shape.root, storeUUID: storeUUID)
     }
 
-    /// Nil for an entity that the store does not hold.
+    /// Nil for an entity that the store does not contain.
     func family(named entity: String) -> ManagedObjectID.Family? { byName[entity] }
 
-    /// Nil for a number that the store gives to no entity.
+    /// Nil for a number without an entity in the store.
     func family(numbered number: Int64) -> ManagedObjectID.Family? { byNumber[number] }
 }

@@ -1,8 +1,8 @@
 package import StoreFormat
 
-/// The properties of one entity, inherited ones included, with a number for each: what an object is laid out by.
+/// The properties of an entity, inherited ones included, each with an index: the memory layout of its objects.
 package final class ObjectShape: Sendable {
-    /// Which list a property is in, and where.
+    /// A property's list and its index there.
     package enum Property: Hashable, Sendable {
         case attribute(Int)
         case toOne(Int)
@@ -11,26 +11,26 @@ package final class ObjectShape: Sendable {
 
     package let entity: EntityDescription
     package let root: String
-    /// What the temporary ids of new objects are made of.
+    /// The family of the temporary IDs of new objects.
     let temporaryFamily: ManagedObjectID.Family
-    /// The entity itself and all those it inherits from.
+    /// The entity and all its ancestors.
     package let lineage: Set<String>
     package let attributes: [AttributeDescription]
     package let toOnes: [RelationshipDescription]
     package let toManys: [RelationshipDescription]
     /// The names of all attributes of each uniqueness constraint, inherited ones included.
     package let uniquenessConstraints: [[String]]
-    /// The attributes that a save writes: not those without a column, and not those that the store derives.
+    /// The attributes that a save writes: without transient and derived ones.
     let storedAttributes: [Int]
     let transientAttributes: [Int]
-    /// The attributes whose values may be what is called a number and is none.
+    /// The attributes whose values may be NaN.
     let realAttributes: [Int]
-    /// What must have a value, or lead somewhere, for an object to be saved.
+    /// The properties that must have a value or a destination before a save.
     let mandatoryAttributes: [Int]
     let mandatoryToOnes: [Int]
-    /// The to-many relationships that limit how many objects they lead to.
+    /// The to-many relationships with a minimum or maximum count.
     let countedToManys: [Int]
-    /// True when a row reads as it was written, value for value.
+    /// True when a stored row always reads back exactly as it was written.
     let readsAsWritten: Bool
     private let properties: [String: Property]
 
@@ -64,7 +64,7 @@ package final class ObjectShape: Sendable {
             !toManys[$0].isTransient && (toManys[$0].minCount > 0 || toManys[$0].maxCount > 0)
         }
         readsAsWritten = attributes.allSatisfy {
-            // A store keeps no more of a decimal than a double holds, and a large value only by the name of its file.
+            // A decimal is stored as a double and may lose precision; a large value is stored as a file name.
             !$0.isDerived && $0.type != .decimal && !$0.allowsExternalBinaryDataStorage
         }
         var properties: [String: Property] = [:]
@@ -84,7 +84,7 @@ package final class ObjectShape: Sendable {
         }
     }
 
-    /// The relationship behind a property; nil for an attribute, and for a number of another entity.
+    /// The relationship of a property; nil for an attribute, and for an index of another entity.
     package func relationship(_ property: Property) -> RelationshipDescription? {
         switch property {
         case .attribute: nil

@@ -1,36 +1,41 @@
 internal import FoundationEssentials
 internal import StoreFormat
 
-/// Where a context gets its objects from and saves them to: a coordinator, or the parent of a child context.
+/// The source and destination of a context's objects: a coordinator, or the parent of a child context.
 protocol ObjectSource: Sendable {
-    /// The row of an object; nil when there is none any more. A row may be as old as `age` says; nil is any age.
+    /// The row of an object, no older than `maximumAge`; nil for a missing row.
+    ///
+    /// A nil age allows any age.
     func row(of id: ManagedObjectID, maximumAge: Duration?) throws -> RowSnapshot?
-    /// The same of several objects, each in its place, read with as few statements as possible.
+    /// The rows of several objects, in the order of the IDs, read with as few statements as possible.
     func rows(of ids: [ManagedObjectID], maximumAge: Duration?) throws -> [RowSnapshot?]
-    /// The row of an object as contexts share it; nil when none of them has read it. Nothing is read for it.
+    /// The cached row of an object; nil when it is not cached.
+    ///
+    /// Never reads the store.
     func sharedRow(of id: ManagedObjectID) -> RowSnapshot?
-    /// The rows of several objects, read anew; those that are gone are missing.
+    /// The rows of several objects, read from the store; missing rows are left out.
     func rows(of ids: [ManagedObjectID]) throws -> [RowSnapshot]
-    /// The rows that a fetch asks for, read anew, in its order and within its limit where ``ordersFetches(of:)``.
+    /// The rows of a fetch, read from the store; ordered and limited only if ``ordersFetches(of:)``.
     func rows(_ fetch: ResolvedFetch) throws -> [RowSnapshot]
-    /// The ids of what a fetch asks for, in its order and within its limit; only for fetches whose entity has its order here.
+    /// The IDs of a fetch's result, ordered and limited; only for an entity with ``ordersFetches(of:)``.
     func objectIDs(_ fetch: ResolvedFetch) throws -> [ManagedObjectID]
-    /// True when fetches of an entity come in their order and within their limit: when one store holds its objects.
+    /// True when the source applies order and limit to fetches of an entity, because one store contains all its
+    /// objects.
     func ordersFetches(of entity: String) -> Bool
-    /// The number of objects that a fetch asks for; nil when only fetching them tells.
+    /// The number of objects of a fetch; nil when only fetching them can determine it.
     func count(_ fetch: ResolvedFetch) throws -> Int?
-    /// The dictionaries that a fetch asks for, as the stores have them.
+    /// The dictionaries of a fetch, as stored.
     func dictionaries(_ fetch: ResolvedFetch) throws -> [[String: PredicateConstant]]
     func destinations(of owners: [ManagedObjectID], _ relationship: String) throws -> [ManagedObjectID:
         [ManagedObjectID]]
     func externalData(_ name: String, of id: ManagedObjectID) throws -> Data
     func save(_ request: SaveRequest) throws -> SaveOutcome
-    /// Counts a context as a user of cached rows, and no longer.
+    /// Adds a context as a user of cached rows; ``release(_:)`` removes it.
     func retain(_ rows: [RowSnapshot])
     func release(_ id: ManagedObjectID)
-    /// Makes the next to ask for these rows read them from the store; nil for rows of any age.
+    /// Drops cached rows that are older than `age`, so that the next access reads the store; nil drops rows of any age.
     func forget(_ ids: [ManagedObjectID], olderThan age: Duration?)
-    /// True for ids whose store is open here.
+    /// True for IDs of open stores.
     func canRead(_ id: ManagedObjectID) -> Bool
     func shape() throws -> ModelShape
     /// The class of an entity's objects.

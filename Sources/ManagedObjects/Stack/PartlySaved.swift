@@ -1,8 +1,8 @@
-/// A save to several stores of which some were committed when another one's commit failed.
+/// A save to several stores of which some were committed before another store's commit failed.
 ///
-/// Contexts take over what was committed, or the next save would write it again, and then throw ``error``.
+/// Contexts adopt the committed part, so that the next save does not write it again, and then throw ``error``.
 struct PartlySaved: Error {
-    /// What came of the save in the stores that were committed.
+    /// The outcome in the committed stores.
     let outcome: SaveOutcome
     /// The UUIDs of these stores.
     let stores: Set<String>

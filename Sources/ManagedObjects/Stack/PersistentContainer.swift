@@ -2,17 +2,17 @@ public import StoreFormat
 public import StoreStrategies
 internal import Synchronization
 
-/// A coordinator with the stores that descriptions name, and a context to show them.
+/// A coordinator with the stores of some descriptions, and a view context.
 public final class PersistentContainer: Sendable {
     public let name: String
     public let persistentStoreDescriptions: [PersistentStoreDescription]
     public let persistentStoreCoordinator: PersistentStoreCoordinator
-    /// The context for what is shown.
+    /// The context for the user interface.
     public let viewContext: ManagedObjectContext
-    /// Those who merge what others save, by the names of consumers.
+    /// The mergers of other processes' saves, by consumer name.
     let mergers = Mutex<[String: RemoteChangeMerger]>([:])
 
-    /// Nothing is opened before ``loadPersistentStores()``.
+    /// Creates a container; ``loadPersistentStores()`` opens the stores.
     public init(
         name: String,
         managedObjectModel model: ManagedObjectModel? = nil,
@@ -29,18 +29,20 @@ public final class PersistentContainer: Sendable {
         )
     }
 
-    /// Opens every store; the first that cannot be opened ends it, and those opened before stay open.
+    /// Opens every store.
+    ///
+    /// Stops at the first that cannot be opened; those opened before stay open.
     @discardableResult
     public func loadPersistentStores() throws -> [PersistentStore] {
         try persistentStoreDescriptions.map { try persistentStoreCoordinator.addPersistentStore(with: $0) }
     }
 
-    /// Makes a context of its own queue beside the view context.
+    /// Creates a context with its own queue.
     public func newBackgroundContext(name: String? = nil) -> ManagedObjectContext {
         ManagedObjectContext(.privateQueue, coordinator: persistentStoreCoordinator, name: name)
     }
 
-    /// Runs work in a background context of its own.
+    /// Runs work in a new background context.
     public func performBackgroundTask<R: Sendable>(
         _ work: @Sendable (isolated ManagedObjectContext) throws -> R
     ) async rethrows -> R {

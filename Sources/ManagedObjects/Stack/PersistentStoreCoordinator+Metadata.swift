@@ -3,9 +3,9 @@ internal import StoreWriting
 internal import Synchronization
 
 extension PersistentStoreCoordinator {
-    /// The metadata of a store as it is now, with what was set and not yet saved; empty for a store that is not open.
+    /// The current metadata of a store, with unsaved changes; empty for a store that is not open.
     ///
-    /// The consumers of its history are not shown: they are the ``HistoryPruner``'s.
+    /// Excludes the history's consumers, which belong to ``HistoryPruner``.
     public func metadata(for store: PersistentStore) -> [String: PropertyListValue] {
         guard let store = self.store(uuid: store.identifier) else { return [:] }
         var values = store.savedMetadata()
@@ -14,10 +14,12 @@ extension PersistentStoreCoordinator {
         return values
     }
 
-    /// Sets keys of an application in the metadata of a store, or removes those without a value; all others stay.
+    /// Sets an application's keys in the metadata of a store, removes keys without a value, and leaves all others
+    /// unchanged.
     ///
-    /// The next save writes them in its transaction. Keys that are Core Data's own are refused, unless they are given the
-    /// value that they have: the metadata may be read, changed and set back. So are those of the history's consumers.
+    /// The next save writes them in its transaction. Throws for a key reserved for Core Data, unless its value is
+    /// unchanged, so that metadata can be read, changed and set again. Throws for the key of the history's consumers
+    /// too.
     public func setMetadata(_ changes: [String: PropertyListValue?], for store: PersistentStore) throws {
         guard let store = self.store(uuid: store.identifier) else {
             throw ManagedObjectError(.foreignObject, "the store is not open in this coordinator")
@@ -25,7 +27,7 @@ extension PersistentStoreCoordinator {
         guard changes[HistoryConsumers.metadataKey] == nil else {
             throw ManagedObjectError(
                 .wrongType,
-                "the metadata key \(HistoryConsumers.metadataKey) belongs to the consumers of the history; register them"
+                "the metadata key \(HistoryConsumers.metadataKey) is reserved for history consumers; use HistoryPruner"
             )
         }
         let saved = store.savedMetadata()
@@ -33,7 +35,7 @@ extension PersistentStoreCoordinator {
         if let changed = reserved.keys.sorted().first(where: { reserved[$0] != .some(saved[$0]) }) {
             throw ManagedObjectError(
                 .wrongType,
-                "the metadata key \(changed) is Core Data's own; choose another name: \(store.location.path)"
+                "the metadata key \(changed) is reserved for Core Data; choose another name: \(store.location.path)"
             )
         }
         store.pendingMetadata.withLock { $0.merge(changes.filter { reserved[$0.key] == nil }) { $1 } }
@@ -41,20 +43,20 @@ extension PersistentStoreCoordinator {
 }
 
 extension AttachedStore {
-    /// The metadata that the store holds; what it held when it was opened, where it cannot be read now.
+    /// The stored metadata; if it cannot be read now, the metadata as of the opening.
     fileprivate func savedMetadata() -> [String: PropertyListValue] {
         let now = try? read { _, connection in try StoreMetadata(reading: connection)?.values }
         return now.flatMap { $0 } ?? contents.metadata.values
     }
 
-    /// Writes metadata that was set and not yet saved, and returns it.
+    /// Writes unsaved metadata and returns it.
     func writeMetadata(through connection: StoreConnection) throws -> [String: PropertyListValue?] {
         let changes = pendingMetadata.withLock { $0 }
         if !changes.isEmpty { try MetadataWriter.update(changes, in: connection) }
         return changes
     }
 
-    /// Notes that metadata is saved; what was set meanwhile waits for the next save.
+    /// Removes saved metadata from the pending changes; values set since then wait for the next save.
     func forgetPendingMetadata(_ written: [String: PropertyListValue?]) {
         pendingMetadata.withLock { pending in
             for (key, value) in written where pending[key] == .some(value) { pending[key] = nil }

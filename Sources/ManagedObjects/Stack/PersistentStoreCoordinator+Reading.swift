@@ -72,7 +72,7 @@ extension PersistentStoreCoordinator: ObjectSource {
 
     func canRead(_ id: ManagedObjectID) -> Bool { id.storeUUID.map { store(uuid: $0) != nil } ?? false }
 
-    /// Groups by store; with one store, the common case, nothing is copied.
+    /// Groups by store, without copying in the common case of one store.
     private func grouped<T>(_ elements: [T], by uuid: (T) -> String?) -> [(String, [T])] {
         let open = stores
         if open.count == 1 { return [(open[0].uuid, elements)] }
@@ -81,10 +81,10 @@ extension PersistentStoreCoordinator: ObjectSource {
 }
 
 extension AttachedStore {
-    /// The rows of objects, each in its place: cached ones that are young enough, and the others as they are now.
+    /// The rows of objects, in the order of the IDs: cached ones that are recent enough, and others from the store.
     fileprivate func currentRows(of ids: [ManagedObjectID], maximumAge: Duration?) throws -> [RowSnapshot?] {
         let oldest = maximumAge.map { ContinuousClock.now - $0 }
-        // No row is young enough for an age of nothing.
+        // No cached row is recent enough for the age zero.
         var result = maximumAge == .zero ? ids.map { _ in nil } : cache.withLock { $0.rows(of: ids) }
         var missing: [Int] = []
         for (index, row) in result.enumerated() {

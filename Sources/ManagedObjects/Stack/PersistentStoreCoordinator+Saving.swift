@@ -1,14 +1,15 @@
 internal import StoreFormat
 
 extension PersistentStoreCoordinator {
-    /// Saves what belongs to each store in a transaction of its own, and commits none before all of them are written.
+    /// Saves each store's part in its own transaction, and commits none before all parts are written.
     ///
-    /// Throws ``PartlySaved`` when a commit fails after another store's went through: SQLite knows no commit of several.
+    /// Throws ``PartlySaved`` when a commit fails after another store's commit: SQLite cannot commit several databases
+    /// atomically here.
     func save(_ request: SaveRequest) throws -> SaveOutcome {
         try save(divided(request)[...], model: shape())
     }
 
-    /// The stores come in the same order in every save, so that two saves never wait for each other.
+    /// Locks the stores in the same order in every save, which prevents deadlocks.
     private func save(_ parts: ArraySlice<(AttachedStore, SaveRequest)>, model: ModelShape) throws -> SaveOutcome {
         guard let (store, part) = parts.first else { return SaveOutcome() }
         var committed: SaveOutcome?
@@ -27,7 +28,7 @@ extension PersistentStoreCoordinator {
 
     private func divided(_ request: SaveRequest) throws -> [(AttachedStore, SaveRequest)] {
         guard !request.isEmpty else { return [] }
-        // With one store there is nothing to divide, as long as it takes everything.
+        // With one store that contains all the objects, nothing needs to be divided.
         if stores.count == 1, let store = stores.first, try isWhole(request, for: store) { return [(store, request)] }
         var places: [String: AttachedStore] = [:]
         func uuid(_ id: ManagedObjectID) throws -> String {
@@ -62,7 +63,7 @@ extension PersistentStoreCoordinator {
             }
     }
 
-    /// True when all of a request is of one store, or new.
+    /// True when all objects of a request belong to one store or are new.
     private func isWhole(_ request: SaveRequest, for store: AttachedStore) throws -> Bool {
         var entity: String?
         func isOfStore(_ id: ManagedObjectID) throws -> Bool {

@@ -5,8 +5,7 @@ internal import Synchronization
 
 /// Owns the open stores of one model and serves any number of contexts.
 ///
-/// It is safe to use from anywhere. A store is opened as its description says, and is refused, never migrated, when it
-/// was made with another model.
+/// It is thread-safe. It opens a store as its description says; a store of another model is rejected, never migrated.
 public final class PersistentStoreCoordinator: Sendable {
     private struct State {
         var model: ModelShape?
@@ -14,14 +13,14 @@ public final class PersistentStoreCoordinator: Sendable {
         var classes: [String: ManagedObject.Type] = [:]
     }
 
-    /// The version hashes of the model, where they are known: `VersionInfo.plist` of a compiled model has them.
+    /// The version hashes of the model, if known; `VersionInfo.plist` of a compiled model contains them.
     private let versionHashes: [String: [UInt8]]?
     private let isModelGiven: Bool
     private let state: Mutex<State>
-    /// Every save of a context that stands on this coordinator.
+    /// Every save of a context directly on this coordinator.
     let saves = ChangeHub<ContextDidSave>()
 
-    /// Without a model the first store's own is taken.
+    /// Creates a coordinator; without a model it uses the first store's own.
     public init(
         managedObjectModel model: ManagedObjectModel? = nil,
         versionHashes: [String: [UInt8]]? = nil
@@ -31,19 +30,19 @@ public final class PersistentStoreCoordinator: Sendable {
         state = Mutex(State(model: model.map(ModelShape.init)))
     }
 
-    /// The model; nil until the first store was added to a coordinator that was given none.
+    /// The model; nil for a coordinator without a given model until its first store is added.
     public var managedObjectModel: ManagedObjectModel? { state.withLock { $0.model?.model } }
 
     /// The stores in the order in which they were added.
     public var persistentStores: [PersistentStore] { stores.map(\.summary) }
 
-    /// How many rows of objects were read from the open stores so far; what came out of the row cache does not count.
+    /// The number of rows read from the open stores; rows from the cache do not count.
     public var rowsRead: Int { stores.map { $0.reading.withLock(\.rowsRead) }.reduce(0, +) }
 
-    /// Opens a store as its description says; with a model, one that is not there is made.
+    /// Opens a store as its description says; with a model, creates a missing store.
     ///
-    /// A store that keeps no copy of its model, opened without one, is read-only: its tables tell neither delete rules nor
-    /// every inverse. `writesInferredModel` allows writing all the same.
+    /// A store without a cached model, opened without a model, is read-only, because tables contain neither delete
+    /// rules nor every inverse. `writesInferredModel` makes it writable all the same.
     @discardableResult
     public func addPersistentStore(
         with description: PersistentStoreDescription,
@@ -70,7 +69,7 @@ public final class PersistentStoreCoordinator: Sendable {
             guard !state.stores.contains(where: { $0.uuid == store.uuid }) else {
                 throw ManagedObjectError(
                     .open,
-                    "a store with the same UUID is open already, so their objects could not be told apart: \(store.location.path)"
+                    "a store with the same UUID is already open; object IDs would be ambiguous: \(store.location.path)"
                 )
             }
             if state.model == nil { state.model = store.contents.model }
@@ -88,18 +87,18 @@ public final class PersistentStoreCoordinator: Sendable {
         removed?.close()
     }
 
-    /// Closes a store and opens what is at its place now, as its description says.
+    /// Closes a store and opens the current file at its path, as its description says.
     ///
-    /// It is the way on after a save that ended with `StoreError.Code.replaced`: another store's content took the place of
-    /// the one that was opened. The objects that contexts have are the former store's; they are to be reset. Where what is
-    /// there cannot be opened, the former store stays closed.
+    /// Use it after a save failed with `StoreError.Code.replaced`, because another store's content has replaced the
+    /// opened one. Reset the contexts, since their objects belong to the former store. If the new file cannot be
+    /// opened, the store stays closed.
     @discardableResult
     public func reopen(_ store: PersistentStore, writesInferredModel: Bool = false) throws -> PersistentStore {
         remove(store)
         return try addPersistentStore(with: store.description, writesInferredModel: writesInferredModel)
     }
 
-    /// The id that a URI stands for, without reading; nil when no store of that UUID is open or the model lacks the entity.
+    /// The ID for a URI, without reading; nil when no open store has its UUID or the model lacks the entity.
     public func managedObjectID(forURIRepresentation uri: String) -> ManagedObjectID? {
         guard let uri = try? ObjectURI(uri), store(uuid: uri.storeUUID) != nil,
             let shape = try? shape().entity(uri.entity)
@@ -112,12 +111,12 @@ public final class PersistentStoreCoordinator: Sendable {
         )
     }
 
-    /// The id that a URI stands for.
+    /// The ID for a URI.
     public func managedObjectID(forURIRepresentation url: URL) -> ManagedObjectID? {
         managedObjectID(forURIRepresentation: url.absoluteString)
     }
 
-    /// Makes the objects of an entity, and of its subentities without a class of their own, instances of a class.
+    /// Registers a class for the objects of an entity and of its subentities without a class of their own.
     public func register(_ type: ManagedObject.Type, forEntityName name: String) {
         state.withLock { $0.classes[name] = type }
     }
@@ -142,7 +141,7 @@ public final class PersistentStoreCoordinator: Sendable {
         state.withLock { $0.stores.first { $0.uuid == uuid } }
     }
 
-    /// The store of a permanent id.
+    /// The store of a permanent ID.
     func store(of id: ManagedObjectID) throws -> AttachedStore {
         guard let uuid = id.storeUUID, let store = store(uuid: uuid) else {
             throw ManagedObjectError(
@@ -154,12 +153,12 @@ public final class PersistentStoreCoordinator: Sendable {
         return store
     }
 
-    /// The store that new objects of an entity go to: the first that may be written and has a place for them.
+    /// The store for new objects of an entity: the first writable one that contains the entity.
     func storeForNewObjects(of entity: String) throws -> AttachedStore {
         let able = stores.filter { $0.contents.layout.entities[entity] != nil }
         if let store = able.first(where: { $0.readOnlyReason == nil }) { return store }
         guard let store = able.first else {
-            throw ManagedObjectError(.unknownProperty, "no open store has a place for objects of \(entity)")
+            throw ManagedObjectError(.unknownProperty, "no open store has the entity \(entity)")
         }
         throw store.readOnlyError
     }

@@ -1,6 +1,6 @@
 public import StoreFormat
 
-/// What a property with one value holds: an attribute's value, or where a to-one relationship leads.
+/// The value of an attribute, or the destination of a to-one relationship.
 public enum PropertyValue: Hashable, Sendable {
     case attribute(AttributeValue)
     case object(ManagedObjectID?)

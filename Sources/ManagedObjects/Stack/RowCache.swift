@@ -1,11 +1,11 @@
 internal import StoreFormat
 
-/// The rows of a store that contexts hold objects of, one copy for all contexts.
+/// The cached rows of a store, one copy for all contexts.
 ///
-/// A row stays as long as a context counts on it. What is read anew replaces what was read earlier, never the reverse.
+/// A row stays cached while a context retains it. A newer row replaces an older one, never the reverse.
 struct RowCache {
     private struct Entry {
-        /// Nil once it was forgotten, until somebody reads it again.
+        /// Nil after the row was forgotten, until it is read again.
         var row: RowSnapshot?
         var uses: Int
     }
@@ -21,26 +21,26 @@ struct RowCache {
         return tables[id.rootName]?[key]?.row
     }
 
-    /// The same of several objects, each in its place.
+    /// The rows of several objects, in the order of the IDs.
     func rows(of ids: [ManagedObjectID]) -> [RowSnapshot?] {
         var (root, table): (String?, [Int64: Entry]?)
         return ids.map { id in
-            // The tables of neighbours are the same more often than not.
+            // Consecutive objects usually have the same table.
             if id.rootName != root { (root, table) = (id.rootName, tables[id.rootName]) }
             return id.primaryKey.flatMap { table?[$0]?.row }
         }
     }
 
-    /// Counts one more user of each row, and keeps the newer of what is there and what comes in.
+    /// Retains each row, and keeps the newer of the cached and the given row.
     mutating func retain(_ rows: [RowSnapshot]) { update(rows, adding: 1) }
 
-    /// Replaces rows that are kept; rows that nobody counts on are not taken in.
+    /// Updates rows that are cached; rows without a retain are not added.
     mutating func update(_ rows: [RowSnapshot]) { update(rows, adding: 0) }
 
     private mutating func update(_ rows: [RowSnapshot], adding uses: Int) {
         var next = rows.startIndex
         while next < rows.endIndex {
-            // Rows come table by table: each table is taken out once.
+            // Rows are sorted by table: move each table out only once.
             let root = rows[next].id.rootName
             var table = tables.removeValue(forKey: root) ?? [:]
             if uses > 0 { table.reserveCapacity(table.count + rows.endIndex - next) }
@@ -60,7 +60,7 @@ struct RowCache {
         }
     }
 
-    /// Counts one user less.
+    /// Releases a row.
     mutating func release(_ id: ManagedObjectID) {
         guard let key = id.primaryKey, let table = tables.index(forKey: id.rootName),
             let entry = tables.values[table].index(forKey: key)
@@ -72,7 +72,8 @@ struct RowCache {
         }
     }
 
-    /// Forgets what rows held, whoever counts on them, unless they are younger than that: the next to ask reads the store.
+    /// Drops the values of rows, even of retained ones, unless they are newer than `time`: the next access reads the
+    /// store.
     mutating func forget(_ ids: some Collection<ManagedObjectID>, olderThan time: ContinuousClock.Instant? = nil) {
         var (root, table): (String?, Dictionary<String, [Int64: Entry]>.Index?)
         for id in ids {

@@ -1,11 +1,11 @@
 internal import StoreFormat
 
-/// How the rows of an entity's objects are read: the columns to ask for, and what each means for each concrete entity.
+/// How to read the rows of an entity's objects: the columns, and their meaning for each concrete entity.
 struct RowPlan: Sendable {
-    /// What is read of one concrete entity.
+    /// The decoder for one concrete entity.
     private struct Decoder {
         let family: ManagedObjectID.Family
-        /// The column of each attribute; nil for one that has none.
+        /// The column of each attribute; nil for an attribute without a column.
         let attributes: [(column: Int, decoder: AttributeDecoder)?]
         let toOnes: [ToOne?]
     }
@@ -17,14 +17,14 @@ struct RowPlan: Sendable {
     }
 
     let table: String
-    /// The columns, quoted and in order, after key, entity number and version.
+    /// The quoted columns in order, after key, entity number and version.
     let columns: [String]
     private let decoders: [Int64: Decoder]
-    /// The decoder of the one entity whose objects lie in the table, whatever number a row bears: some bear a wrong one.
+    /// The decoder of a table's only entity, used for any entity number, because some rows have a wrong one.
     private let only: Decoder?
     private let families: ObjectIDFamilies
 
-    /// Plans for the objects of an entity, with those of its subentities or without them.
+    /// Creates the plan for the objects of an entity, with or without its subentities.
     init(
         _ entity: StoreLayout.Entity,
         includingSubentities: Bool,
@@ -68,17 +68,17 @@ struct RowPlan: Sendable {
         only = layout.soleEntity(inTable: entity.table) == nil ? nil : decoders[entity.number]
     }
 
-    /// What holds for the rows that it reads, and for no others of the table.
+    /// The condition for the rows of the plan's entities.
     func condition(alias: String) -> String {
         only != nil ? "1" : "\(alias).Z_ENT IN (\(decoders.keys.sorted().map(String.init).joined(separator: ",")))"
     }
 
-    /// The list of a SELECT, each column qualified by the table's alias.
+    /// The columns of a SELECT, each qualified by the table's alias.
     func selection(alias: String) -> String {
         (["Z_PK", "Z_ENT", "Z_OPT"].map(SQLName.quoted) + columns).map { "\(alias).\($0)" }.joined(separator: ", ")
     }
 
-    /// Decodes a row; nil for one of an entity that was not asked for.
+    /// Decodes a row; nil for a row of an entity outside the plan.
     func snapshot(_ row: borrowing StoreRow, time: ContinuousClock.Instant) throws -> RowSnapshot? {
         guard let decoder = only ?? decoders[row.integer(1)] else { return nil }
         var attributes: [AttributeValue] = []

@@ -1,13 +1,13 @@
 internal import StoreFormat
 
-/// Which rows of an entity's objects are wanted, in SQL over the alias `t` of the entity's table.
+/// A query for rows of an entity's objects, in SQL over the alias `t` of the entity's table.
 struct RowQuery: Sendable {
     var entity: String
     var includesSubentities = true
-    /// A condition; nil for every object.
+    /// A condition; nil for all objects.
     var condition: String?
     var arguments: [SQLValue] = []
-    /// What stands after ORDER BY; rows that it leaves equal follow their keys.
+    /// The terms after ORDER BY; equal rows are ordered by key.
     var order: String?
     var limit: Int?
     var offset = 0

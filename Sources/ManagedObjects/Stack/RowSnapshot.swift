@@ -1,14 +1,14 @@
 package import StoreFormat
 
-/// The values of one object as they are in its store: attributes and to-one destinations, never to-many ones.
+/// The stored values of one object: attributes and to-one destinations, without to-many ones.
 package final class RowSnapshot: Sendable {
     package let id: ManagedObjectID
-    /// The version (`Z_OPT`), which every save of the object raises.
+    /// The version (`Z_OPT`), which every save of the object increments.
     package let version: Int64
-    /// By the numbers of the entity's shape; null for an attribute without a column.
+    /// Indexed as in the entity's shape; null for an attribute without a column.
     package let attributes: [AttributeValue]
     package let toOnes: [ManagedObjectID?]
-    /// When it was read or written.
+    /// The time of the read or write.
     package let time: ContinuousClock.Instant
 
     package init(
@@ -25,7 +25,7 @@ package final class RowSnapshot: Sendable {
         self.time = time
     }
 
-    /// The same row as read, or written, at another time.
+    /// The row with another time of its read or write.
     func read(at time: ContinuousClock.Instant) -> RowSnapshot {
         RowSnapshot(id: id, version: version, attributes: attributes, toOnes: toOnes, time: time)
     }

@@ -1,6 +1,6 @@
 public import ChangeMerging
 
-/// The reason why a save under the policy `error` wrote nothing: others saved the same objects since they were read.
+/// A save under the policy `error` failed without writing: the same objects were saved elsewhere since they were read.
 public struct SaveConflict: Error, Sendable, CustomStringConvertible {
     public let conflicts: [MergeConflict<ManagedObjectID, PropertyValue>]
 
@@ -8,11 +8,11 @@ public struct SaveConflict: Error, Sendable, CustomStringConvertible {
     public var code: ManagedObjectError.Code { .mergeConflict }
 
     public var description: String {
-        "others saved \(conflicts.count) of the objects since they were read\(contested); choose a merge policy, or refresh them and save "
-            + "again (\(code.rawValue))"
+        "\(conflicts.count) of the objects were changed elsewhere since they were read\(contested); "
+            + "choose a merge policy, or refresh and save again (\(code.rawValue))"
     }
 
-    /// The properties that both sides changed, where there are any.
+    /// The properties that both sides changed, if any.
     private var contested: String {
         let names = conflicts.flatMap { conflict in
             conflict.merge.contestedProperties.map { "\(conflict.object.entityName).\($0)" }

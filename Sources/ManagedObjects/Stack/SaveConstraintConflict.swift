@@ -1,10 +1,10 @@
-/// The reason why a save under the policy `error` wrote nothing: another object has the same unique values.
+/// A save under the policy `error` failed without writing: another object has the same unique values.
 public struct SaveConstraintConflict: Error, Sendable, CustomStringConvertible {
     /// The object that could not be saved.
     public let objectID: ManagedObjectID
     /// The names of the constraint's properties.
     public let constraint: [String]
-    /// The object that has the values, where it is one of the store's.
+    /// The object that has the values, if it is in the store.
     public let databaseObjectID: ManagedObjectID?
 
     /// Core Data's number of this error.

@@ -1,13 +1,13 @@
 internal import StoreFormat
 
 extension SaveRequest {
-    /// A new object, with its values by the numbers of its shape: there may be very many of them.
+    /// A new object, with its values in arrays by index, because there may be very many.
     struct Insertion: Sendable {
         var id: ManagedObjectID
         let shape: ObjectShape
         private(set) var attributes: [AttributeValue]
         private(set) var toOnes: [ManagedObjectID?]
-        /// The properties that were set, and not left at their defaults.
+        /// The properties that were set explicitly.
         private let set: Set<ObjectShape.Property>
 
         init(
@@ -24,7 +24,7 @@ extension SaveRequest {
             self.set = set
         }
 
-        /// An object that holds these values and no others.
+        /// An object with only the given values.
         init(id: ManagedObjectID, shape: ObjectShape, values: [String: PropertyValue]) {
             self.init(
                 id: id,
@@ -36,12 +36,12 @@ extension SaveRequest {
             self.values = values
         }
 
-        /// The names of the values that were set.
+        /// The names of the explicitly set values.
         var given: Set<String> { Set(set.map(shape.name(of:))) }
 
-        /// The values by name: all attributes that a store keeps, and the to-ones that lead somewhere.
+        /// The values by name: all stored attributes, and to-one relationships with a destination.
         ///
-        /// Setting changes those that are named.
+        /// Assigning changes only the named values.
         var values: [String: PropertyValue] {
             get {
                 var result: [String: PropertyValue] = [:]
@@ -64,7 +64,7 @@ extension SaveRequest {
             }
         }
 
-        /// Leads to-ones that lead to one object to another.
+        /// Replaces a destination of to-one relationships by another object.
         mutating func replace(_ object: ManagedObjectID, by other: ManagedObjectID) {
             for index in toOnes.indices where toOnes[index] == object { toOnes[index] = other }
         }

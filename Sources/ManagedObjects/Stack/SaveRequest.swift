@@ -1,27 +1,30 @@
 internal import ChangeMerging
 internal import StoreFormat
 
-/// All that one context asks a store to do, in one transaction.
+/// All changes of one context, to be saved in one transaction.
 struct SaveRequest: Sendable {
-    /// Changes to an object that is there.
+    /// Changes to an existing object.
     struct Update: Sendable {
         var id: ManagedObjectID
-        /// The row as it was read, nil where nobody has; what others did since is a conflict.
+        /// The row as read; nil if it was never read.
+        ///
+        /// Later changes elsewhere are conflicts.
         var base: RowSnapshot?
         var values: [String: PropertyValue]
-        /// What was done to the members of its to-many relationships; ``SaveRequest/links`` and to-ones write it.
+        /// Changes to the members of its to-many relationships; ``SaveRequest/links`` and to-one relationships write
+        /// them.
         var members: [String: ToManyChange<PropertyValue>] = [:]
-        /// True when members of an ordered relationship changed places.
+        /// True when members of an ordered relationship changed positions.
         var isRearranged = false
     }
 
-    /// Changes to a to-many relationship that no to-one on its other side tells of, and the order of an ordered one.
+    /// Changes to a to-many relationship without a to-one inverse, and the order of an ordered one.
     struct Link: Sendable {
         var owner: ManagedObjectID
         var relationship: String
         var added: [ManagedObjectID]
         var removed: [ManagedObjectID]
-        /// The members of an ordered relationship, in the order in which they were read.
+        /// The members of an ordered relationship, in the order as read.
         var base: [ManagedObjectID] = []
         var order: [ManagedObjectID]?
     }
@@ -35,11 +38,11 @@ struct SaveRequest: Sendable {
     var updates: [Update] = []
     var links: [Link] = []
     var deletions: [Deletion] = []
-    /// Objects that make room for others with the same unique values, and hand their relationships over to them.
+    /// Objects replaced by others with the same unique values, which take over their relationships.
     var supplanted: [(loser: ManagedObjectID, winner: ManagedObjectID)] = []
-    /// New objects that will not be inserted, for an object with the same unique values is there.
+    /// New objects that are not inserted because an object with the same unique values exists.
     var standIns: [ManagedObjectID: ManagedObjectID] = [:]
-    /// True to take all unique values away from their objects before any is given to another.
+    /// True to clear all changed unique values before assigning any of them.
     var parksUniqueValues = false
     var policy = MergePolicy.error
     var author: String?

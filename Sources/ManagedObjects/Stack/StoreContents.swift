@@ -1,24 +1,24 @@
 internal import SafeFiles
 internal import StoreFormat
 
-/// What is read of a store once, when it is opened: metadata, model, and where everything lies.
+/// A store's data that is read once when it is opened: metadata, model and layout.
 struct StoreContents: Sendable {
     let metadata: StoreMetadata
     let model: ModelShape
-    /// True when the tables alone told of the model: reading works, writing would be guessing.
+    /// True when the model was inferred from the tables: reading works, but writing would rely on guesses.
     let isModelInferred: Bool
     let layout: StoreLayout
     let families: ObjectIDFamilies
-    /// Nil for a store that keeps none.
+    /// Nil for a store without history.
     let history: PersistentHistory?
     let journalMode: String
 
-    /// True when it keeps one that is not empty.
+    /// True when the history is not empty.
     let holdsHistory: Bool
 
     var hasHistory: Bool { history != nil }
 
-    /// Reads a store; a given model must be the one that the store was made with, as far as hashes tell.
+    /// Reads a store; a given model must match the store's, as far as hashes show.
     init(reading connection: StoreConnection, givenModel: ManagedObjectModel?, givenHashes: [String: [UInt8]]?) throws {
         let path = connection.location.path
         guard let metadata = try StoreMetadata(reading: connection),
@@ -26,7 +26,7 @@ struct StoreContents: Sendable {
         else {
             throw ManagedObjectError(
                 .open,
-                "this is no Core Data store, for it has no Z_METADATA or Z_PRIMARYKEY: \(path)"
+                "this is not a Core Data store: it lacks Z_METADATA or Z_PRIMARYKEY: \(path)"
             )
         }
         self.metadata = metadata
@@ -40,7 +40,7 @@ struct StoreContents: Sendable {
         isModelInferred = givenModel == nil && own == nil
         layout = StoreLayout(model: model, schema: schema, entityNumbers: numbers)
         families = ObjectIDFamilies(layout, storeUUID: metadata.uuid)
-        // Where it was never switched on, its tables may be there, and its entities are not numbered.
+        // If history was never enabled, its tables may exist, but without entity numbers.
         history = numbers.number(of: "TRANSACTION") == nil ? nil : PersistentHistory(schema: schema)
         holdsHistory = try history != nil && connection.value("SELECT 1 FROM ATRANSACTION LIMIT 1") != nil
         journalMode = try connection.value("PRAGMA journal_mode")?.text ?? ""
@@ -53,7 +53,7 @@ struct StoreContents: Sendable {
         return try? ManagedObjectModel(modelCache: bytes)
     }
 
-    /// Refuses a store of another model: by version hashes where both are known, else by the entities themselves.
+    /// Rejects a store of another model: compares version hashes if both are known, else the entities.
     private static func check(
         _ model: ManagedObjectModel,
         hashes: [String: [UInt8]]?,
@@ -76,7 +76,7 @@ struct StoreContents: Sendable {
             let names = differing.sorted(by: ManagedObjectModel.inByteOrder).joined(separator: ", ")
             throw ManagedObjectError(
                 .incompatibleModel,
-                "the store was made with another model (\(names) differ); migrate it on Apple's platforms first: \(path)"
+                "the store has another model (\(names) differ); migrate it on Apple's platforms first: \(path)"
             )
         }
     }

@@ -2,9 +2,10 @@ internal import ChangeMerging
 internal import StoreFormat
 internal import StoreWriting
 
-/// What others did to the same objects since they were read, and what the merge policy makes of it.
+/// Conflicts with changes made elsewhere to the same objects, resolved by the merge policy.
 extension StoreSave {
-    /// Changes the request by the policy, or gives up; the store is locked, so what is found is what will be written over.
+    /// Applies the policy to the request or throws; the store is locked, so no further conflict can arise before the
+    /// write.
     mutating func settleConflicts() throws {
         var found: [ManagedObjectID: VersionConflict] = [:]
         for update in request.updates { found[update.id] = try conflict(over: update) }
@@ -91,7 +92,7 @@ extension StoreSave {
         if let base = update.base {
             return try writer.conflict(over: objectKey(base.id), expecting: base.version)
         }
-        // Nobody has read it, so nobody can be wrong about it, unless it is gone.
+        // An object that was never read has no version to compare; the only conflict is its deletion.
         guard try key(of: update.id) == nil else { return nil }
         return VersionConflict(object: try objectKey(update.id), expected: nil, found: nil)
     }
@@ -126,7 +127,7 @@ extension StoreSave {
         )
     }
 
-    /// The values of an object that cannot be written any more: ways to what others deleted, and bytes whose file is gone.
+    /// Values that can no longer be written: references to deleted objects, and external data whose file is missing.
     private mutating func absent(
         from state: MergeConflict<ManagedObjectID, PropertyValue>,
         besides returning: Set<ManagedObjectID>
@@ -145,9 +146,9 @@ extension StoreSave {
         return result
     }
 
-    /// The objects that others deleted and that come back, by the policy: all those of which a valid row can be made.
+    /// The deleted objects that the policy restores: all for which a valid row can be created.
     ///
-    /// They may lead to each other, so it takes several rounds to find out which cannot.
+    /// They may reference each other, so finding those that cannot be restored takes several rounds.
     private mutating func returningObjects(
         _ found: [ManagedObjectID: VersionConflict]
     ) throws -> Set<ManagedObjectID> {
@@ -175,7 +176,7 @@ extension StoreSave {
 }
 
 extension ObjectShape {
-    /// True when every mandatory attribute has a value and every mandatory to-one leads somewhere.
+    /// True when every mandatory attribute has a value and every mandatory to-one relationship a destination.
     fileprivate func isComplete(_ values: [String: PropertyValue]) -> Bool {
         for attribute in attributes where !attribute.isOptional && !attribute.isTransient && !attribute.isDerived {
             guard let value = values[attribute.name], value != .attribute(.null) else { return false }

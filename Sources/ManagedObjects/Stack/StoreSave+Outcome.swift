@@ -3,7 +3,7 @@ internal import StoreFormat
 internal import StoreWriting
 
 extension StoreSave {
-    /// Tells an outcome of the objects that were inserted, with their rows; returns those whose rows have to be read.
+    /// Adds the inserted objects and their rows to an outcome; returns those whose rows must be read.
     mutating func takeInserted(_ changes: SaveChanges, into outcome: inout SaveOutcome) -> [ManagedObjectID] {
         var unread: [ManagedObjectID] = []
         let time = ContinuousClock.now
@@ -27,9 +27,9 @@ extension StoreSave {
         return unread
     }
 
-    /// True when a new object's row reads as what was given for it: reading it again would be half the cost of a save.
+    /// True when a new object's row equals the given values: reading it again would double the cost of a save.
     private func isAsGiven(_ insertion: SaveRequest.Insertion, _ key: ObjectKey, _ changes: SaveChanges) -> Bool {
-        // What comes back may have been given more than it asked for, by one that made room for it.
+        // A restored object may have got further values from an object that it replaces.
         insertion.shape.readsAsWritten && continuedVersions[insertion.id] == nil && !writer.hasTriggers
             && !changes.hasRewritten(key)
             && insertion.shape.realAttributes.allSatisfy { !insertion.attributes[$0].isNotANumber }
@@ -53,7 +53,7 @@ extension StoreSave {
 }
 
 extension AttributeValue {
-    /// True for what SQLite has no number for, and stores as null.
+    /// True for NaN, which SQLite stores as null.
     fileprivate var isNotANumber: Bool {
         switch self {
         case .real(let value): value.isNaN

@@ -1,22 +1,22 @@
 internal import StoreFormat
 internal import StoreWriting
 
-/// Values that only one object may have, on their way from one to another.
+/// Moving unique values from one object to another.
 extension StoreSave {
-    /// Deletes objects that others of this save supplant, after handing their relationships over.
+    /// Deletes objects that other objects of this save replace, after transferring their relationships.
     mutating func makeRoom() throws {
         for (loser, winner) in request.supplanted {
-            // By its own version conflict, the winner may not be saved at all.
+            // A version conflict may have excluded the winner from this save.
             guard newKey(of: winner) != nil || request.updates.contains(where: { $0.id == winner }),
                 let holder = try key(of: loser)
             else { continue }
-            // One that comes back is led to before it is there.
+            // References to a restored object are written before its row exists.
             if let heir = try key(of: winner) { try writer.handOver(relationshipsOf: holder, to: heir) }
             try writer.delete([holder])
         }
     }
 
-    /// Empties one attribute of every constraint that changes touch, so that values may change places in any order.
+    /// Clears one attribute of every affected constraint, so that values can be exchanged in any order.
     mutating func parkUniqueValues() throws {
         for update in request.updates {
             guard let key = try key(of: update.id) else { continue }
@@ -31,7 +31,7 @@ extension StoreSave {
         }
     }
 
-    /// Gives the emptied attributes their values: new ones, or those they had.
+    /// Assigns the cleared attributes their new or former values.
     mutating func giveParkedValues() throws {
         for update in request.updates {
             guard let waiting = parked[update.id], let key = try key(of: update.id) else { continue }
@@ -47,7 +47,7 @@ extension StoreSave {
 }
 
 extension SaveRequest {
-    /// True when an object that is there gets other unique values.
+    /// True when an existing object gets other unique values.
     func changesUniqueValues(in model: ModelShape) throws -> Bool {
         try updates.contains { update in
             try model.entity(update.base?.id.entityName ?? update.id.entityName).uniquenessConstraints

@@ -3,10 +3,11 @@ internal import FoundationEssentials
 internal import StoreFormat
 internal import StoreWriting
 
-/// Carries out one request in one transaction of a store's writer.
+/// Executes one request in one transaction of a store's writer.
 ///
-/// The order matters: what leads to a doomed object lets go of it first, or its deletion would take along what was moved to
-/// safety; deletions come before insertions, so that a successor may have the unique values of what it succeeds.
+/// The order matters. References to objects to be deleted are cleared first; otherwise delete rules would affect
+/// objects that the save has moved elsewhere. Deletions precede insertions, so that a new object can have the unique
+/// values of a deleted one.
 struct StoreSave {
     let store: AttachedStore
     let writer: RowWriter
@@ -14,22 +15,22 @@ struct StoreSave {
     let model: ModelShape
     var request: SaveRequest
     var outcome = SaveOutcome()
-    /// The keys of objects that this save inserts and that had one before, by their ids.
+    /// The keys of inserted objects that already had one, by their IDs.
     var newKeys: [ManagedObjectID: ObjectKey] = [:]
-    /// The keys of the request's insertions, each in its place, once they are taken.
+    /// The keys of the request's insertions, in the same order, once they are allocated.
     private(set) var insertionKeys: [ObjectKey] = []
-    /// The permanent ids that belong to them.
+    /// The permanent IDs for these keys.
     private(set) var insertionIDs: [ManagedObjectID] = []
-    /// Where each insertion is, by its id; made when somebody first asks for one, for often nobody does.
+    /// The index of each insertion by its ID; built on first use, because many saves never need it.
     private var insertionIndices: [ManagedObjectID: Int] = [:]
-    /// The versions of objects that come back, which go on where they were.
+    /// The versions of restored objects, which continue where they were.
     var continuedVersions: [ManagedObjectID: Int64] = [:]
-    /// Attributes whose unique values were taken away and are still to be given; nil for one that has a new value.
+    /// Cleared unique attributes with the values to restore; nil for an attribute with a new value.
     var parked: [ManagedObjectID: [String: SQLValue?]] = [:]
-    /// The destinations that were looked up.
+    /// The destinations already resolved.
     private var known: [ManagedObjectID: ObjectKey] = [:]
     private(set) var places: [String: [Int]] = [:]
-    /// Those that were asked for last: objects of one entity follow each other.
+    /// The last result: consecutive objects usually have the same entity.
     private var lastPlaces: (shape: ObjectShape, places: [Int])?
 
     init(
@@ -46,7 +47,7 @@ struct StoreSave {
         self.model = model
     }
 
-    /// Writes everything; the caller holds the transaction and rolls it back when this throws.
+    /// Writes everything; the caller owns the transaction and rolls it back when this throws.
     mutating func run() throws -> SaveOutcome {
         outcome.standIns = request.standIns
         for insertion in request.insertions where !insertion.id.isTemporaryID {
@@ -55,7 +56,7 @@ struct StoreSave {
         if !newKeys.isEmpty { writer.announce(newKeys.values) }
         outcome.isMerged = !request.standIns.isEmpty || !request.supplanted.isEmpty
         try settleConflicts()
-        try letGoOfDoomed()
+        try clearReferencesToDeleted()
         for link in request.links { try writeRemovals(link) }
         try makeRoom()
         try writer.delete(request.deletions.compactMap { try key(of: $0.id) })
@@ -63,7 +64,7 @@ struct StoreSave {
         if request.parksUniqueValues { try parkUniqueValues() }
         for index in request.insertions.indices { try insert(at: index) }
         for update in request.updates { try writeAttributes(update) }
-        // Whoever lets go comes first, so that a one-to-one is free for its next owner.
+        // Clear references first, so that the destination of a one-to-one relationship is free for its next owner.
         for update in request.updates { try writeToOnes(update, leadingSomewhere: false) }
         for update in request.updates { try writeToOnes(update, leadingSomewhere: true) }
         try giveParkedValues()
@@ -75,7 +76,7 @@ struct StoreSave {
     // MARK: Keys
 
     private mutating func takeKeys() throws {
-        // Here by index: a copy of each insertion would count five references up and down.
+        // By index, because copying an insertion would retain and release five references.
         var counts: [String: Int64] = [:]
         var run: (entity: String, count: Int64) = ("", 0)
         for index in request.insertions.indices where !hasKey(request.insertions[index].id) {
@@ -112,10 +113,10 @@ struct StoreSave {
         }
     }
 
-    /// True for a new object that had its key before this save.
+    /// True for a new object that had a key before this save.
     private func hasKey(_ id: ManagedObjectID) -> Bool { !newKeys.isEmpty && newKeys[id] != nil }
 
-    /// The key of an object that this save inserts; nil for others.
+    /// The key of an object inserted by this save; nil for others.
     mutating func newKey(of id: ManagedObjectID) -> ObjectKey? {
         if let key = newKeys[id] { return key }
         return insertionIndex(of: id).map { insertionKeys[$0] }
@@ -129,7 +130,7 @@ struct StoreSave {
         return insertionIndices[id]
     }
 
-    /// The id under which an object is saved that a new one leads to.
+    /// The ID under which an object is saved that a new object references.
     mutating func permanentID(of id: ManagedObjectID) -> ManagedObjectID {
         guard id.isTemporaryID else { return id }
         return insertionIndex(of: id).map { insertionIDs[$0] } ?? id
@@ -139,14 +140,14 @@ struct StoreSave {
         guard let key = id.primaryKey, id.storeUUID == store.uuid else {
             throw ManagedObjectError(
                 .foreignObject,
-                "a relationship leads to an object that is not in this store and is not saved with it",
+                "a relationship refers to an object that is neither in this store nor saved with it",
                 objectIDs: [id]
             )
         }
         return ObjectKey(entity: id.entityName, primaryKey: key)
     }
 
-    /// The key of an object under its concrete entity; nil when it is gone, be it by this save.
+    /// The key of an object under its concrete entity; nil when it was deleted, including by this save.
     mutating func key(of id: ManagedObjectID) throws -> ObjectKey? {
         if let key = newKey(of: id) { return key }
         if let key = known[id] { return writer.changes.hasDeleted(key) ? nil : key }
@@ -156,24 +157,26 @@ struct StoreSave {
         return key
     }
 
-    /// The key of an object that a relationship is to lead to; nil where others deleted it and the policy does without it.
+    /// The key of a relationship's destination.
+    ///
+    /// Nil when it was deleted elsewhere and the policy drops the reference.
     private mutating func destination(_ id: ManagedObjectID, _ owner: ManagedObjectID, _ name: String) throws
         -> ObjectKey?
     {
         if let key = try key(of: id) { return key }
         outcome.isMerged = true
         guard request.policy == .error else { return nil }
-        throw leadsNowhere(owner, name, [id])
+        throw danglingReference(owner, name, [id])
     }
 
-    private func leadsNowhere(
+    private func danglingReference(
         _ owner: ManagedObjectID,
         _ name: String,
         _ ids: [ManagedObjectID] = []
     ) -> ManagedObjectError {
         ManagedObjectError(
             .objectIsGone,
-            "\(owner.entityName).\(name) leads to an object that others deleted",
+            "\(owner.entityName).\(name) refers to an object that was deleted elsewhere",
             objectIDs: [owner] + ids
         )
     }
@@ -192,7 +195,7 @@ struct StoreSave {
             } else if relationship.isOptional {
                 request.insertions[index].values = [relationship.name: .object(nil)]
             } else {
-                throw leadsNowhere(insertion.id, relationship.name, [id])
+                throw danglingReference(insertion.id, relationship.name, [id])
             }
         }
         let places = try places(of: insertion.shape)
@@ -204,7 +207,7 @@ struct StoreSave {
         )
     }
 
-    /// Where in an object's attributes the values are that the writer wants, in its order.
+    /// The indexes of the attributes that the writer expects, in its order.
     private mutating func places(of shape: ObjectShape) throws -> [Int] {
         if let lastPlaces, lastPlaces.shape === shape { return lastPlaces.places }
         if let known = places[shape.name] {
@@ -236,7 +239,7 @@ struct StoreSave {
         for case (let name, .object(let id)) in update.values.sorted(by: { $0.key < $1.key }) {
             guard (id != nil) == leadingSomewhere, let key = try key(of: update.id) else { continue }
             if let id {
-                // Where others deleted it, the store's own value stays.
+                // If the destination was deleted elsewhere, the stored value stays.
                 if let destination = try destination(id, update.id, name) {
                     try writer.set(key, name, to: destination)
                 }
@@ -246,8 +249,8 @@ struct StoreSave {
         }
     }
 
-    /// Empties the to-ones that lead to what will be deleted, where this save leads them elsewhere.
-    private mutating func letGoOfDoomed() throws {
+    /// Clears to-one references to objects to be deleted, if this save gives them another destination.
+    private mutating func clearReferencesToDeleted() throws {
         let doomed = Set(request.deletions.map(\.id))
         guard !doomed.isEmpty else { return }
         for (index, update) in request.updates.enumerated() {
@@ -283,13 +286,13 @@ struct StoreSave {
         }
     }
 
-    /// Brings an ordered relationship into the order asked for, as far as others did not move its members too.
+    /// Puts an ordered relationship in the requested order, merged with an order saved elsewhere.
     private mutating func arrange(_ link: SaveRequest.Link) throws {
         guard let order = link.order, let owner = try key(of: link.owner) else { return }
         let present = try writer.destinations(of: owner, link.relationship)
         let base = try link.base.compactMap { try key(of: $0) }
         let local = try order.compactMap { try key(of: $0) }
-        // What this save added stands at the end for now, and not because anybody put it there.
+        // Members added by this save are at the end only for now; that is not a position to preserve.
         let own = Set(local).subtracting(base)
         let wanted = OrderedMerge.order(
             Set(present),
@@ -303,13 +306,13 @@ struct StoreSave {
 
     // MARK: Values
 
-    /// A value with its bytes, where they lie in a file.
+    /// A value with its bytes read from an external file.
     func readable(_ value: AttributeValue) throws -> AttributeValue {
         guard case .externalData(let file) = value else { return value }
         return .data(try store.externalData(file.fileName))
     }
 
-    /// The object behind a key that the writer names, in the words of contexts.
+    /// The ID of an object in the request or the store, from the writer's key.
     func id(of key: ObjectKey) -> ManagedObjectID {
         if let id = newKeys.first(where: { $0.value == key })?.key { return id }
         return insertionKeys.firstIndex(of: key).map { request.insertions[$0].id } ?? store.id(of: key)
@@ -317,7 +320,7 @@ struct StoreSave {
 }
 
 extension RowSnapshot {
-    /// The values by the names of their properties, those without a column left out.
+    /// The stored values by property name, without transient and derived ones.
     func values(of shape: ObjectShape) -> [String: PropertyValue] {
         var result: [String: PropertyValue] = [:]
         for (attribute, value) in zip(shape.attributes, attributes) where !attribute.isTransient && !attribute.isDerived

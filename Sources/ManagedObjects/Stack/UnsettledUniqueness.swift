@@ -1,20 +1,20 @@
 internal import ChangeMerging
 internal import StoreFormat
 
-/// A uniqueness constraint that refused a save, for the merge policy to settle before the next attempt.
+/// A violated uniqueness constraint, which the merge policy settles before the next attempt.
 struct UnsettledUniqueness: Error {
     let object: ManagedObjectID
     let constraint: [String]
     let holder: ManagedObjectID?
 
-    /// The request as the policy changes it; throws where the policy is to fail.
+    /// The request after applying the policy; throws if the policy fails.
     func settled(_ request: SaveRequest, in store: AttachedStore, model: ModelShape) throws -> SaveRequest {
         guard let holder, !constraint.isEmpty else { throw failure }
         if let index = request.insertions.firstIndex(where: { $0.id == object }) {
             return try settled(request, request.insertions[index], besides: holder, in: store, model)
         }
         guard let index = request.updates.firstIndex(where: { $0.id == object }) else { throw failure }
-        // A new object and one that is there want the same values: the row keeps its key, whoever came first.
+        // A new and an existing object want the same values: the existing row keeps its key, whichever came first.
         if let other = request.insertions.first(where: { $0.id == holder }) {
             return try settled(request, other, besides: object, in: store, model)
         }
@@ -37,7 +37,7 @@ struct UnsettledUniqueness: Error {
         return result
     }
 
-    /// Settles it for a new object, of which nothing is left under any policy but its values.
+    /// Settles a conflict of a new object, from which every policy keeps at most the values.
     private func settled(
         _ request: SaveRequest,
         _ insertion: SaveRequest.Insertion,
@@ -91,7 +91,7 @@ struct UnsettledUniqueness: Error {
 }
 
 extension SaveRequest {
-    /// Puts one object in the place of another that will not be there, wherever a relationship leads to that.
+    /// Replaces all references to an object by another object.
     fileprivate mutating func replace(_ object: ManagedObjectID, by holder: ManagedObjectID) {
         func renamed(_ values: [String: PropertyValue]) -> [String: PropertyValue] {
             values.mapValues { $0 == .object(object) ? .object(holder) : $0 }

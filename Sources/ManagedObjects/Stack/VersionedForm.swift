@@ -1,6 +1,6 @@
 internal import StoreFormat
 
-/// What decides whether two entities are of one version: the rest, such as defaults and indexes, may differ.
+/// The parts of an entity that determine its version; other parts, such as defaults and indexes, may differ.
 struct VersionedForm: Hashable {
     struct Attribute: Hashable {
         let type: AttributeDescription.AttributeType

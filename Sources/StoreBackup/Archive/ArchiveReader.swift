@@ -2,10 +2,10 @@ import CArchive
 
 /// Reads an archive member by member, and trusts nothing in it.
 ///
-/// libarchive only takes apart what the first bytes promise: one layout, at most one compression. Whatever is no plain
-/// regular file of the size that its header tells is refused, and nothing is ever written here.
+/// libarchive parses only the format that the first bytes announce: one layout, at most one compression. A member that is
+/// not a regular file of the size in its header is refused. The reader writes no file.
 package final class ArchiveReader {
-    /// A member's name and size, as its header tells them.
+    /// A member's name and size from its header.
     package struct Member: Hashable, Sendable {
         package let name: String
         package let bytes: Int64
@@ -26,7 +26,7 @@ package final class ArchiveReader {
         }
         self.archive = archive
         try support(try source.peek(512))
-        // What comes before the end of the manifest; an archive that is none may have no end.
+        // Covers the manifest only: input that is not an archive may be endless.
         source.budget = limits.mostInput(for: Int64(limits.manifestBytes)) + limits.contentsBytes
         let client = Unmanaged.passUnretained(source).toOpaque()
         if source.size != nil {
@@ -39,7 +39,7 @@ package final class ArchiveReader {
 
     deinit { archive_read_free(archive) }
 
-    /// Enables what the first bytes promise, and no other of libarchive's many readers.
+    /// Enables the one reader of libarchive that the first bytes call for.
     private func support(_ start: [UInt8]) throws {
         let isTar = start.count >= 262 && start[257..<262].elementsEqual("ustar".utf8)
         if start.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
@@ -47,7 +47,7 @@ package final class ArchiveReader {
                 throw BackupError(
                     .notABackup,
                     path: source.path,
-                    "a zip file cannot be read from a stream, only by its name"
+                    "a zip file cannot be read from a stream; give its path"
                 )
             }
             archive_read_support_format_zip_seekable(archive)
@@ -57,7 +57,11 @@ package final class ArchiveReader {
             } else if start.starts(with: [0x1F, 0x8B]) {
                 archive_read_support_filter_gzip(archive)
             } else if !isTar {
-                throw BackupError(.notABackup, path: source.path, "this is no archive that a backup is written in")
+                throw BackupError(
+                    .notABackup,
+                    path: source.path,
+                    "this is not an archive in a format that a backup uses"
+                )
             }
             archive_read_support_format_tar(archive)
         }
@@ -72,11 +76,11 @@ package final class ArchiveReader {
             return nil
         }
         guard code == ARCHIVE_OK, let entry else { throw failure() }
-        guard archive_filter_count(archive) <= 2 else { throw refused("it is compressed more than once") }
+        guard archive_filter_count(archive) <= 2 else { throw refused("the archive is compressed more than once") }
         guard let characters = carchive_name(entry), let name = String(validatingCString: characters) else {
             throw refused("a member's name is not valid UTF-8")
         }
-        guard carchive_is_plain(entry) != 0 else { throw refused("\(shown(name)) is no plain file") }
+        guard carchive_is_plain(entry) != 0 else { throw refused("\(shown(name)) is not a regular file") }
         let bytes = carchive_size(entry)
         guard bytes >= 0 else { throw refused("\(shown(name)) has no size") }
         let member = Member(name: name, bytes: bytes)
@@ -96,35 +100,37 @@ package final class ArchiveReader {
             let code = archive_read_data_block(archive, &start, &count, &offset)
             if code == ARCHIVE_EOF { break }
             guard code == ARCHIVE_OK else { throw failure() }
-            // A hole would count as bytes that nobody sent.
+            // A hole would count as bytes that the archive does not contain.
             guard offset == position else { throw refused("\(shown(member.name)) has holes") }
             position += Int64(count)
             delivered += Int64(count)
-            guard position <= member.bytes else { throw refused("\(shown(member.name)) is longer than it says") }
+            guard position <= member.bytes else {
+                throw refused("\(shown(member.name)) is longer than its header says")
+            }
             guard delivered <= limits.mostBytes(from: source.size ?? source.position) else {
                 throw BackupError(
                     .tooLarge,
                     path: source.path,
-                    "it unpacks to more than \(limits.ratio) times its size"
+                    "the archive unpacks to more than \(limits.ratio) times its size"
                 )
             }
             if count > 0 { try body(UnsafeRawBufferPointer(start: start, count: count)) }
         }
         guard position == member.bytes else {
-            throw BackupError(.damaged, path: source.path, "\(shown(member.name)) is shorter than it says")
+            throw BackupError(.damaged, path: source.path, "\(shown(member.name)) is shorter than its header says")
         }
     }
 
     private func refused(_ message: String) -> BackupError { BackupError(.refused, path: source.path, message) }
 
-    /// What stopped libarchive: what reading failed on, else its own word.
+    /// Why libarchive stopped: the error of the read, else libarchive's own message.
     private func failure() -> any Error {
         if let failure = source.failure { return failure }
         let text = archive_error_string(archive).map { String(cString: $0) } ?? "it cannot be read"
         return BackupError(.damaged, path: source.path, "the archive is damaged (\(shown(text)))")
     }
 
-    /// Words from a stranger's file, cut to a length that can be shown.
+    /// Text from an untrusted file, truncated for display.
     private func shown(_ text: String) -> String {
         String(text.unicodeScalars.prefix(120).map { $0.properties.generalCategory == .control ? "?" : Character($0) })
     }

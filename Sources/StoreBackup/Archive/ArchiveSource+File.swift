@@ -14,7 +14,7 @@ extension ArchiveSource {
         }
     }
 
-    /// The same error, told as one about an archive where there is none.
+    /// The error with "archive" in its message where the path does not refer to a readable archive.
     private static func told(_ error: any Error, _ path: String) -> any Error {
         guard let error = error as? FileError else { return error }
         if error.errno == .noSuchFileOrDirectory { return BackupError(.absent, path: path, "there is no archive") }

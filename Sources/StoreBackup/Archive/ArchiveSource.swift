@@ -11,13 +11,13 @@ package final class ArchiveSource {
 
     private let origin: Origin
     private let block: UnsafeMutableRawBufferPointer
-    /// Bytes at the start of `block` that were read to look at them and not yet handed out.
+    /// Bytes at the start of `block` that `peek` read and `next` has not returned yet.
     private var peeked = 0
-    /// The bytes that may be handed out, those that are read again counted again.
+    /// The bytes that may still be returned; bytes that are read twice count twice.
     var budget = Int64.max
     private var handedOut: Int64 = 0
     private(set) var position: Int64 = 0
-    /// What reading failed on; libarchive itself only learns that it did.
+    /// The error of a failed read; libarchive's callback cannot pass it on.
     private(set) var failure: (any Error)?
     package let path: String
 
@@ -41,7 +41,7 @@ package final class ArchiveSource {
         if case .file(_, let size) = origin { size } else { nil }
     }
 
-    /// The archive's first bytes, which stay to be read.
+    /// The archive's first bytes; reading returns them again.
     func peek(_ count: Int) throws -> [UInt8] {
         while peeked < min(count, block.count) {
             let read = try fill(UnsafeMutableRawBufferPointer(rebasing: block[peeked...]), at: Int64(peeked))
@@ -64,7 +64,7 @@ package final class ArchiveSource {
             position += Int64(count)
             handedOut += Int64(count)
             guard handedOut <= budget else {
-                throw BackupError(.tooLarge, path: path, "it goes on beyond what its members need")
+                throw BackupError(.tooLarge, path: path, "the archive is longer than its members need")
             }
             return UnsafeRawBufferPointer(rebasing: block[..<count])
         } catch {
@@ -73,7 +73,7 @@ package final class ArchiveSource {
         }
     }
 
-    /// Goes to a place in a file and says where that is; nil for a stream, and outside the file.
+    /// Seeks to an offset of the file and returns it; nil for a stream, and outside the file.
     func seek(to offset: Int64) -> Int64? {
         guard let size, (0...size).contains(offset) else { return nil }
         peeked = 0

@@ -1,12 +1,12 @@
 import CArchive
 package import SafeFiles
 
-/// Writes an archive member by member; the same members give the same bytes, whoever writes them and when.
+/// Writes an archive member by member; the same members give the same bytes on every machine and at any time.
 package final class ArchiveWriter {
-    /// What libarchive's callback writes to.
+    /// The target of libarchive's write callback.
     private final class Sink {
         let file: DurableFile
-        /// True where what comes is put into the blocks of a zstd file as it is.
+        /// True when the output is stored uncompressed in the blocks of a zstd file.
         let framesBlocks: Bool
         var offset: Int64 = 0
         var failure: (any Error)?
@@ -64,8 +64,8 @@ package final class ArchiveWriter {
 
     /// Begins an archive in `file`, which is empty.
     ///
-    /// What a reader would refuse for its `limits` on the compression is refused with ``BackupError/Code/tooLarge``. An
-    /// archive that is not to be `compressing` has the form's layout all the same, and takes the room of its members.
+    /// Throws ``BackupError/Code/tooLarge`` for a compression ratio that a reader refuses by its `limits`. An archive that is
+    /// not `compressing` has the form's layout and is as large as its members.
     package init(
         to file: DurableFile,
         form: BackupForm,
@@ -106,9 +106,9 @@ package final class ArchiveWriter {
             switch form.compression {
             case .zstd where compressing:
                 try check(archive_write_add_filter_zstd(archive))
-                // Pages of a store hardly get smaller by the slower levels, which take twice the time.
+                // The slower levels take twice the time and hardly reduce the size of a store's pages.
                 try check(archive_write_set_filter_option(archive, "zstd", "compression-level", "1"))
-                // What comes out is the same on every machine, however many threads there are; but not without any.
+                // The output is the same for every number of threads from 1, but differs without threads.
                 try check(archive_write_set_filter_option(archive, "zstd", "threads", "2"))
             case .gzip:
                 try check(archive_write_add_filter_gzip(archive))
@@ -136,7 +136,7 @@ package final class ArchiveWriter {
                 let wanted = Int(min(Int64(piece.count), bytes - offset))
                 let count = try read(UnsafeMutableRawBufferPointer(rebasing: piece[..<wanted]), offset)
                 guard count == wanted else {
-                    throw BackupError(.failed, path: sink.file.path, "\(name) became shorter while it was archived")
+                    throw BackupError(.failed, path: sink.file.path, "\(name) shrank while it was archived")
                 }
                 try put(UnsafeRawBufferPointer(rebasing: piece[..<count]))
                 offset += Int64(count)
@@ -174,13 +174,13 @@ package final class ArchiveWriter {
         return sink.offset
     }
 
-    /// A reader that has so many bytes of the archive takes no more content from it, be it from a file or a stream.
+    /// Throws when a reader of the bytes written so far would refuse to unpack more content.
     private func requireReadable() throws {
         guard contentBytes > limits.mostBytes(from: sink.offset) else { return }
-        throw BackupError(.tooLarge, path: sink.file.path, "it compresses more than \(limits.ratio) to 1")
+        throw BackupError(.tooLarge, path: sink.file.path, "the archive compresses more than \(limits.ratio) to 1")
     }
 
-    /// A warning is a failure: it says that something was written otherwise than asked.
+    /// Throws for a warning, too: libarchive wrote something else than requested.
     private func check(_ code: Int32) throws {
         guard code == ARCHIVE_OK else { throw failure() }
     }

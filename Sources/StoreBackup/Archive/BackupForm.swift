@@ -32,7 +32,7 @@ public struct BackupForm: Hashable, Sendable {
     /// A tar file compressed by zstd.
     public static let standard = BackupForm()
 
-    /// Every form there is.
+    /// Every supported form.
     public static let all: [BackupForm] = Format.allCases.flatMap { format in
         Compression.allCases.compactMap { BackupForm(format, $0) }
     }
@@ -47,7 +47,7 @@ public struct BackupForm: Hashable, Sendable {
         }
     }
 
-    /// The form that a file's name promises; nil when it ends like no archive of ours.
+    /// The form that a file's name ends with; nil for any other ending.
     public init?(fileName: String) {
         let name = fileName.lowercased()
         guard let form = Self.all.filter({ name.hasSuffix($0.fileNameEnd) }).first else { return nil }

@@ -5,11 +5,11 @@ import SystemPackage
 
 /// A folder that holds backups, of one store or of many.
 public struct BackupFolder: Sendable {
-    /// What became, or would become, of each backup.
+    /// The result of pruning for each backup.
     public struct Pruning: Sendable {
         public let kept: [KeptBackup]
         public let removed: [KeptBackup]
-        /// What is no readable backup, and is nobody's to remove.
+        /// Files that are not readable backups, which are never removed.
         public let leftAlone: [KeptBackup]
     }
 
@@ -30,7 +30,7 @@ public struct BackupFolder: Sendable {
         self.monitor = monitor
     }
 
-    /// Makes a backup in the folder, under a name of the store's and the moment's, and says what it holds.
+    /// Makes a backup in the folder, named after the store and the time.
     @discardableResult
     public func add(_ store: URL, options: BackupOptions = BackupOptions(), at date: Date = Date()) throws
         -> BackupReport
@@ -78,7 +78,7 @@ public struct BackupFolder: Sendable {
         )
     }
 
-    /// Unpacks each archive in a scratch place, compares what it holds with what it says, and tells each with its problem.
+    /// Unpacks each archive in a scratch folder, compares the content with the manifest, and reports each with its problem.
     public func check(_ onVerdict: (KeptBackup) throws -> Void) throws {
         let folder = try opened()
         for backup in try list() {
@@ -87,24 +87,24 @@ public struct BackupFolder: Sendable {
         }
     }
 
-    /// What is wrong with an archive; nil when nothing is.
+    /// The problem of an archive; nil for a good one.
     private func problem(of name: String, in folder: Directory) throws -> String? {
         do {
             try archive(name, in: folder).check()
             return nil
         } catch let error as StoreError where error.code == .cancelled || error.code == .noSpace {
-            // Says nothing of the archive.
+            // This error does not concern the archive.
             throw error
         } catch {
             return Self.text(error)
         }
     }
 
-    /// Removes what the policy does not keep, of each store by itself, and never the last good backup of one.
+    /// Removes the backups that the policy does not keep, for each store separately, and never its last good backup.
     ///
-    /// Before anything of a store is removed, one of those that are kept is checked whole; if none of them is good, the
-    /// newest good one of the others is kept as well. One that is dated more than a day after `now` is kept and takes
-    /// nobody's place: the clock was wrong, then or now. With `isRehearsal` nothing is removed.
+    /// Before a store's first backup is removed, one of those that are kept is verified in full; if none is good, the newest
+    /// good one of the others is kept as well. A backup dated more than a day after `now` is kept and does not count: the
+    /// clock was wrong, then or now. With `isRehearsal` nothing is removed.
     public func prune(
         _ policy: RetentionPolicy,
         isRehearsal: Bool = false,

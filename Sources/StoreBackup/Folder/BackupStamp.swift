@@ -10,13 +10,13 @@ struct BackupStamp: Hashable {
     /// 1 for the first backup of its second.
     let number: Int
 
-    /// What stands in the name of a backup, before its extensions; names of one second sort as their numbers do.
+    /// The stamp in the name of a backup, before its extensions; names of one second sort as their numbers do.
     var text: String {
         let suffix = number < 10 ? "_0\(number)" : "_\(number)"
         return Self.text(time) + (number == 1 ? "" : suffix)
     }
 
-    /// The moment in UTC.
+    /// The time in UTC.
     static func text(_ time: Int64) -> String {
         let date = Date(timeIntervalSince1970: Double(time))
         return date.formatted(Date.ISO8601FormatStyle().dateSeparator(.omitted).timeSeparator(.omitted))
@@ -27,7 +27,7 @@ struct BackupStamp: Hashable {
         self.number = number
     }
 
-    /// The stamp that a file's name ends with, before its extensions; nil when it tells no second.
+    /// The stamp that a file's name ends with, before its extensions; nil when the name contains no time.
     init?(in name: String) {
         guard let form = BackupForm(fileName: name) else { return nil }
         var stem = name.dropLast(form.fileNameEnd.count)

@@ -5,18 +5,18 @@ public struct KeptBackup: Sendable {
     /// The file's name.
     public let name: String
     public let bytes: Int64
-    /// When it was made, in seconds since 1970: by its name where that tells, else by the file's time.
+    /// When it was made, in seconds since 1970: from its name where that contains the time, else the file's time.
     public var time: Int64 { stamp.time }
-    /// What it says of itself; nil when it cannot be read.
+    /// The archive's manifest; nil when it cannot be read.
     public let manifest: BackupManifest?
-    /// What is wrong with it.
+    /// Why the backup is not good; nil when no problem is known.
     public let problem: String?
     /// When it was made, and its number among those of the same second.
     let stamp: BackupStamp
     /// When its file was last written, which orders backups that the stamp does not.
     let modified: FileStatus.Time
 
-    /// The same with what was found to be wrong with it.
+    /// A copy with this problem.
     func with(problem: String?) -> KeptBackup {
         KeptBackup(
             name: name,
@@ -28,7 +28,7 @@ public struct KeptBackup: Sendable {
         )
     }
 
-    /// True when this one was made before the other.
+    /// True when this backup was made before the other.
     func isOlder(than other: KeptBackup) -> Bool {
         (stamp.time, stamp.number, modified, name) < (other.stamp.time, other.stamp.number, other.modified, other.name)
     }

@@ -3,11 +3,11 @@ package import SafeFiles
 public import StoreFormat
 import SystemPackage
 
-/// Makes a backup of a store: one archive that stands alone, checked before it has its name.
+/// Makes a backup of a store: one self-contained archive, checked before it gets its name.
 ///
-/// The archive is written under a temporary name, read back from the disk and unpacked into a scratch place; only when
-/// every file in there is, byte for byte, what was read from the store does it take its name, and never that of another
-/// file. Its calls block.
+/// The archive is written under a temporary name, read back from the disk and unpacked into a scratch folder. It gets its
+/// name only when every file in it equals, byte for byte, what was read from the store, and never replaces a file.
+/// The calls block.
 public struct BackupMaker: Sendable {
     private static let scratchPrefix = ".store-migrate-backup"
 
@@ -31,7 +31,7 @@ public struct BackupMaker: Sendable {
         )
     }
 
-    /// The same, with every call to the kernel that concerns the archive made through `operations`.
+    /// Creates a maker that makes every kernel call for the archive through `operations`.
     package init(
         of location: StoreLocation,
         options: BackupOptions,
@@ -44,7 +44,7 @@ public struct BackupMaker: Sendable {
         self.operations = operations
     }
 
-    /// Makes the archive at `url`, where nothing is.
+    /// Makes the archive at `url`, which must not exist.
     @discardableResult
     public func make(at url: URL) throws -> BackupReport {
         let place = StoreLocation(url: url)
@@ -61,7 +61,7 @@ public struct BackupMaker: Sendable {
         }
     }
 
-    /// Makes the archive in the folder at `path`, under the first of the names, counted from 1, that is free when it is made.
+    /// Makes the archive in the folder at `path`, under the first of the names, numbered from 1, that does not exist.
     func make(in path: String, named name: (Int) -> String) throws -> BackupReport {
         let folder = try Directory.open(path: path, operations: operations)
         return try made(in: folder.path, nil) { archive, scratch in
@@ -79,7 +79,7 @@ public struct BackupMaker: Sendable {
         }
     }
 
-    /// Makes the archive in `$TMPDIR` and hands it over, in order, once it is checked.
+    /// Makes the archive in `$TMPDIR` and passes its bytes on, in order, once it is checked.
     @discardableResult
     public func make(streaming write: (UnsafeRawBufferPointer) throws -> Void) throws -> BackupReport {
         try made(in: nil, nil) { archive, scratch in
@@ -97,7 +97,7 @@ public struct BackupMaker: Sendable {
     }
 
     private static func exists(_ path: String) -> BackupError {
-        BackupError(.exists, path: path, "there is something of that name already, and no backup is ever overwritten")
+        BackupError(.exists, path: path, "the path exists already, and a backup never overwrites a file")
     }
 
     /// The bytes in the longest path that SQLite is asked to open while a store of this name is backed up to `folder`.
@@ -111,7 +111,7 @@ public struct BackupMaker: Sendable {
 
     // MARK: Steps
 
-    /// Removes what a run that was killed left in a folder; a run that makes a backup there does so by itself.
+    /// Removes the leftovers of a killed run in a folder; a run that makes a backup there does so by itself.
     package static func removeRemains(in folder: String) {
         guard let folder = try? Directory.open(path: folder) else { return }
         TemporaryDirectory.removeAbandoned(prefix: scratchPrefix, in: folder)
@@ -126,7 +126,7 @@ public struct BackupMaker: Sendable {
         try requireNotOpenHere()
         let scratch = try TemporaryDirectory(prefix: Self.scratchPrefix, in: place, operations: operations)
         defer { scratch.remove() }
-        // After the folder was made, which removes what a run that was killed left behind.
+        // After the folder was made, which removes the leftovers of a killed run.
         try requireFree?()
         let spare = try requireSpace(in: scratch.directory)
         var findings: [Finding] = []
@@ -148,7 +148,7 @@ public struct BackupMaker: Sendable {
         return BackupReport(path: path, bytes: bytes, manifest: manifest, findings: findings)
     }
 
-    /// Archives a store at rest as it lies; nil where a copy is to be made, because it is not, or did not stay so.
+    /// Archives a store at rest in place; nil where a copy is needed, because the store is not or did not stay at rest.
     private func archivedInPlace(
         relay: Directory,
         as name: String,
@@ -161,7 +161,7 @@ public struct BackupMaker: Sendable {
             return try archived(contents, mode: store.mode, as: name, in: scratch)
         }
         if try store.isUnchanged() { return try result.get() }
-        // Whatever came of it: bytes of two states may have been read.
+        // Unconditionally: bytes of two states may have been read.
         if try scratch.status(of: name) != nil { try scratch.removeFile(name) }
         try monitor.checkCancellation()
         return nil
@@ -191,7 +191,7 @@ public struct BackupMaker: Sendable {
         do {
             return (manifest, try write(contents, manifest, to: scratch.createFile(name, mode: 0o600)))
         } catch let error as BackupError where error.code == .tooLarge {
-            // It compresses so well that a reader would take the archive for a decompression bomb.
+            // It compresses so well that a reader would refuse the archive as a decompression bomb.
             try scratch.removeFile(name)
             let file = try scratch.createFile(name, mode: 0o600)
             return (manifest, try write(contents, manifest, to: file, compressing: false))
@@ -217,11 +217,11 @@ public struct BackupMaker: Sendable {
         throw UnreadableStore(
             .openInThisProcess,
             path: location.path,
-            detail: "this process has the store open itself"
+            detail: "this process has the store open"
         )
     }
 
-    /// Throws when there is no room for the copy, the archive and what is unpacked of it; returns the bytes that are left.
+    /// Throws when the copy, the archive and its unpacked content do not fit; returns the bytes that remain free.
     private func requireSpace(in scratch: Directory) throws -> Int64 {
         guard let folder = try? Directory.open(path: location.folder) else { return 0 }
         var needed: Int64 = 1 << 20
@@ -243,7 +243,7 @@ public struct BackupMaker: Sendable {
         return free - needed * 2
     }
 
-    /// A relay that cannot be copied, or that `spare` bytes do not hold twice, is no reason to have no backup of the store.
+    /// Stages the relay; one that cannot be copied, or does not fit twice into `spare` bytes, is a finding, not an error.
     private func stageRelay(in folder: Directory, spare: Int64, _ findings: inout [Finding]) throws {
         let relay = StoreLocation(folder: location.folder, name: location.relayName)
         guard let size = try Directory.open(path: relay.folder).status(of: relay.name)?.size, size > 0 else { return }
@@ -288,7 +288,7 @@ public struct BackupMaker: Sendable {
             done += member.bytes
         }
         let bytes = try writer.finish()
-        // What is read back is to come from the disk, and not from what the kernel kept of the writing.
+        // Reading back has to read the disk, not the page cache.
         try file.synchronize()
         try file.discardCachedPages()
         try file.close()
@@ -298,7 +298,7 @@ public struct BackupMaker: Sendable {
     private func write(_ manifest: BackupManifest, to writer: ArchiveWriter) throws {
         let (checksum, bytes) = try manifest.sealed()
         guard bytes <= limits.manifestBytes else {
-            throw BackupError(.unsuitable, path: location.path, "it has more files than an archive may hold")
+            throw BackupError(.unsuitable, path: location.path, "the store has more files than an archive may contain")
         }
         try writer.add(BackupManifest.memberName, bytes: Int64(bytes)) { put in
             try manifest.write(sealedBy: checksum) { piece in try piece.withUnsafeBytes(put) }
@@ -310,7 +310,7 @@ public struct BackupMaker: Sendable {
         let source = try ArchiveSource(scratch.openFile(name, for: .reading))
         let unpacked = try ArchiveUnpacker(limits: limits, monitor: monitor).unpack(source, into: place)
         guard unpacked == manifest else {
-            throw BackupError(.damaged, path: source.path, "the archive was not written as it should be")
+            throw BackupError(.damaged, path: source.path, "the archive does not contain what was written")
         }
         place.removeContents()
     }

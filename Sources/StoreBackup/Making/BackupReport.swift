@@ -1,6 +1,6 @@
 public import StoreFormat
 
-/// What a backup that was made and checked holds.
+/// The content of a backup that was made and checked.
 public struct BackupReport: Sendable {
     /// The archive's absolute path; `-` for a stream.
     public let path: String

@@ -3,8 +3,8 @@ import StoreFormat
 
 /// Where a member's bytes are read from.
 ///
-/// A file of ours is read as such; the main file of a store in its place only through SQLite's own handle, for closing
-/// any other descriptor of it would drop the locks that this process has on it.
+/// A file of ours is read as such. The main file of a store in place is read only through SQLite's own handle: closing
+/// any other descriptor of it would drop this process's locks on it.
 enum MemberSource {
     case file(DurableFile)
     case main(StoreConnection)

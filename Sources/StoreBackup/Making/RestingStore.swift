@@ -2,10 +2,10 @@ import SafeFiles
 import StoreFormat
 import SystemPackage
 
-/// A store that nobody writes to, and that an archive can be made of as it lies, without a copy in between.
+/// A store without writers, which can be archived in place, without a copy.
 ///
-/// That it stayed so is what its token says at the end, as for every store that is read in place; a log or a journal that
-/// holds anything, and a fence that is not to be in the archive, take a copy.
+/// Its token shows at the end whether it stayed unchanged, as for every store that is read in place. A log or journal
+/// with content needs a copy, and so does a fence, which is not archived.
 struct RestingStore: Sendable {
     let location: StoreLocation
     let folder: Directory
@@ -13,10 +13,10 @@ struct RestingStore: Sendable {
     /// The main file's permission bits.
     let mode: UInt32
     private let token: FileToken
-    /// What tells the external files as they are from any others.
+    /// A digest of the names and states of the external files.
     private let externalFiles: String
 
-    /// Nil where a copy is to be made, which also tells what is wrong with the store.
+    /// Nil where a copy is needed; making the copy also reports what is wrong with the store.
     init?(at location: StoreLocation, allowsNetworkFileSystem: Bool) throws {
         folder = try VettedFile.folder(of: location)
         self.location = location
@@ -26,7 +26,7 @@ struct RestingStore: Sendable {
             let status = try folder.status(of: location.name), FileToken.Entry(status) == main
         else { return nil }
         mode = status.mode
-        // Whoever holds a lock is at work: there is nothing to wait for.
+        // A lock means that a writer is active: waiting is pointless.
         let inspector = StoreInspector(
             depth: .layout,
             lockTimeout: .zero,
@@ -39,15 +39,15 @@ struct RestingStore: Sendable {
         externalFiles = files
     }
 
-    /// True when nothing was written to it since this was made, as far as its main file, log and journal tell.
+    /// True when main file, log and journal show no write since this was made.
     ///
-    /// To be asked often, whatever the number of its external files.
+    /// Cheap enough to call often: it does not read the external files.
     func looksUnchanged() throws -> Bool { try folder.token(of: location.name) == token }
 
     /// True when nothing was written to it or its external files since this was made.
     func isUnchanged() throws -> Bool { try looksUnchanged() && Self.fingerprint(of: external) == externalFiles }
 
-    /// A digest of the files of a folder as the kernel tells them; nil when one of them is none.
+    /// A digest of the status of every file in a folder; nil when an entry is not a regular file.
     private static func fingerprint(of folder: Directory?) throws -> String? {
         guard let folder else { return "" }
         var hash = SHA256()
@@ -57,7 +57,7 @@ struct RestingStore: Sendable {
                 Int64(bitPattern: status.identity.inode), status.size, status.modified.seconds,
                 status.modified.nanoseconds, status.changed.seconds, status.changed.nanoseconds,
             ]
-            // No name holds a zero.
+            // No name contains a zero byte.
             Array(name.utf8 + [0]).withUnsafeBytes { hash.update($0) }
             numbers.withUnsafeBytes { hash.update($0) }
         }

@@ -3,14 +3,14 @@ import SafeFiles
 import StoreFormat
 import Synchronization
 
-/// The files of a store as they go into an archive: which, in what order, and what they hold.
+/// The files of a store as they go into an archive: which, in what order, and with what content.
 struct StoreContents: Sendable {
     private let location: StoreLocation
     private let folder: Directory
     private let relay: Directory
     private let external: Directory?
     private let monitor: WorkMonitor
-    /// Asked for every piece that is read in place: whether reading on makes sense.
+    /// Checked for every piece that is read in place: whether the store is still unchanged.
     private let resting: RestingStore?
     /// The names of the main file and, where there is one, the relay.
     private let fixedNames: [String]
@@ -68,14 +68,14 @@ struct StoreContents: Sendable {
         return .file(try external.openFile(String(last), for: .reading))
     }
 
-    /// Throws when it was written to while it was read in place: what was read so far is of no use.
+    /// Throws when the store was written to while it was read in place: the bytes read so far are unusable.
     func requireUnchanged() throws {
         guard try resting?.looksUnchanged() ?? true else {
             throw StoreError(.changedMeanwhile, path: location.path, "the store was written to while it was read")
         }
     }
 
-    /// Looks at the store and tells all that the manifest does; throws where it cannot be read.
+    /// Reads the store and returns its manifest; throws where it cannot be read.
     ///
     /// Its rows are hashed by one thread, its bytes by another, which also counts.
     func manifest(mode: UInt32, tool: String) throws -> BackupManifest {
@@ -97,7 +97,7 @@ struct StoreContents: Sendable {
         }
         let (rest, digest) = results.withLock { ($0.rest, $0.digest) }
         guard let rest = try rest?.get(), let digest = try digest?.get() else {
-            throw BackupError(.failed, path: location.path, "the store was not looked at")
+            throw BackupError(.failed, path: location.path, "the store was not inspected")
         }
         return BackupManifest(
             tool: tool,
@@ -131,7 +131,7 @@ struct StoreContents: Sendable {
             }
     }
 
-    /// Takes the fence of an old place out of the copy: a store that is restored from it is to be written to.
+    /// Removes an old store's fence from the copy: a store that is restored from it must be writable.
     private func liftFence() throws {
         guard try inspect(.layout, monitor).fence != nil else { return }
         let connection = try StoreConnection(location, access: .privateCopy)
@@ -147,19 +147,19 @@ struct StoreContents: Sendable {
 }
 
 extension StoreInspector {
-    /// The inspection of a store of our own; whatever else is there is an error.
+    /// The inspection of a store of our own; any other result is an error.
     func sound(_ location: StoreLocation) throws -> StoreInspection {
         switch try inspect(location) {
         case .store(let inspection): return inspection
         case .unreadable(let store): throw store
         case .absent, .emptyFile, .orphanSidecar:
-            throw StoreError(.notADatabase, path: location.path, "there is no store in it")
+            throw StoreError(.notADatabase, path: location.path, "the copy contains no store")
         }
     }
 }
 
 extension BackupManifest.Store {
-    /// What an inspection and its content digest tell of a store.
+    /// Creates the entry from an inspection and a content digest.
     init(_ inspection: StoreInspection, digest: String, mode: UInt32) {
         let hashes = inspection.metadata?.entityVersionHashes ?? [:]
         var model = SHA256()

@@ -3,8 +3,8 @@ import StoreFormat
 
 /// Copies a store into a folder of our own in one consistent state, while its writers go on.
 ///
-/// A store at rest is copied and found unchanged afterwards. One that is written to is followed through its log, and its
-/// writers wait for a moment only where a log does not tell all: for external files, and in rollback-journal mode.
+/// A store at rest is copied and found unchanged afterwards. A store that is written to is followed through its log. Its
+/// writers wait briefly only where the log does not contain all changes: for external files, and in rollback-journal mode.
 struct StoreStaging {
     private static let tries = 3
 
@@ -26,7 +26,7 @@ struct StoreStaging {
                 do {
                     return try follow(in: source, withExternalFiles)
                 } catch let error as StoreError where error.code == .unreadable || error.code == .notWritable {
-                    // Whoever may not take part in its log can still copy it in a quiet moment.
+                    // Without permission to use the log the store can still be copied while it is not written to.
                     last = error
                 }
             }
@@ -36,16 +36,16 @@ struct StoreStaging {
                 last = error
             }
         }
-        // Writers leave no quiet moment: they are made to wait for one.
+        // Writers never pause: the write lock makes them wait.
         guard let error = last as? StoreError, error.code == .changedMeanwhile else {
             throw last ?? StoreError(.changedMeanwhile, path: location.path, "the store was written to at every try")
         }
         return try follow(in: source, withExternalFiles)
     }
 
-    /// True for a log that holds something while a process is known to have the store open.
+    /// True for a log with content while a process is known to have the store open.
     ///
-    /// Where none is known the store is copied as it lies, and followed only when it turns out not to be at rest.
+    /// Without such a process the store is copied as if at rest, and followed only when a write shows that it is not.
     private func isInUse(in source: Directory) throws -> Bool {
         guard let log = try source.status(of: location.writeAheadLogName), log.size > 0,
             try source.status(of: location.sharedMemoryName) != nil,
@@ -108,7 +108,11 @@ struct StoreStaging {
         try connection.close()
         try target.close()
         guard let status = try source.status(of: location.name) else {
-            throw StoreError(.changedMeanwhile, path: location.path, "the store went away while it was copied")
+            throw StoreError(
+                .changedMeanwhile,
+                path: location.path,
+                "the store was removed or replaced while it was copied"
+            )
         }
         return status.mode
     }
@@ -136,7 +140,7 @@ struct StoreStaging {
 
     // MARK: Parts
 
-    /// Removes what an earlier try left, and makes the new main file.
+    /// Removes the files of an earlier attempt, and creates the new main file.
     private func begin() throws -> DurableFile {
         folder.removeContents()
         return try folder.createFile(location.name, mode: 0o600)

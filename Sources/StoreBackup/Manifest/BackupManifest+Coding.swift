@@ -17,19 +17,19 @@ extension BackupManifest {
         return bytes
     }
 
-    /// Reads what ``encoded()`` wrote; any other spelling of the same is taken for damage.
+    /// Reads what ``encoded()`` wrote; any other spelling of the same content counts as damage.
     package init(decoding bytes: [UInt8], from path: String, _ limits: ArchiveLimits = ArchiveLimits()) throws {
         var text = ManifestText(from: path, limits)
         try bytes.withUnsafeBytes { try text.add($0) }
         try self.init(text, from: path, limits)
     }
 
-    /// The same, of a text that was taken apart as it came.
+    /// Reads a text that was parsed as it arrived.
     init(_ text: consuming ManifestText, from path: String, _ limits: ArchiveLimits) throws {
         try text.finish()
-        // Each part of a text takes many times its bytes to be taken apart.
+        // Parsing takes many times the bytes of each part.
         guard Self.parts(of: text.frame) <= limits.manifestParts else {
-            throw BackupError(.tooLarge, path: path, "its manifest has more parts than any may have")
+            throw BackupError(.tooLarge, path: path, "its manifest has more than \(limits.manifestParts) parts")
         }
         let decoder = JSONDecoder()
         guard let version = try? decoder.decode(Version.self, from: Data(text.frame)) else {
@@ -47,10 +47,10 @@ extension BackupManifest {
         else { throw BackupError(.damaged, path: path, "its manifest is damaged") }
         if manifest.members.isEmpty { manifest.members = text.members }
         guard try manifest.isWritten(as: text.hash.hexadecimal) else {
-            throw BackupError(.damaged, path: path, "its manifest is not as it was written")
+            throw BackupError(.damaged, path: path, "its manifest was changed after it was written")
         }
         self = manifest
-        // It belongs to the bytes; two manifests are equal whether they were written yet or not.
+        // The checksum belongs to the bytes: a manifest equals its copy that was not written yet.
         checksum = ""
     }
 
@@ -86,7 +86,7 @@ extension BackupManifest {
         return (checksum, count + checksum.utf8.count)
     }
 
-    /// True if its checksum is right, and the text that this digest is of is how it is written.
+    /// True if the checksum is right, and the digest is that of the text that would be written.
     private func isWritten(as textHash: String) throws -> Bool {
         var seal = SHA256()
         var text = SHA256()
@@ -101,7 +101,7 @@ extension BackupManifest {
 
     private static let start = "{\n  \"checksum\" : "
 
-    /// Writes it piece by piece, and a member at a time: taken apart as a whole, a long one takes many times its bytes.
+    /// Writes it piece by piece, and a member at a time: encoding a long manifest as a whole takes many times its bytes.
     func write(sealedBy checksum: String, _ sink: ([UInt8]) throws -> Void) throws {
         try sink(piece(checksum, start: Self.start))
         try writeRest(sink)
@@ -133,7 +133,7 @@ extension BackupManifest {
         _ encoder: JSONEncoder = Self.encoder
     ) throws -> [UInt8] {
         var piece = Array(start.utf8)
-        // No text of JSON holds a line's end but between its parts.
+        // JSON contains line breaks only between its parts.
         for byte in try encoder.encode(value) {
             piece.append(byte)
             if byte == 0x0A { piece.append(contentsOf: repeatElement(0x20, count: spaces)) }

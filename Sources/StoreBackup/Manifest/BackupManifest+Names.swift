@@ -1,30 +1,32 @@
 import StoreFormat
 
 extension BackupManifest {
-    /// The place of the store when the archive is unpacked into `folder`.
+    /// The location of the store when the archive is unpacked into `folder`.
     func location(in folder: String) -> StoreLocation { StoreLocation(folder: folder, name: store.name) }
 
-    /// Throws unless the members are just those that a store may have: its main file, its external files, its relay.
+    /// Throws unless the members are exactly those of a store: its main file, its external files, its relay.
     ///
-    /// A log or journal is none of them: it would be replayed into the store by whoever opens it.
+    /// A log or journal is refused: the next process that opens the store would replay it.
     func requireSoundNames(_ limits: ArchiveLimits, path: String, _ code: BackupError.Code = .refused) throws {
         func refuse(_ message: String) -> BackupError { BackupError(code, path: path, message) }
 
-        guard members.count <= limits.members else { throw refuse("it has more than \(limits.members) members") }
-        guard isSound(store.name, limits), store.name != Self.memberName else {
-            throw refuse("the store's name cannot stand in an archive")
+        guard members.count <= limits.members else {
+            throw refuse("the archive has more than \(limits.members) members")
         }
-        guard members.contains(where: { $0.name == store.name }) else { throw refuse("the main file is no member") }
+        guard isSound(store.name, limits), store.name != Self.memberName else {
+            throw refuse("the store's name cannot be used in an archive")
+        }
+        guard members.contains(where: { $0.name == store.name }) else { throw refuse("the main file is missing") }
         let place = StoreLocation(folder: "", name: store.name)
         let external = place.supportFolderName + "/" + StoreLocation.externalDataFolderName + "/"
-        guard !hasTwins else { throw refuse("two members have one name") }
+        guard !hasTwins else { throw refuse("two members have the same name") }
         var total: Int64 = 0
         for member in members {
             let name = member.name
             let isKnown =
                 name == store.name || name == place.relayName
                 || name.hasPrefix(external) && isSound(String(name.dropFirst(external.count)), limits)
-            guard isKnown else { throw refuse("a member is none that a backup of this store has") }
+            guard isKnown else { throw refuse("a member does not belong to a backup of this store") }
             let (sum, overflow) = total.addingReportingOverflow(member.bytes)
             guard member.bytes >= 0, !overflow else { throw refuse("a member's size is impossible") }
             total = sum
@@ -32,9 +34,9 @@ extension BackupManifest {
         guard store.mode & ~0o666 == 0 else { throw refuse("the store's mode is impossible") }
     }
 
-    /// True where two members have one name.
+    /// True where two members have the same name.
     ///
-    /// Two names that differ in case alone are one file on many systems; Swift holds both spellings of é for one.
+    /// Names that differ only in case are one file on many systems. Swift's strings compare both encodings of é as equal.
     private var hasTwins: Bool {
         let hashes = members.map { $0.name.lowercased().hashValue }.sorted()
         let twins = Set(zip(hashes, hashes.dropFirst()).lazy.filter { $0 == $1 }.map { $0.0 })
@@ -43,7 +45,7 @@ extension BackupManifest {
         return Set(names).count < names.count
     }
 
-    /// True for one component of a path that means the same everywhere and can be shown.
+    /// True for a single path component that means the same on every system and can be displayed.
     private func isSound(_ name: String, _ limits: ArchiveLimits) -> Bool {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")) else { return false }
         guard name.utf8.count <= limits.nameBytes else { return false }

@@ -1,8 +1,8 @@
 public import StoreFormat
 
-/// What an archive holds, in its first member `manifest.json`; the same store gives the same manifest.
+/// The table of contents of an archive, its first member `manifest.json`; the same store gives the same manifest.
 ///
-/// It names no machine, no user and no place.
+/// It names no machine, no user and no path.
 public struct BackupManifest: Hashable, Sendable, Codable {
     /// A file of the archive.
     public struct Member: Hashable, Sendable, Codable {

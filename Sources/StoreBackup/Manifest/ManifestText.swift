@@ -2,10 +2,9 @@ import FoundationEssentials
 import Glibc
 import StoreFormat
 
-/// A manifest's text, taken apart by its lines as it comes: a decoder takes many times the bytes of what it is handed at
-/// once.
+/// A manifest's text, split by lines as it arrives: a decoder takes many times the bytes of its input.
 ///
-/// Nothing is believed of it: what is read of the parts has to give the same text again.
+/// The text is not trusted: encoding the parts must give the same text again.
 struct ManifestText {
     private static let listStart = Array("  \"members\" : [".utf8)
     private static let listEnd = Array("  ],".utf8)
@@ -15,9 +14,9 @@ struct ManifestText {
     /// The text without its members.
     private(set) var frame: [UInt8] = []
     private(set) var members = BackupManifest.Members()
-    /// False where a member, or the list of them, is not written as we write it.
+    /// False where a member, or the list of them, is not formatted as this package writes it.
     private(set) var isWhole = true
-    /// The digest of all that came.
+    /// The digest of the whole text.
     private(set) var hash = SHA256()
     private var line: [UInt8] = []
     private var member: [UInt8] = []
@@ -80,6 +79,6 @@ struct ManifestText {
     }
 
     private var tooLarge: BackupError {
-        BackupError(.tooLarge, path: path, "its manifest is larger than any may be")
+        BackupError(.tooLarge, path: path, "its manifest is too large")
     }
 }

@@ -2,11 +2,11 @@ package import SafeFiles
 package import StoreFormat
 import SystemPackage
 
-/// Unpacks an archive of ours into an empty folder of our own, and believes only what it has read itself.
+/// Unpacks an archive into an empty folder of our own, and trusts only what it has read itself.
 ///
-/// The first member says which others there are; from then on every member must be just the next one of that list, of
-/// that size and with those bytes, or all is refused. Files are made by ``Directory``, for this user alone, in folders
-/// that were made here; external files have the store's mode, for whoever may read it to read them.
+/// The first member lists the others. Each following member must be the next one of that list, with its size and bytes,
+/// or the archive is refused. Files are made through ``Directory``, for this user alone, in folders that were made here;
+/// external files have the store's mode, so that the store's readers can read them.
 package struct ArchiveUnpacker {
     private let limits: ArchiveLimits
     private let monitor: WorkMonitor
@@ -21,7 +21,7 @@ package struct ArchiveUnpacker {
         try manifest(from: ArchiveReader(source, limits: limits))
     }
 
-    /// Unpacks into `folder`; what it holds after an error is to be thrown away.
+    /// Unpacks into `folder`, whose content is to be discarded after an error.
     package func unpack(_ source: ArchiveSource, into folder: Directory) throws -> BackupManifest {
         let reader = try ArchiveReader(source, limits: limits)
         let manifest = try manifest(from: reader)
@@ -34,7 +34,7 @@ package struct ArchiveUnpacker {
             try monitor.checkCancellation()
             monitor.report(.proving, done, of: total)
             guard let member = try reader.next() else {
-                throw BackupError(.damaged, path: source.path, "it ends before its last member")
+                throw BackupError(.damaged, path: source.path, "the archive ends before its last member")
             }
             guard member.name == expected.name, member.bytes == expected.bytes else {
                 throw BackupError(.refused, path: source.path, "its members are not those of its manifest")
@@ -53,7 +53,7 @@ package struct ArchiveUnpacker {
             done += expected.bytes
         }
         guard try reader.next() == nil else {
-            throw BackupError(.refused, path: source.path, "it holds more than its manifest says")
+            throw BackupError(.refused, path: source.path, "the archive contains more than its manifest lists")
         }
         return manifest
     }
@@ -64,11 +64,11 @@ package struct ArchiveUnpacker {
             throw BackupError(
                 .notABackup,
                 path: path,
-                "this archive is no backup of ours: it does not begin with a manifest"
+                "this archive is not a backup of store-migrate: it does not begin with a manifest"
             )
         }
         guard first.bytes <= limits.manifestBytes else {
-            throw BackupError(.tooLarge, path: path, "its manifest is larger than any may be")
+            throw BackupError(.tooLarge, path: path, "its manifest is too large")
         }
         var text = ManifestText(from: path, limits)
         try reader.readContent { try text.add($0) }
@@ -77,14 +77,14 @@ package struct ArchiveUnpacker {
         return manifest
     }
 
-    /// Throws before anything is written when the members cannot all be had.
+    /// Throws before anything is written when the members exceed a limit or the free space.
     private func requireRoom(for manifest: BackupManifest, from source: ArchiveSource, in folder: Directory) throws {
         if let size = source.size {
             guard manifest.byteCount <= limits.mostBytes(from: size) else {
                 throw BackupError(
                     .tooLarge,
                     path: source.path,
-                    "it unpacks to \(manifest.byteCount) bytes, more than \(limits.ratio) times its size"
+                    "the archive unpacks to \(manifest.byteCount) bytes, more than \(limits.ratio) times its size"
                 )
             }
         }
@@ -108,13 +108,13 @@ package struct ArchiveUnpacker {
         guard manifest.members.contains(where: { $0.name != place.name && $0.name != place.relayName }) else {
             return nil
         }
-        // Whoever may read the store may look for them.
+        // Users who may read the store may also search the folder.
         let mode = Self.mode(of: manifest) | (Self.mode(of: manifest) & 0o444) >> 2
         return try folder.createDirectory(place.supportFolderName, mode: mode)
             .createDirectory(StoreLocation.externalDataFolderName, mode: mode)
     }
 
-    /// The store's mode, and in any case so much that the files can be worked with here.
+    /// The store's mode, and always read and write permission for the owner.
     private static func mode(of manifest: BackupManifest) -> UInt32 { manifest.store.mode | 0o600 }
 
     private func unpack(_ member: BackupManifest.Member, from reader: ArchiveReader, to file: DurableFile) throws {
@@ -126,7 +126,7 @@ package struct ArchiveUnpacker {
         let sha256 = try output.finish()
         try file.close()
         guard sha256 == member.sha256 else {
-            throw BackupError(.damaged, path: reader.source.path, "a member's bytes are not those that were written")
+            throw BackupError(.damaged, path: reader.source.path, "a member's bytes differ from its checksum")
         }
     }
 }

@@ -2,12 +2,12 @@ public import FoundationEssentials
 import SafeFiles
 public import StoreFormat
 
-/// An archive that a backup was written to.
+/// An archive that contains a backup.
 public struct BackupArchive: Sendable {
     public let url: URL
     private let monitor: WorkMonitor
 
-    /// Names the archive at `url`; nothing is looked at yet.
+    /// Names the archive at `url` without reading it.
     public init(
         at url: URL,
         onProgress: (@Sendable (StoreProgress) -> Void)? = nil,
@@ -21,18 +21,18 @@ public struct BackupArchive: Sendable {
         self.monitor = monitor
     }
 
-    /// What the archive says of itself; its members are not read.
+    /// The archive's manifest; the members are not read.
     public func manifest() throws -> BackupManifest { try ArchiveUnpacker(monitor: monitor).manifest(of: source()) }
 
-    /// Reads the whole archive, unpacks it into a scratch place and compares what it holds with what its manifest says.
+    /// Reads the whole archive, unpacks it into a scratch folder and compares its content with its manifest.
     ///
     /// Throws ``BackupError`` when they differ.
     @discardableResult
     public func check() throws -> BackupManifest { try UnpackedBackup(source(), monitor: monitor).manifest }
 
-    /// True when the file begins as an archive of ours does, or has the name of one and is no database.
+    /// True when the file begins like an archive, or has the name of one and is not a database.
     ///
-    /// What is wrong with such a one is for those to say who read it.
+    /// Reading the archive reports what is wrong with it.
     public static func isArchive(at url: URL) -> Bool {
         guard let source = try? ArchiveSource(at: url), let start = try? source.peek(16) else { return false }
         if BackupForm(fileName: url.lastPathComponent) != nil {
@@ -42,9 +42,9 @@ public struct BackupArchive: Sendable {
         return (try? reader.next())?.name == BackupManifest.memberName
     }
 
-    /// Lends the store in the archive, unpacked into a scratch place and compared with the manifest, and what is in it.
+    /// Lends the store in the archive, unpacked into a scratch folder and compared with the manifest, and its inspection.
     ///
-    /// The inspection tells it as a file of the archive.
+    /// The inspection names the store as a file of the archive.
     public func withStore<R>(_ body: (StoreLocation, StoreInspection) throws -> R) throws -> R {
         let unpacked = try UnpackedBackup(source(), listsExternalFiles: true, monitor: monitor)
         let name = unpacked.manifest.store.name
@@ -52,7 +52,7 @@ public struct BackupArchive: Sendable {
         return try body(unpacked.location, unpacked.inspection.archived(at: place))
     }
 
-    /// Unpacks the archive into a scratch place.
+    /// Unpacks the archive into a scratch folder.
     package func unpacked(in place: String? = nil) throws -> UnpackedBackup {
         try UnpackedBackup(source(), in: place, monitor: monitor)
     }

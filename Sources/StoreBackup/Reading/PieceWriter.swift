@@ -5,7 +5,7 @@ import Synchronization
 
 /// Writes a file on a thread of its own, while the caller unpacks and hashes what comes next.
 ///
-/// It holds no more than a few pieces; whoever is faster waits for the other.
+/// It buffers at most a few pieces; the faster thread waits for the other.
 final class PieceWriter {
     private static let pieceSize = 1 << 20
     private static let mostPieces = 2
@@ -39,10 +39,10 @@ final class PieceWriter {
 
     init(to file: DurableFile) { self.file = file }
 
-    /// The file is nobody's any more only when its writer has ended.
+    /// The writer has to end before the file is released.
     deinit { queue.sync {} }
 
-    /// Adds bytes to the file's end; throws what writing earlier ones failed on.
+    /// Appends bytes to the file; throws the error of an earlier write.
     func add(_ bytes: UnsafeRawBufferPointer) throws {
         hash.update(bytes)
         var rest = bytes[...]
@@ -67,7 +67,7 @@ final class PieceWriter {
     }
 
     private func handOver() throws {
-        // The writer makes room with every piece, whatever became of it.
+        // The writer signals after every piece, also after a failed write.
         room.wait()
         let full = piece
         piece = output.state.withLock { $0.spare.popLast() } ?? []
@@ -82,7 +82,7 @@ final class PieceWriter {
 }
 
 extension Result {
-    /// What went wrong, if anything did.
+    /// The error of a write, if one failed.
     fileprivate var failure: Failure? {
         if case .failure(let error) = self { error } else { nil }
     }

@@ -1,19 +1,19 @@
 package import SafeFiles
 package import StoreFormat
 
-/// A backup that was unpacked into a scratch place and found to hold what its manifest says; it goes away with its life.
+/// A backup that was unpacked into a scratch folder and matches its manifest; the folder is removed with this object.
 package final class UnpackedBackup {
     private static let prefix = ".store-migrate-unpacked"
 
     private let scratch: TemporaryDirectory
     package let manifest: BackupManifest
-    /// What is in it, its digest included.
+    /// The store's inspection, digest included.
     package let inspection: StoreInspection
     package var folder: Directory { scratch.directory }
-    /// Where the store lies.
+    /// The store's location.
     package var location: StoreLocation { manifest.location(in: scratch.directory.path) }
 
-    /// Unpacks into a folder of our own in `place`, by default in `$TMPDIR`.
+    /// Unpacks into a new folder in `place`, by default in `$TMPDIR`.
     package init(
         _ source: ArchiveSource,
         in place: String? = nil,
@@ -34,11 +34,11 @@ package final class UnpackedBackup {
             )
             inspection = try inspector.sound(location)
         } catch let error as UnreadableStore {
-            throw BackupError(.refused, path: source.path, "the store in it cannot be read (\(error.detail))")
+            throw BackupError(.refused, path: source.path, "the store in the archive cannot be read (\(error.detail))")
         }
         let digest = inspection.digest?.value ?? ""
         guard BackupManifest.Store(inspection, digest: digest, mode: manifest.store.mode) == manifest.store else {
-            throw BackupError(.refused, path: source.path, "the store in it is not the one its manifest tells of")
+            throw BackupError(.refused, path: source.path, "the store in the archive does not match its manifest")
         }
     }
 }

@@ -3,9 +3,9 @@ internal import Glibc
 internal import SafeFiles
 internal import Synchronization
 
-/// How a connection waits for a lock: in steps of about a millisecond with jitter, until the deadline of the call at work.
+/// How a connection waits for a lock: in steps of about a millisecond with jitter, until the current call's deadline.
 ///
-/// The jitter keeps several waiting processes from asking at the same instants, which starved one of them in trials.
+/// Without jitter, waiting processes retried at the same instants, which starved one of them in trials.
 final class BusyWait: Sendable {
     private let limits: Mutex<(deadline: Deadline, monitor: WorkMonitor)>
 
@@ -13,7 +13,7 @@ final class BusyWait: Sendable {
         limits = Mutex((deadline, .silent))
     }
 
-    /// Has SQLite wait this way from here on; the connection retains it.
+    /// Installs this as SQLite's busy handler; the connection retains it.
     func install(on connection: OpaquePointer) {
         sqlite3_busy_handler(
             connection,
@@ -25,12 +25,12 @@ final class BusyWait: Sendable {
         )
     }
 
-    /// Sets the instant at which the waits that follow give up; they end early when the monitor is asked to stop.
+    /// Sets the deadline of later waits; they end early when the monitor is asked to stop.
     func begin(until deadline: Deadline, _ monitor: WorkMonitor = .silent) {
         limits.withLock { $0 = (deadline, monitor) }
     }
 
-    /// Waits for one step; returns false, at once, when the deadline has passed or the caller asked to stop.
+    /// Waits for one step; returns false, at once, if the deadline has passed or the caller asked to stop.
     func step() -> Bool {
         let (deadline, monitor) = limits.withLock { $0 }
         guard !deadline.hasPassed, (try? monitor.checkCancellation()) != nil else { return false }

@@ -1,9 +1,9 @@
-/// How many commits a store has seen, whoever made them: as long as somebody has it open, each raises the number by one.
+/// The number of commits to a store by all processes: while any process has it open, each commit adds one.
 ///
-/// Two numbers can be compared while the journal mode stays, and while a connection that was open at the first is still
-/// open at the second: the count of a write-ahead log begins anew with its index.
+/// Two counts can be compared only if the journal mode is unchanged, and if one connection was open at both: the count
+/// of a write-ahead log restarts with its index.
 package struct CommitCount: Hashable, Sendable {
-    /// Whose count it is: the write-ahead log's, or the main file's own.
+    /// True for the count in the WAL index, false for that in the main file.
     package let isOfLog: Bool
     package let number: UInt32
 
@@ -12,7 +12,7 @@ package struct CommitCount: Hashable, Sendable {
         self.number = number
     }
 
-    /// The count as one number, to be kept.
+    /// Decodes a count stored as one number.
     package init(stored: Int64) {
         self.init(isOfLog: stored >> 32 & 1 == 1, number: UInt32(truncatingIfNeeded: stored))
     }

@@ -1,4 +1,4 @@
-/// A text as a key: it is another one when its bytes are others, however alike the two look.
+/// A text as a key: texts with different bytes differ, even if they look alike.
 struct ExactText: Hashable, Sendable {
     private let text: String
 

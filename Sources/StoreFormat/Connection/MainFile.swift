@@ -1,9 +1,9 @@
 internal import CSQLite
 
-/// The bytes of a store's main file, read through a handle of SQLite's that takes no lock and looks at no sidecar.
+/// The bytes of a store's main file, read through a file handle of SQLite's that acquires no lock and opens no sidecar.
 ///
-/// When this process has the store open elsewhere, closing a descriptor of our own would drop those locks; SQLite knows
-/// of all its handles and keeps them.
+/// If this process has the store open elsewhere, closing a separate descriptor would release SQLite's locks. SQLite
+/// tracks all its handles and keeps the locks.
 final class MainFile {
     private let database: SQLiteDatabase
     private let path: String
@@ -20,7 +20,7 @@ final class MainFile {
         return size
     }
 
-    /// Fills the buffer from `offset` on; what lies beyond the end reads as zero.
+    /// Fills the buffer from `offset` on; bytes beyond the end of the file read as zero.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws {
         let code = csqlite_file_read(
             database.handle,
@@ -32,7 +32,7 @@ final class MainFile {
         guard code == SQLITE_OK || code == SQLiteResult.shortRead else { throw error(code) }
     }
 
-    /// The header; nil when this is not the start of a database.
+    /// The header; nil if the file does not begin as a database.
     func header() throws -> StoreHeader? {
         try withUnsafeTemporaryAllocation(byteCount: StoreHeader.byteCount, alignment: 8) { buffer in
             try read(into: buffer, at: 0)

@@ -4,7 +4,7 @@
 package struct SQLFunction: Sendable {
     package let name: String
     package let argumentCount: Int
-    /// An error ends the statement, which tells it in its own words.
+    /// An error ends the statement, which reports the error's own text.
     package let body: @Sendable ([SQLValue]) throws -> SQLValue
 
     package init(name: String, argumentCount: Int, body: @escaping @Sendable ([SQLValue]) throws -> SQLValue) {

@@ -1,4 +1,4 @@
-/// How an identifier is written in SQL text; the only way a name that came from a database may enter a statement.
+/// Quotes identifiers in SQL text; every name from a database must enter a statement this way.
 package enum SQLName {
     /// Returns the identifier in double quotes, with the double quotes inside it doubled.
     package static func quoted(_ identifier: String) -> String {

@@ -1,17 +1,17 @@
 internal import CSQLite
 
-/// One prepared statement, stepped by hand: the loops over rows must not pay for anything but SQLite itself.
+/// One prepared statement, stepped by hand, so that loops over rows cost no more than SQLite itself.
 final class SQLStatement {
     private let pointer: OpaquePointer
-    /// Retained: the connection must not be closed before its statements.
+    /// Retained, because the connection must not be closed before its statements.
     private let database: SQLiteDatabase
     private var connection: OpaquePointer { database.handle }
     private let path: String
     private let budget: StepBudget
-    /// True while somebody stands on one of its rows, so that nobody else may reuse it.
+    /// True while a caller reads one of its rows, so that no other caller reuses the statement.
     private(set) var isAtWork = false
 
-    /// Prepares the first statement in `sql`; more than one is an error of ours.
+    /// Prepares the only statement in `sql`; more than one is a bug here.
     init(
         _ sql: String,
         database: SQLiteDatabase,
@@ -54,7 +54,7 @@ final class SQLStatement {
 
     deinit { sqlite3_finalize(pointer) }
 
-    /// Runs it with the given arguments, and leaves it ready for the next use.
+    /// Runs the statement with the given arguments, and resets it for the next use.
     ///
     /// `body` returns false to stop early.
     func run(_ arguments: [SQLValue], _ body: (borrowing StoreRow) throws -> Bool) throws {
@@ -82,20 +82,20 @@ final class SQLStatement {
         }
     }
 
-    /// Leaves it before its end, which is when SQLite commits what it changed.
+    /// Resets the statement before its end, which is when SQLite commits its changes.
     private func leave() throws(StoreError) {
         let code = sqlite3_reset(pointer)
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// Makes it ready to be stepped by a cursor.
+    /// Binds the arguments for a cursor.
     func begin(_ arguments: [SQLValue]) throws(StoreError) {
         isAtWork = true
         try requireCount(of: arguments)
         for (index, argument) in arguments.enumerated() { try check(bind(argument, at: index)) }
     }
 
-    /// Goes on to the next row of a statement that was begun; false when there is none.
+    /// Steps to the next row; false if there is none.
     func step() throws(StoreError) -> Bool {
         switch sqlite3_step(pointer) {
         case SQLITE_ROW: true
@@ -104,7 +104,7 @@ final class SQLStatement {
         }
     }
 
-    /// The row that it stands on.
+    /// The current row.
     var row: StoreRow { StoreRow(statement: pointer, columnCount: Int(sqlite3_column_count(pointer))) }
 
     private func failure(_ code: Int32) -> StoreError {
@@ -121,7 +121,7 @@ final class SQLStatement {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// Blobs of this size and more are lent to SQLite, which copies smaller ones.
+    /// Blobs of at least this size are passed to SQLite without a copy.
     private static let leastLent = 65_536
 
     /// Binds the arguments from `index` on for as long as `body` runs.

@@ -1,7 +1,7 @@
-/// A text exactly as a store holds it: Unicode nearly always, and any bytes where a program wrote others.
+/// A text exactly as stored: nearly always Unicode, and arbitrary bytes if a program wrote them.
 ///
-/// SQLite checks no text. A text that is not valid in the encoding of its database keeps its bytes and that encoding, so
-/// that it is compared, bound and written down unchanged. Texts are equal when their bytes are.
+/// SQLite does not validate texts. A text that is invalid in its database's encoding keeps its bytes and the encoding,
+/// so that it is compared, bound and encoded unchanged. Texts are equal if their bytes are.
 public struct SQLText: Sendable {
     /// The encoding of a database; the numbers are SQLite's.
     public enum Encoding: Int32, Hashable, Sendable {
@@ -9,7 +9,7 @@ public struct SQLText: Sendable {
         case utf16LittleEndian = 2
         case utf16BigEndian = 3
 
-        /// How a record names it.
+        /// The encoding's name in a record.
         var word: String {
             switch self {
             case .utf8: "utf8"
@@ -21,7 +21,7 @@ public struct SQLText: Sendable {
 
     private enum Form: Hashable, Sendable {
         case unicode(String)
-        /// Never bytes that are valid in the encoding: each text has one form.
+        /// Never bytes that are valid in the encoding, so that each text has one form.
         case bytes([UInt8], Encoding)
     }
 
@@ -37,12 +37,12 @@ public struct SQLText: Sendable {
         }
     }
 
-    /// The text; nil where it is not valid Unicode.
+    /// The text; nil if it is not valid Unicode.
     public var unicode: String? {
         if case .unicode(let text) = form { text } else { nil }
     }
 
-    /// The text as people and names read it: U+FFFD stands where it is not valid Unicode.
+    /// The text for display and names: U+FFFD replaces invalid Unicode.
     public var string: String {
         switch form {
         case .unicode(let text): text
@@ -68,7 +68,7 @@ public struct SQLText: Sendable {
         if encoding == .utf8 { return String(validating: bytes, as: UTF8.self) }
         guard bytes.count % 2 == 0 else { return nil }
         let units = units(bytes, encoding)
-        // SQLite itself changes U+FFFE and U+FFFF where it converts between encodings.
+        // SQLite itself changes U+FFFE and U+FFFF when it converts between encodings.
         guard !units.contains(where: { $0 >= 0xfffe }) else { return nil }
         return String(validating: units, as: UTF16.self)
     }
@@ -95,7 +95,7 @@ extension SQLText: Hashable {
         withBytes { bytes, encoding in
             hasher.combine(encoding)
             hasher.combine(bytes: bytes)
-            // No text ends in this byte: what follows is told from more of the text.
+            // No text ends in this byte, so it separates the text from the next hashed value.
             hasher.combine(UInt8.max)
         }
     }
@@ -104,7 +104,7 @@ extension SQLText: Hashable {
 extension SQLText: ExpressibleByStringLiteral, CustomStringConvertible {
     public init(stringLiteral value: String) { self.init(value) }
 
-    /// The text; one that is not valid Unicode is shown as the SQL expression that makes it in its database.
+    /// The text; if it is not valid Unicode, an SQL expression that creates it in its database.
     public var description: String {
         switch form {
         case .unicode(let text): text
@@ -136,7 +136,8 @@ extension SQLText: Codable {
         init?(intValue: Int) { nil }
     }
 
-    /// A string; a text that is not valid Unicode is an object of one member: its encoding, and its bytes in hexadecimal.
+    /// Encoded as a string; invalid Unicode becomes an object with one member: its encoding, and its bytes in
+    /// hexadecimal.
     public func encode(to encoder: any Encoder) throws {
         switch form {
         case .unicode(let text):

@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension SQLValue {
-    /// Returns a negative number, 0 or a positive one as SQLite orders two values with the collation `BINARY`.
+    /// Negative, 0 or positive, as SQLite orders two values with the collation `BINARY`.
     ///
     /// Null comes first, then numbers by their exact values, then texts, then blobs by their bytes.
     package func compared(to other: SQLValue) -> Int {
@@ -35,7 +35,7 @@ extension SQLValue {
     private static func order(_ integer: Int64, ofReal real: Double) -> Int {
         if real.isNaN || real < -0x1p63 { return 1 }
         if real >= 0x1p63 { return -1 }
-        // In this range the whole part is an Int64, exactly.
+        // In this range the integral part fits an Int64 exactly.
         let whole = Int64(real.rounded(.towardZero))
         if integer != whole { return integer < whole ? -1 : 1 }
         return order(0, real - real.rounded(.towardZero))
@@ -52,7 +52,7 @@ extension SQLValue {
 }
 
 extension StorageClass {
-    /// Where SQLite's order puts values of the class; integers and reals are ordered by value.
+    /// The rank of the value's class in SQLite's order; integers and reals are ordered by value.
     var rank: Int {
         switch self {
         case .null: 0
@@ -74,7 +74,7 @@ extension StoreRow {
         return withBytes(column) { bytes in other.withBytes(otherColumn) { SQLValue.order(bytes, $0) } }
     }
 
-    /// The same over several columns; where `byType` is set, equal numbers of different storage classes are put in order too.
+    /// The same over several columns; with `byType`, equal numbers of different storage classes are ordered too.
     package func order(_ columns: [Int], against other: borrowing StoreRow, byType: Bool = false) -> Int {
         for column in columns {
             let order = order(column, against: other, column)

@@ -17,7 +17,7 @@ extension SQLValue {
         of value: OpaquePointer?,
         _ body: (UnsafeRawBufferPointer) throws -> R
     ) rethrows -> R {
-        // The order matters: asking for the blob first keeps SQLite from converting a text to another encoding.
+        // Reading the blob first keeps SQLite from converting a text to another encoding.
         let start = sqlite3_value_blob(value)
         let count = Int(sqlite3_value_bytes(value))
         return try body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
@@ -31,11 +31,12 @@ extension SQLText {
         self = SQLValue.withBytes(of: value) { SQLText($0, encoding) }
     }
 
-    /// Lends the text as SQLite takes it without change: never at no address, which means null, and with its encoding.
+    /// Passes the text so that SQLite stores it unchanged: with its encoding, and never with a null pointer, which
+    /// means NULL.
     func withSQLiteBytes<R>(_ body: (UnsafeBufferPointer<CChar>, UInt8) throws -> R) rethrows -> R {
         try withBytes { bytes, encoding in
             if encoding != .utf8 {
-                // SQLite removes one byte order mark, and takes the encoding from it.
+                // SQLite removes one byte order mark, and derives the encoding from it.
                 let mark: [UInt8] = encoding == .utf16LittleEndian ? [0xff, 0xfe] : [0xfe, 0xff]
                 return try (mark + bytes).withUnsafeBytes { try body($0.bindMemory(to: CChar.self), encoding.code) }
             }

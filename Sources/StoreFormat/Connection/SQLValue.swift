@@ -6,24 +6,24 @@ package enum SQLValue: Hashable, Sendable {
     case text(SQLText)
     case blob([UInt8])
 
-    /// The integer, when it is stored as one.
+    /// The integer, if it is stored as one.
     package var integer: Int64? {
         if case .integer(let value) = self { value } else { nil }
     }
 
     package static func text(_ string: String) -> SQLValue { .text(SQLText(string)) }
 
-    /// The text as people and names read it, when it is stored as text.
+    /// The text for display and names, if it is stored as text.
     package var text: String? {
         if case .text(let value) = self { value.string } else { nil }
     }
 
-    /// The bytes, when they are stored as a blob.
+    /// The bytes, if they are stored as a blob.
     package var blob: [UInt8]? {
         if case .blob(let value) = self { value } else { nil }
     }
 
-    /// The number, when it is stored as an integer or a real.
+    /// The number, if it is stored as an integer or a real.
     package var number: Double? {
         switch self {
         case .integer(let value): Double(value)

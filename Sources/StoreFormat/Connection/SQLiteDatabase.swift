@@ -1,9 +1,9 @@
 internal import CSQLite
 internal import SystemPackage
 
-/// SQLite's connection to a vetted main file; nothing else in the package opens a database file.
+/// SQLite's connection to a vetted main file; no other code in the package opens a database file.
 ///
-/// Its statements retain it, so that none of them, and nothing that SQLite calls meanwhile, is gone before it.
+/// Its statements retain it, so that it outlives them and every callback of SQLite.
 final class SQLiteDatabase {
     /// SQLite's handle; valid until the connection is closed.
     let handle: OpaquePointer
@@ -12,7 +12,7 @@ final class SQLiteDatabase {
     private var wait: BusyWait?
     private var budget: StepBudget?
 
-    /// Opens the file and reads nothing of it: a file that took the store's place meanwhile is neither read nor recovered.
+    /// Opens the file without reading it: a file that replaced the store meanwhile is neither read nor recovered.
     init(_ vetted: VettedFile, for access: StoreConnection.Access, path: String) throws {
         try SQLiteLibrary.requireFitness(toOpen: path)
         self.path = path
@@ -45,7 +45,7 @@ final class SQLiteDatabase {
         return handle
     }
 
-    /// Applies the settings of the access and reads the schema: a file that is no database is refused here.
+    /// Applies the settings of the access and reads the schema, which rejects a file that is not a database.
     func prepare(for access: StoreConnection.Access, wait: BusyWait, budget: StepBudget) throws(StoreError) {
         (self.wait, self.budget) = (wait, budget)
         wait.install(on: handle)

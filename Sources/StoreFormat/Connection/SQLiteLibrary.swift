@@ -1,6 +1,6 @@
 import CSQLite
 
-/// The SQLite library at work: which version it is and what was compiled into it.
+/// The loaded SQLite library: its version and its compile options.
 public enum SQLiteLibrary {
     /// The version of the library that is loaded.
     public static var version: String { String(cString: sqlite3_libversion()) }
@@ -25,21 +25,23 @@ public enum SQLiteLibrary {
         return options
     }
 
-    /// True when two connections that write and checkpoint at once can lose a reset log.
+    /// True if two connections that write and checkpoint at the same time can lose a reset log.
     ///
-    /// Versions 3.7.0 to 3.51.2 have that defect; a program that never checkpoints a store others may have open is safe
-    /// from it.
+    /// Versions 3.7.0 to 3.51.2 have that defect; a program that never checkpoints a store that other processes may
+    /// have open is not affected.
     public static var hasLogResetDefect: Bool { (3_007_000...3_051_002).contains(versionNumber) }
 
-    /// Why no store can be opened with the loaded library; nil when it is as it has to be, and told how to open files.
+    /// Why no store can be opened with the loaded library; nil if it is usable.
+    ///
+    /// Installs the replacement for `open`.
     static let obstacle: String? =
         if csqlite_open_without_waiting() != SQLITE_OK {
-            "this build of SQLite lets nobody say how it opens files"
+            "this build of SQLite does not support replacing its open call"
         } else {
             nil
         }
 
-    /// Throws when no store can be opened with the loaded library; asked before every opening.
+    /// Throws if no store can be opened with the loaded library; called before every opening.
     static func requireFitness(toOpen path: String) throws(StoreError) {
         guard let obstacle else { return }
         throw StoreError(.failed, path: path, obstacle)

@@ -3,29 +3,29 @@ internal import Glibc
 internal import SafeFiles
 internal import SystemPackage
 
-/// A result code of SQLite, turned into the error a caller can act on.
+/// A result code of SQLite, converted to an error that a caller can handle.
 struct SQLiteResult {
     /// The extended result code.
     let code: Int32
-    /// SQLite's own words; never a value of a row.
+    /// SQLite's own message; never a value of a row.
     let detail: String
-    /// What the kernel said last, if anything.
+    /// The last errors of the kernel, if any.
     private let systemErrors: [Errno]
 
     /// The primary result code.
     var primary: Int32 { code & 0xff }
     var isBusy: Bool { primary == SQLITE_BUSY || primary == SQLITE_LOCKED }
 
-    /// The result of a call that leaves no message in a connection; it is to be made before any other call.
+    /// The result of a call that leaves no message in a connection; create it before any other call.
     init(code: Int32, detail: String) {
         systemErrors = [Errno(rawValue: errno)]
         self.code = code
         self.detail = detail
     }
 
-    /// Takes the message that the connection holds for the call that just failed; it is to be made before any other call.
+    /// Reads the connection's message for the call that just failed; create it before any other call.
     init(code: Int32, of connection: OpaquePointer?) {
-        // SQLite notes what the kernel said of a read or a write, and not of the end of a transaction.
+        // SQLite records the kernel's error for a read or a write, but not for the end of a transaction.
         systemErrors = ([errno] + (connection.map { [sqlite3_system_errno($0)] } ?? [])).map { Errno(rawValue: $0) }
         self.code = code
         detail = connection.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) } ?? "no connection"
@@ -49,7 +49,7 @@ struct SQLiteResult {
             StoreError(.tooManyOpenFiles, path: path, "the store cannot be opened: too many files are open")
         case SQLITE_CANTOPEN: StoreError(.unreadable, path: path, "the store cannot be opened (\(detail))")
         case SQLITE_IOERR where code == Self.sharedMemorySize || code == Self.sharedMemoryOpening:
-            StoreError(.noSpace, path: path, "the index of the log cannot be made; most likely the disk is full")
+            StoreError(.noSpace, path: path, "the WAL index cannot be created; most likely the disk is full")
         case SQLITE_IOERR where code != Self.shortRead && kernelSaid(\.isRefusal):
             StoreError(.notWritable, path: path, "the store cannot be written (\(detail), code \(code))")
         case SQLITE_IOERR: StoreError(.inputOutput, path: path, "input or output failed (\(detail), code \(code))")
@@ -74,13 +74,14 @@ struct SQLiteResult {
         }
     }
 
-    /// The collation or function that a definition of the store names and this process does not have; nil for other errors.
+    /// The collation or function that a definition of the store needs and this process lacks; nil for other errors.
     private var missingDefinition: String? {
         for (words, kind) in [
             ("no such collation sequence: ", "the collation"), ("no such function: ", "the function"),
             ("unknown function: ", "the function"),
         ] where detail.hasPrefix(words) { return "\(kind) \(detail.dropFirst(words.count))" }
-        // A table without row numbers is scanned by its key, which only a collation of the application can order.
+        // A table without row numbers is scanned by its key; ordering by the key may need a collation of the
+        // application.
         return detail == "no query solution" ? "a collation for the key of a table" : nil
     }
 }
@@ -88,8 +89,9 @@ struct SQLiteResult {
 extension SQLiteResult {
     /// `SQLITE_IOERR_SHORT_READ`, a macro that Swift does not import.
     static let shortRead: Int32 = SQLITE_IOERR | (2 << 8)
-    /// `SQLITE_IOERR_SHMSIZE`: the `-shm` file could not be made larger; what the kernel said about it is not kept.
+    /// `SQLITE_IOERR_SHMSIZE`: the `-shm` file could not be enlarged; SQLite does not keep the kernel's error.
     static let sharedMemorySize: Int32 = SQLITE_IOERR | (19 << 8)
-    /// `SQLITE_IOERR_SHMOPEN`: the `-shm` file could not be given its first bytes; nor is that kept.
+    /// `SQLITE_IOERR_SHMOPEN`: the first bytes of the `-shm` file could not be written; SQLite does not keep that error
+    /// either.
     static let sharedMemoryOpening: Int32 = SQLITE_IOERR | (18 << 8)
 }

@@ -1,24 +1,24 @@
 internal import CSQLite
 internal import Synchronization
 
-/// The number of steps SQLite's machine may take for one statement, and whether the caller asked to stop meanwhile.
+/// Limits the steps of SQLite's virtual machine for one statement, and checks for cancellation.
 ///
 /// A page tree in which every entry points at the same page claims more rows than could ever be read. The budget grows
-/// with the size of the file, and is far above what honest work on a file of that size takes.
+/// with the size of the file, and is far above the cost of valid statements on a file of that size.
 final class StepBudget: Sendable {
     private static let stepsBetweenCalls: Int32 = 1_000
     private static let callsForAnyFile: Int64 = 40_000
     private static let bytesPerCall: Int64 = 10
 
     private struct State {
-        /// No end, until a size is set.
+        /// Unlimited, until a size is set.
         var left = Int64.max
         var monitor = WorkMonitor.silent
         var isStopped = false
     }
     private let state = Mutex(State())
 
-    /// Watches a connection from here on; the budget must live as long as the connection.
+    /// Limits a connection from now on; the budget must live as long as the connection.
     func install(on connection: OpaquePointer) {
         sqlite3_progress_handler(
             connection,
@@ -31,12 +31,12 @@ final class StepBudget: Sendable {
         )
     }
 
-    /// Sets what the next statement on a file of `bytes` bytes may cost.
+    /// Sets the budget of the next statement on a file of `bytes` bytes.
     func allow(forBytes bytes: Int64) {
         state.withLock { $0.left = Self.callsForAnyFile + max(0, bytes) / Self.bytesPerCall }
     }
 
-    /// Ends statements as soon as the monitor is asked to stop; returns the monitor that did before.
+    /// Ends statements as soon as the monitor is asked to stop; returns the former monitor.
     func stop(by monitor: WorkMonitor) -> WorkMonitor {
         state.withLock {
             let former = $0.monitor
@@ -46,7 +46,7 @@ final class StepBudget: Sendable {
         }
     }
 
-    /// The error for a result code of SQLite; one that this budget caused says why.
+    /// The error for a result code of SQLite; if this budget caused it, the message says so.
     func error(_ result: SQLiteResult, path: String) -> StoreError {
         guard result.primary == SQLITE_INTERRUPT, state.withLock({ $0.isStopped }) else {
             return result.error(path: path)

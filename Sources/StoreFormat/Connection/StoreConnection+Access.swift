@@ -1,7 +1,7 @@
 internal import CSQLite
 
 extension StoreConnection.Access {
-    /// The query of the URI: `mode` says that no file is ever created.
+    /// The query of the URI; its `mode` never creates a file.
     var uriParameters: String {
         switch self {
         case .immutable: "mode=ro&immutable=1"
@@ -12,7 +12,7 @@ extension StoreConnection.Access {
 
     var isReadOnly: Bool { self == .immutable || self == .liveReading }
 
-    /// None of these reads the file, so that the locking mode is set before the first lock is taken.
+    /// None of these reads the file, so the locking mode is set before the first lock is acquired.
     var pragmas: [String] {
         switch self {
         case .immutable: ["mmap_size=0", "cell_size_check=1"]
@@ -27,7 +27,7 @@ extension StoreConnection.Access {
         csqlite_configure(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         csqlite_configure(connection, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
         csqlite_configure(connection, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0)
-        // In our own reading a name that does not exist must be an error, not a text.
+        // When this package reads, an unknown name must be an error, not a text.
         let takesNamesForTexts: Int32 = self == .liveWriting ? 1 : 0
         csqlite_configure(connection, SQLITE_DBCONFIG_DQS_DML, takesNamesForTexts)
         csqlite_configure(connection, SQLITE_DBCONFIG_DQS_DDL, takesNamesForTexts)

@@ -1,16 +1,16 @@
 internal import CSQLite
 
 extension StoreConnection {
-    /// Where the main file's header counts commits in rollback-journal mode ("Database File Format", section 1.3.6).
+    /// The offset of the main file's commit count in rollback-journal mode ("Database File Format", section 1.3.6).
     private static let offsetOfCount: Int64 = 24
 
-    /// How many commits there were so far; nil when it could not be told, which is no reason to think that there were none.
+    /// The number of commits so far; nil if it is unknown, which does not mean zero.
     ///
-    /// To be called inside a transaction: one that writes is not counted yet, and nobody else's comes in between.
+    /// Call it inside a transaction: its own commit is not counted yet, and no other commit can come in between.
     package func commitCount() throws -> CommitCount? {
         if try value("PRAGMA journal_mode")?.text == "wal" {
             var number: UInt32 = 0
-            // The header of the index is being changed for moments only.
+            // A writer changes the index header only briefly.
             for _ in 0..<1000 {
                 let code = csqlite_log_commits(try openHandle(), &number)
                 if code == SQLITE_OK { return CommitCount(isOfLog: true, number: number) }
@@ -24,6 +24,6 @@ extension StoreConnection {
         return CommitCount(isOfLog: false, number: bytes.reduce(0) { $0 << 8 | UInt32($1) })
     }
 
-    /// How many rows this connection has inserted, updated or deleted so far.
+    /// The number of rows that this connection has inserted, updated or deleted so far.
     package func rowsChanged() throws -> Int64 { sqlite3_total_changes64(try openHandle()) }
 }

@@ -1,17 +1,17 @@
 internal import CSQLite
 
-/// Reading and writing through the files that SQLite itself holds open: nothing is opened or closed, so no lock is lost.
+/// Reads and writes through SQLite's own file handles: nothing is opened or closed, so no lock is released.
 extension StoreConnection {
-    /// Which of a connection's files is meant.
+    /// One of a connection's files.
     package enum File: Sendable {
         case main
-        /// The `-wal` or the `-journal`, as SQLite holds it.
+        /// The `-wal` or the `-journal`, if SQLite has it open.
         case journal
 
         fileprivate var number: CSQLiteFile { self == .main ? CSQLiteFileMain : CSQLiteFileJournal }
     }
 
-    /// True when the connection holds an open file of that kind.
+    /// True if the connection has a file of that kind open.
     package func isOpen(_ file: File) -> Bool {
         guard let handle = try? openHandle() else { return false }
         return csqlite_file_is_open(handle, file.number) != 0
@@ -24,7 +24,8 @@ extension StoreConnection {
         return size
     }
 
-    /// Fills the buffer from `offset` on; bytes beyond the end are zero, and the result is false when there were such.
+    /// Fills the buffer from `offset` on; if the file ends before, the remaining bytes are zero and the result is
+    /// false.
     @discardableResult
     package func read(_ file: File, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Bool {
         guard let start = buffer.baseAddress, buffer.count > 0 else { return true }
@@ -42,15 +43,15 @@ extension StoreConnection {
         guard code == SQLITE_OK else { throw result(code) }
     }
 
-    /// Makes durable what was written to the file, whoever wrote it.
+    /// Flushes the file with fsync, including writes of other connections.
     package func synchronize(_ file: File) throws {
         let code = csqlite_file_sync(try openHandle(), file.number)
         guard code == SQLITE_OK else { throw result(code) }
     }
 
-    /// How far readers of the write-ahead log are meant to read; nil while that is being changed.
+    /// The part of the write-ahead log that readers should read; nil while a writer changes it.
     ///
-    /// A writer puts its commit into the log first and tells readers of it afterwards: the log can hold more.
+    /// A writer appends its commit to the log first and updates the index afterwards, so the log may contain more.
     func logExtent() throws -> WriteAheadLogExtent? {
         var frames: UInt32 = 0
         var salts: [UInt32] = [0, 0]
@@ -64,7 +65,7 @@ extension StoreConnection {
 
     private func count(_ count: Int) throws -> Int32 {
         guard let count = Int32(exactly: count) else {
-            throw StoreError(.failed, path: location.path, "more than 2 GiB were asked for at once")
+            throw StoreError(.failed, path: location.path, "cannot read more than 2 GiB at once")
         }
         return count
     }

@@ -1,14 +1,15 @@
 internal import CSQLite
 
 extension StoreConnection {
-    /// Lets the statements of this connection call a function; one of that name and number of arguments is replaced.
+    /// Installs a function for the statements of this connection; it replaces one with the same name and number of
+    /// arguments.
     package func install(_ function: SQLFunction) throws(StoreError) {
         let handle = try openHandle()
         let code = sqlite3_create_function_v2(
             handle,
             function.name,
             Int32(clamping: function.argumentCount),
-            // Direct only: nothing that a hostile file brings along reaches it.
+            // Direct only: the schema of a hostile file cannot call it.
             SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
             Unmanaged.passRetained(FunctionBox(function.body)).toOpaque(),
             { context, count, values in
@@ -23,7 +24,7 @@ extension StoreConnection {
             },
             nil,
             nil,
-            // SQLite calls this also when the call itself fails.
+            // SQLite calls the destructor also if the registration itself fails.
             { data in
                 guard let data else { return }
                 Unmanaged<FunctionBox>.fromOpaque(data).release()
@@ -33,7 +34,7 @@ extension StoreConnection {
     }
 }
 
-/// Keeps a function alive for as long as SQLite may call it, and carries values over.
+/// Keeps a function alive while SQLite may call it, and converts its values.
 private final class FunctionBox: Sendable {
     let body: @Sendable ([SQLValue]) throws -> SQLValue
 

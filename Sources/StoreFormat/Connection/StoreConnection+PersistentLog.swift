@@ -1,18 +1,18 @@
 internal import CSQLite
 
 extension StoreConnection {
-    /// Keeps the write-ahead log on disk after the last connection is closed, for readers who may not make one.
+    /// Keeps the write-ahead log on disk after the last connection is closed, for readers that cannot create one.
     package func keepLog() throws(StoreError) {
         var flag: Int32 = 1
         let code = sqlite3_file_control(try openHandle(), "main", SQLITE_FCNTL_PERSIST_WAL, &flag)
         guard code == SQLITE_OK else {
-            throw StoreError(.failed, path: location.path, "the write-ahead log cannot be made to stay")
+            throw StoreError(.failed, path: location.path, "cannot keep the write-ahead log on disk")
         }
     }
 
-    /// True when the write-ahead log stays on disk after the last connection is closed.
+    /// True if the write-ahead log stays on disk after the last connection is closed.
     package func keepsLog() throws(StoreError) -> Bool {
-        // A negative value asks.
+        // A negative value only reads the setting.
         var flag: Int32 = -1
         let code = sqlite3_file_control(try openHandle(), "main", SQLITE_FCNTL_PERSIST_WAL, &flag)
         return code == SQLITE_OK && flag == 1

@@ -1,14 +1,14 @@
 package import SafeFiles
 
 extension StoreConnection {
-    /// Runs `body` in a transaction that only reads, so that all it sees is of one state.
+    /// Runs `body` in a read transaction, so that all reads see one state.
     package func inReadTransaction<R>(_ body: () throws -> R) throws -> R {
         try beginReading()
         defer { rollback() }
         return try body()
     }
 
-    /// Runs `body` in a transaction that holds the write lock, and commits it unless it throws.
+    /// Runs `body` in a transaction with the write lock, and commits it unless `body` throws.
     package func inTransaction<R>(until deadline: Deadline, _ body: () throws -> R) throws -> R {
         try beginWriting(deadline: deadline)
         do {

@@ -1,20 +1,22 @@
 internal import CSQLite
 package import SafeFiles
 
-/// The one door to SQLite: opens a store that exists, under rules that fit what may be done to it.
+/// The only interface to SQLite: opens an existing store, with settings that match the intended access.
 ///
-/// It never creates a file, never follows a symbolic link, never checkpoints a store that others may have open, and runs
-/// nothing that a hostile file brings along. Use it from one task at a time.
+/// It never creates a file, never follows a symbolic link, never checkpoints a store that other processes may have
+/// open, and never runs code from a hostile file. Use it from one task at a time.
 package final class StoreConnection {
-    /// What may be done to the store, and what others may be doing to it.
+    /// The intended access to the store, and the possible access of other processes.
     package enum Access: Sendable {
-        /// In place and reading only; touches nothing. Sound only without a log or journal that holds anything.
+        /// In place and read-only, without changing any file.
+        ///
+        /// Correct only without a non-empty log or journal.
         case immutable
-        /// A file that only we know: read and written, never with a `-shm` beside it.
+        /// A private file: read and written, never with a `-shm`.
         case privateCopy
-        /// A store that others may have open, read in place.
+        /// A store that other processes may have open, read in place.
         case liveReading
-        /// A store that others may have open, read and written in place.
+        /// A store that other processes may have open, read and written in place.
         case liveWriting
     }
 
@@ -25,7 +27,7 @@ package final class StoreConnection {
     private let budget: StepBudget
     private let database: SQLiteDatabase
     private var statements: [ExactText: SQLStatement] = [:]
-    /// The one that was asked for last: the same comes many times in a row, and its text need not be looked up then.
+    /// The last one used: repeated statements then need no lookup by text.
     private var lastStatement: (sql: String, statement: SQLStatement)?
     private var depth = 0
 
@@ -66,16 +68,16 @@ package final class StoreConnection {
         withHandle { error(sqlite3_extended_errcode($0), $0) }
     }
 
-    /// True when the name at which the store was opened now leads to another file, or to none.
+    /// True if the name at which the store was opened now refers to another file, or to none.
     package var hasMoved: Bool { database.isClosed || csqlite_has_moved(database.handle) != 0 }
 
-    /// Lends SQLite's own handle, for what has no other form; the connection must be open.
+    /// Passes SQLite's own handle, for calls without a wrapper here; the connection must be open.
     package func withHandle<R>(_ body: (OpaquePointer) throws -> R) rethrows -> R {
         precondition(!database.isClosed, "the connection is closed")
         return try body(database.handle)
     }
 
-    /// The open handle, or an error that says that the connection was closed.
+    /// The open handle; throws if the connection was closed.
     func openHandle() throws(StoreError) -> OpaquePointer {
         guard !database.isClosed else {
             throw StoreError(.failed, path: location.path, "the connection was closed before")
@@ -85,7 +87,7 @@ package final class StoreConnection {
 
     // MARK: Statements
 
-    /// Executes one or several statements, without looking at their rows.
+    /// Executes one or several statements, ignoring their rows.
     package func execute(_ sql: String) throws(StoreError) {
         let handle = try beginStatement(until: Deadline(after: lockTimeout))
         defer { depth -= 1 }
@@ -98,7 +100,7 @@ package final class StoreConnection {
         budget.error(SQLiteResult(code: code, of: handle), path: location.path)
     }
 
-    /// Runs `body`; its statements end with `cancelled` as soon as the monitor is asked to stop, in the midst of a step too.
+    /// Runs `body`; its statements end with `cancelled` as soon as the monitor is asked to stop, even during a step.
     package func stopping<R>(by monitor: WorkMonitor, _ body: () throws -> R) rethrows -> R {
         try Self.stopping([self], by: monitor, body)
     }
@@ -116,7 +118,7 @@ package final class StoreConnection {
 
     /// Calls `body` with each row in turn; the rows are streamed, and a body that throws ends the loop.
     ///
-    /// A statement that is run again and again is worth keeping.
+    /// Keep the statement if it is run repeatedly.
     package func forEachRow(
         _ sql: String,
         _ arguments: [SQLValue] = [],
@@ -154,7 +156,7 @@ package final class StoreConnection {
         return result
     }
 
-    /// Runs one statement that changes something.
+    /// Runs one statement that changes the database.
     package func run(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) {
         _ = try beginStatement(until: Deadline(after: lockTimeout))
         defer { depth -= 1 }
@@ -165,7 +167,7 @@ package final class StoreConnection {
         }
     }
 
-    /// Runs `body` while no row larger than `bytes` can be read: reading one throws `valueTooLarge`.
+    /// Runs `body` with a limit on the size of a row: reading a larger one throws `valueTooLarge`.
     func withValueLimit<R>(_ bytes: Int, _ body: () throws -> R) throws -> R {
         let handle = try openHandle()
         let former = sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(clamping: bytes))
@@ -175,7 +177,7 @@ package final class StoreConnection {
 
     // MARK: Transactions
 
-    /// Begins a transaction and takes the read lock, so that all that follows sees one state.
+    /// Begins a transaction and acquires the read lock, so that all later reads see one state.
     package func beginReading() throws {
         try execute("BEGIN")
         do {
@@ -186,16 +188,16 @@ package final class StoreConnection {
         }
     }
 
-    /// Begins a transaction that holds the write lock; throws `busy` when it was not to be had before the deadline.
+    /// Begins a transaction with the write lock; throws `busy` if the lock is not free before the deadline.
     package func beginWriting(deadline: Deadline, monitor: WorkMonitor = .silent) throws {
-        // SQLite opens what it may not write for reading, and begins a read transaction there without a word.
+        // If SQLite cannot open a file for writing, it silently opens it read-only.
         guard try sqlite3_db_readonly(openHandle(), "main") == 0 else {
             throw StoreError(.notWritable, path: location.path, "this user may not write to the store")
         }
         try execute("BEGIN IMMEDIATE", until: deadline, monitor)
     }
 
-    /// Commits; waits for readers that stand in the way until the deadline, and leaves the transaction open after it.
+    /// Commits; waits for blocking readers until the deadline, and leaves the transaction open after it.
     package func commit(deadline: Deadline) throws {
         try execute("COMMIT", until: deadline)
     }
@@ -206,7 +208,7 @@ package final class StoreConnection {
         sqlite3_exec(database.handle, "ROLLBACK", nil, nil, nil)
     }
 
-    /// Executes a statement, again and again while it is refused for a lock: SQLite does not ask the busy handler every time.
+    /// Retries a statement while a lock blocks it: SQLite does not call the busy handler in every case.
     package func execute(
         _ sql: String,
         until deadline: Deadline,
@@ -223,7 +225,7 @@ package final class StoreConnection {
         }
     }
 
-    /// Prepares the limits of the statement that follows: when its waits end, and how many steps it may take.
+    /// Prepares the limits of the next statement: its deadline, and its number of steps.
     private func beginStatement(
         until deadline: Deadline,
         _ monitor: WorkMonitor = .silent
@@ -231,7 +233,7 @@ package final class StoreConnection {
         let handle = try openHandle()
         wait.begin(until: deadline, monitor)
         if depth == 0, access != .liveWriting {
-            // Statements inside a loop are paid from the budget of the loop.
+            // Statements inside a loop use the budget of the loop.
             budget.allow(forBytes: csqlite_file_size(handle, CSQLiteFileMain))
         }
         depth += 1
@@ -256,7 +258,7 @@ package final class StoreConnection {
         try SQLStatement(sql, database: database, path: location.path, budget: budget, isKept: isKept)
     }
 
-    /// Any error of the modules below as one of ours.
+    /// Converts any error of the modules below to a `StoreError`.
     private static func storeError(_ error: any Error, path: String) -> StoreError {
         switch error {
         case let error as StoreError: error

@@ -1,8 +1,8 @@
 internal import CSQLite
 
-/// The row a statement stands on; it is lent to the body of a loop and cannot outlive one step.
+/// The current row of a statement; it is valid only inside the body of a loop, until the next step.
 ///
-/// A column number out of range reads as null, as SQLite has it.
+/// A column number out of range reads as null, as in SQLite.
 package struct StoreRow: ~Copyable {
     let statement: OpaquePointer
     package let columnCount: Int
@@ -14,26 +14,26 @@ package struct StoreRow: ~Copyable {
 
     package func isNull(_ column: Int) -> Bool { type(column) == .null }
 
-    /// The value as an integer; what is not one is converted as SQLite does it.
+    /// The value as an integer, converted by SQLite's rules if necessary.
     package func integer(_ column: Int) -> Int64 {
         sqlite3_column_int64(statement, Int32(truncatingIfNeeded: column))
     }
 
-    /// The value as a real; what is not one is converted as SQLite does it.
+    /// The value as a real, converted by SQLite's rules if necessary.
     package func real(_ column: Int) -> Double {
         sqlite3_column_double(statement, Int32(truncatingIfNeeded: column))
     }
 
-    /// The text as people and names read it, when it is stored as text; ``value(_:)`` has its exact bytes.
+    /// The text for display and names, if it is stored as text; ``value(_:)`` has its exact bytes.
     package func text(_ column: Int) -> String? {
         guard type(column) == .text else { return nil }
         return SQLText(copying: stored(column)).string
     }
 
-    /// It takes a connection without a mutex, as all of ours are: there a value of a row is as good as any other.
+    /// A row's value can be used unprotected, because all connections here have no mutex.
     func stored(_ column: Int) -> OpaquePointer? { sqlite3_column_value(statement, Int32(truncatingIfNeeded: column)) }
 
-    /// Lends the bytes of a text or a blob as they are stored; they are gone when `body` returns.
+    /// Passes the stored bytes of a text or a blob; they are invalid once `body` returns.
     package func withBytes<R>(_ column: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         try SQLValue.withBytes(of: stored(column), body)
     }
@@ -41,7 +41,7 @@ package struct StoreRow: ~Copyable {
     /// The value with its storage class, copied.
     package func value(_ column: Int) -> SQLValue { SQLValue(copying: stored(column)) }
 
-    /// True when a value is the same as one of another row, storage class and all; nothing is copied.
+    /// True if a value equals one of another row, storage class included; nothing is copied.
     package func holds(_ column: Int, sameAs other: borrowing StoreRow, _ otherColumn: Int) -> Bool {
         let type = type(column)
         guard type == other.type(otherColumn) else { return false }

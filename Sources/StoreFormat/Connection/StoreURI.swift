@@ -1,6 +1,6 @@
-/// The `file:` name by which SQLite is asked to open a store: the only form that can say "never create a file".
+/// The `file:` URI with which SQLite opens a store: the only form that can prevent creating a file.
 enum StoreURI {
-    /// Returns the URI for an absolute path, every byte that could mean something to a URI percent-encoded.
+    /// Returns the URI for an absolute path, with every special byte percent-encoded.
     static func string(path: String, parameters: String) -> String {
         var result = "file:"
         for byte in path.utf8 {

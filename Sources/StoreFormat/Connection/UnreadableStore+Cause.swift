@@ -2,7 +2,7 @@ internal import SafeFiles
 internal import SystemPackage
 
 extension UnreadableStore {
-    /// The refusal of a file that is not a regular one with exactly one name; nil for one that is.
+    /// The refusal of a file that is not a regular file with exactly one name; nil for one that is.
     init?(refusing status: FileStatus, path: String) {
         switch status.kind {
         case .regular:
@@ -16,12 +16,12 @@ extension UnreadableStore {
         }
     }
 
-    /// What a file operation that failed means for a store; `notFound` where nothing is there.
+    /// The error for a store after a failed file operation; `notFound` if the file does not exist.
     static func error(for error: FileError, path: String) -> any Error {
         Self.error(for: error.errno, path: path)
     }
 
-    /// What an error number of the kernel means for a store.
+    /// The error for a store after an error number of the kernel.
     static func error(for errno: Errno, path: String) -> any Error {
         switch errno {
         case .noSuchFileOrDirectory: StoreError(.notFound, path: path, "there is no such file or folder")
@@ -40,7 +40,7 @@ extension UnreadableStore {
         }
     }
 
-    /// What an error met while opening or reading a store means for it; nil for an error that says nothing of the store.
+    /// The refusal for an error met while opening or reading a store; nil for an error that does not concern the store.
     init?(_ error: StoreError) {
         let reason: Reason
         switch error.code {
@@ -55,7 +55,7 @@ extension UnreadableStore {
         self.init(reason, path: error.path, detail: error.message)
     }
 
-    /// The same as an error of a connection.
+    /// The same refusal as an error of a connection.
     var storeError: StoreError {
         let code: StoreError.Code =
             switch reason {

@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// Reads the texts and blobs of one column piece by piece, however large they are.
+/// Reads the texts and blobs of one column in pieces, regardless of their size.
 ///
 /// Source: incremental I/O of SQLite's documentation (`sqlite3_blob_open`).
 final class ValueReader {
@@ -23,7 +23,7 @@ final class ValueReader {
         piece.deallocate()
     }
 
-    /// Hands the value of the row to `body` as it is stored: its size first with no bytes, then its bytes.
+    /// Passes the row's stored value to `body`: its size first with no bytes, then its bytes.
     func read(row: Int64, _ body: (_ size: Int, UnsafeRawBufferPointer) throws -> Void) throws {
         try seek(row)
         let size = Int(sqlite3_blob_bytes(blob))

@@ -1,15 +1,16 @@
 package import SafeFiles
 internal import SystemPackage
 
-/// A main file that was looked at before SQLite opens it, and is looked at again after.
+/// A main file that is checked before SQLite opens it, and again afterwards.
 ///
-/// Nothing is opened to look: closing a descriptor of a database would drop the locks that SQLite holds in this process.
+/// The checks open nothing: closing a descriptor of a database would release the locks that SQLite holds in this
+/// process.
 package struct VettedFile {
     let folder: Directory
     let status: FileStatus
     private let location: StoreLocation
 
-    /// The folder's real path and the name: what SQLite opens, with no symbolic link on the way.
+    /// The path that SQLite opens: the folder's resolved path and the name, without symbolic links.
     var path: String { StoreLocation(folder: folder.path, name: location.name).path }
 
     init(_ location: StoreLocation) throws {
@@ -19,7 +20,7 @@ package struct VettedFile {
     init(_ location: StoreLocation, in folder: Directory) throws {
         do throws(FileError) {
             guard let status = try folder.status(of: location.name) else {
-                throw FileError(operation: "look at", path: location.path, errno: .noSuchFileOrDirectory)
+                throw FileError(operation: "stat", path: location.path, errno: .noSuchFileOrDirectory)
             }
             self.status = status
         } catch {
@@ -30,7 +31,7 @@ package struct VettedFile {
         self.location = location
     }
 
-    /// Opens the folder that holds the store.
+    /// Opens the folder of the store.
     package static func folder(of location: StoreLocation) throws -> Directory {
         guard location.folder.hasPrefix("/") else {
             throw StoreError(.failed, path: location.path, "the path is not absolute")
@@ -42,9 +43,9 @@ package struct VettedFile {
         }
     }
 
-    /// Has SQLite open the file.
+    /// Runs `open`, which makes SQLite open the file.
     ///
-    /// What SQLite says of a file that took the store's place meanwhile is of no use to anybody: that it did is said instead.
+    /// If another file replaced the store meanwhile, that is reported instead of SQLite's error.
     func opening<R>(_ open: () throws -> R) throws -> R {
         do {
             return try open()
@@ -54,9 +55,9 @@ package struct VettedFile {
         }
     }
 
-    /// Throws when the name now leads to another file than the one that was vetted and opened.
+    /// Throws if the name now refers to another file than the one that was vetted and opened.
     ///
-    /// `isMoved` is SQLite's word on whether the name still leads to the file it opened.
+    /// `isMoved` is SQLite's own result of the same check.
     func requireUnchanged(isMoved: Bool) throws {
         guard !isMoved, let now = try? folder.status(of: location.name), now.identity == status.identity,
             UnreadableStore(refusing: now, path: location.path) == nil
@@ -67,7 +68,7 @@ package struct VettedFile {
         StoreError(
             .changedMeanwhile,
             path: location.path,
-            "another file took the store's place while it was opened"
+            "another file replaced the store while it was opened"
         )
     }
 }

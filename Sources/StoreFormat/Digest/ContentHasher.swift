@@ -1,8 +1,9 @@
 internal import CSQLite
 
-/// SHA-256 over typed values, fed in pieces large enough that hashing many small ones costs little.
+/// SHA-256 over typed values, buffered so that hashing many small ones costs little.
 ///
-/// Every value is written as its length and storage class, then its bytes, so that no two sequences read alike.
+/// Every value is written as its length and storage class, then its bytes, so that different sequences never give equal
+/// input.
 struct ContentHasher: ~Copyable {
     private static let capacity = 65_536
     /// More than the longest header and number together.
@@ -11,7 +12,7 @@ struct ContentHasher: ~Copyable {
     private var hash = SHA256()
     private let buffer: UnsafeMutableRawBufferPointer
     private var count = 0
-    /// How many bytes were hashed so far; what waits in the buffer is not counted.
+    /// The number of bytes hashed so far, without those in the buffer.
     private(set) var byteCount = 0
 
     init() {
@@ -20,10 +21,10 @@ struct ContentHasher: ~Copyable {
 
     deinit { buffer.deallocate() }
 
-    /// Adds an integer in as few bytes as hold it.
+    /// Adds an integer in the fewest bytes that represent it.
     mutating func append(_ value: Int64) {
         makeRoom()
-        // Zero takes no byte; the sign needs its bit.
+        // Zero takes no byte; the sign needs a bit.
         let used = value == 0 ? 0 : (64 - (value < 0 ? ~value : value).leadingZeroBitCount) / 8 + 1
         header(length: used, .integer)
         buffer.storeBytes(of: value.littleEndian, toByteOffset: count, as: Int64.self)
@@ -56,7 +57,7 @@ struct ContentHasher: ~Copyable {
         appendPlain(bytes)
     }
 
-    /// Begins a value of so many bytes, which follow by ``appendPlain(_:)``.
+    /// Begins a value of `count` bytes, which are then added with ``appendPlain(_:)``.
     mutating func beginBytes(count: Int, _ storageClass: StorageClass) {
         makeRoom()
         header(length: count, storageClass)
@@ -78,7 +79,7 @@ struct ContentHasher: ~Copyable {
 
     /// Adds one value of a row with its storage class.
     ///
-    /// The value is asked for once and then read, which costs half of asking the statement for each of its parts.
+    /// The value is fetched once, which costs half of fetching each of its parts from the statement.
     mutating func append(_ row: borrowing StoreRow, _ column: Int) {
         guard let value = row.stored(column) else { return appendNull() }
         switch sqlite3_value_type(value) {

@@ -1,6 +1,6 @@
 internal import CNettle
 
-/// SHA-256, fed in pieces; nettle takes the processor's own instructions where there are any.
+/// SHA-256, fed in pieces; uses the processor's SHA instructions if available.
 package struct SHA256: Sendable {
     private var context = sha256_ctx()
 
@@ -15,7 +15,7 @@ package struct SHA256: Sendable {
     /// Adds bytes.
     package mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 
-    /// The 32 bytes of the digest of what was added so far; more can be added afterwards.
+    /// The 32 bytes of the digest so far; more bytes can be added afterwards.
     package var digest: [UInt8] {
         var copy = context
         return [UInt8](unsafeUninitializedCapacity: Int(SHA256_DIGEST_SIZE)) { buffer, count in
@@ -39,7 +39,7 @@ package struct SHA256: Sendable {
         return text
     }
 
-    /// Returns the bytes of a digest; nil for a text that ``hexadecimal(digest:)`` would not write.
+    /// Returns the bytes of a digest; nil for a text that is not in the form of ``hexadecimal(digest:)``.
     package static func digest(hexadecimal text: String) -> [UInt8]? {
         let digits = text.utf8.compactMap { digit -> UInt8? in
             switch digit {
@@ -67,7 +67,7 @@ package struct SHA256: Sendable {
     }
 }
 
-/// SHA-512, fed in pieces: the digest that Core Data makes of a whole model.
+/// SHA-512, fed in pieces: the algorithm of Core Data's digest of a model.
 package struct SHA512: Sendable {
     private var context = sha512_ctx()
 
@@ -76,7 +76,7 @@ package struct SHA512: Sendable {
     /// Adds bytes.
     package mutating func update(_ bytes: [UInt8]) { nettle_sha512_update(&context, bytes.count, bytes) }
 
-    /// The 64 bytes of the digest of what was added so far; more can be added afterwards.
+    /// The 64 bytes of the digest so far; more bytes can be added afterwards.
     package var digest: [UInt8] {
         var copy = context
         return [UInt8](unsafeUninitializedCapacity: Int(SHA512_DIGEST_SIZE)) { buffer, count in

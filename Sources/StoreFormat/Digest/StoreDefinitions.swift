@@ -1,7 +1,6 @@
-/// What defines a database, as far as it is content: its tables, indexes, triggers and views, its encoding, and the two
-/// numbers that an application may set.
+/// The definitions that count as content: tables, indexes, triggers, views, the encoding, and two application numbers.
 ///
-/// A fence of ours, the mark of a merge, and what SQLite keeps for itself are left out.
+/// Excluded are this package's fence and merge marks, and SQLite's own tables.
 package struct StoreDefinitions: Hashable, Sendable {
     /// One row of `sqlite_schema`.
     package struct Entry: Hashable, Sendable {
@@ -9,7 +8,7 @@ package struct StoreDefinitions: Hashable, Sendable {
         package let name: String
         /// The table or view that it belongs to; its own name for a table or view.
         package let table: String
-        /// The statement that made it; nil for the index of a constraint.
+        /// The statement that created it; nil for the index of a constraint.
         package let sql: String?
         /// SHA-256 of all four, byte by byte.
         package let digest: String
@@ -17,7 +16,7 @@ package struct StoreDefinitions: Hashable, Sendable {
         package var key: Key { Key(type: type, name: name) }
     }
 
-    /// A name as SQLite compares it; triggers have names of their own.
+    /// A name as SQLite compares it; triggers have a namespace of their own.
     package struct Key: Hashable, Sendable {
         package let isTrigger: Bool
         package let name: String
@@ -34,10 +33,10 @@ package struct StoreDefinitions: Hashable, Sendable {
     /// The header fields by name.
     package let header: [String: SQLValue]
     package let entries: [Key: Entry]
-    /// SHA-256 of all of it: what ``StoreDigest/schema`` is.
+    /// SHA-256 of all definitions: the value of ``StoreDigest/schema``.
     package let digest: String
 
-    /// Reads the definitions; `tables` and what belongs to them are left out.
+    /// Reads the definitions, without `tables` and the entries that belong to them.
     package init(reading connection: StoreConnection, leavingOut tables: Set<String> = []) throws {
         var whole = ContentHasher()
         var header: [String: SQLValue] = [:]

@@ -3,9 +3,9 @@ package import SafeFiles
 extension StoreDigest {
     private static let greatestDepth = 16
 
-    /// Takes the digest of the names, sizes and bytes of the files below a folder; nil when there are none.
+    /// Computes the digest of the names, sizes and bytes of the files below a folder; nil if there are none.
     ///
-    /// `isWanted` leaves out what lies directly in the folder under a name that it does not want.
+    /// Files directly in the folder are included only if `isWanted` accepts their names.
     package static func digest(
         ofFilesIn folder: Directory,
         named isWanted: (String) -> Bool = { _ in true },

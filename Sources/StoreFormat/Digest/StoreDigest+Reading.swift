@@ -1,10 +1,10 @@
 package import SafeFiles
 
 extension StoreDigest {
-    /// Takes the digest of everything the store holds; rows are streamed.
+    /// Computes the digest of a store's whole content; rows are streamed.
     ///
-    /// The connection should hold a read transaction when others may change the store. What is left out: a fence of ours,
-    /// the note of a merge, and the statistics of `ANALYZE`, which say nothing about content.
+    /// If other processes may change the store, the connection must have a read transaction open. Excluded are this
+    /// package's fence, merge marks, and the statistics of `ANALYZE`, which are not content.
     package init(
         of connection: StoreConnection,
         externalData: Directory?,
@@ -14,7 +14,7 @@ extension StoreDigest {
         try self.init(of: connection, externalFiles: externalFiles, monitor: monitor)
     }
 
-    /// Takes the digest of everything the store holds, where that of its external files is known.
+    /// The same with a known digest of the external files.
     package init(
         of connection: StoreConnection,
         externalFiles: String?,
@@ -36,7 +36,7 @@ extension StoreDigest {
         )
     }
 
-    /// Makes the digest of a whole out of those of its parts.
+    /// Combines the digests of the parts into that of the whole.
     private init(schema: String, externalFiles: String?, tables: [Table]) {
         var whole = ContentHasher()
         whole.append(schema)
@@ -51,7 +51,7 @@ extension StoreDigest {
 
     /// The digest of the same store without tables of its persistent history, and without the numbers of its entities.
     ///
-    /// `connection` is the one that this digest was taken through; of its rows only those numbers are read again.
+    /// `connection` must be the one that this digest was computed from; only those numbers are read again.
     package func leavingOutHistory(_ history: Set<String>, of connection: StoreConnection) throws -> StoreDigest {
         let numbers = try StoreSchema(reading: connection).tables.first { $0.name == "Z_PRIMARYKEY" }
         let tables = try tables.filter { !history.contains($0.name) }
@@ -69,9 +69,9 @@ extension StoreDigest {
         return StoreDigest(schema: schema, externalFiles: externalFiles, tables: tables)
     }
 
-    /// Takes the digest of one table: its name, the names of its columns, and every row in key order.
+    /// Computes the digest of one table: its name, the names of its columns, and every row in key order.
     ///
-    /// A table with rows larger than `greatestRow` is read value by value in pieces; the digest is the same.
+    /// A table with rows larger than `greatestRow` is read in pieces, value by value; the digest is the same.
     package static func digest(
         of table: StoreSchema.Table,
         in connection: StoreConnection,
@@ -97,7 +97,7 @@ extension StoreDigest {
         greatestRow: Int,
         reportingTo monitor: WorkMonitor
     ) throws -> Table {
-        // SQLite opens no single value of a table with generated columns, or without a row number.
+        // SQLite's incremental I/O supports neither tables with generated columns nor tables without a row number.
         guard let rowID = table.rowIDName, !table.columns.contains(where: { $0.generation != .none }) else {
             return try digest(wholeRowsOf: table, in: connection, rowsBefore: rowsBefore, monitor: monitor)
         }
@@ -123,7 +123,7 @@ extension StoreDigest {
         rowsBefore: Int64,
         monitor: WorkMonitor
     ) throws -> Table {
-        // Scanned without an index, a table gives its rows in the order of its key.
+        // Scanned without an index, a table returns its rows in the order of its key.
         let columns = contentColumns(of: table)
         let list = columns.isEmpty ? "NULL" : columns.map(SQLName.quoted).joined(separator: ", ")
         var hasher = head(of: table, columns)
@@ -144,10 +144,10 @@ extension StoreDigest {
         return Table(name: table.name, rows: rows, digest: hasher.finish())
     }
 
-    /// What is hashed in much less time than a caller who asked to stop is made to wait.
+    /// Few enough that a caller who asked to stop notices no delay.
     private static let bytesBetweenChecks = 16 << 20
 
-    /// The same digest, without ever holding a whole text or blob.
+    /// The same digest, without keeping a whole text or blob in memory.
     private static func digest(
         valuesOf table: StoreSchema.Table,
         rowID: String,
@@ -157,7 +157,7 @@ extension StoreDigest {
     ) throws -> Table {
         let columns = contentColumns(of: table)
         let names = columns.dropFirst().map(SQLName.quoted)
-        // What `typeof` and the condition ask is in the row's header; the value itself is not fetched.
+        // `typeof` and the condition read only the row's header; the value itself is not fetched.
         let list =
             [SQLName.quoted(rowID)] + names.map { "typeof(\($0))" }
             + names.map { "CASE WHEN typeof(\($0)) IN ('text', 'blob') THEN NULL ELSE \($0) END" }
@@ -197,7 +197,7 @@ extension StoreDigest {
         return hasher
     }
 
-    /// The rowid by whichever name reaches it, then every column that stores something.
+    /// The rowid under an available name, then every column that stores a value.
     private static func contentColumns(of table: StoreSchema.Table) -> [String] {
         let stored = table.columns.filter { $0.generation != .virtual && $0.name != table.rowIDAlias }.map(\.name)
         return (table.rowIDName.map { [$0] } ?? []) + stored

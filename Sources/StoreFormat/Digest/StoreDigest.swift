@@ -1,9 +1,9 @@
-/// A digest of everything a store holds.
+/// A digest of a store's whole content.
 ///
 /// It covers each table's rows in key order with type and value, the schema and the external files. Equal digests mean
-/// equal content, however the pages lie.
+/// equal content, regardless of the page layout.
 ///
-/// A fence of ours takes no part in it.
+/// This package's fence is excluded.
 public struct StoreDigest: Hashable, Sendable, Codable {
     /// The digest of one table.
     public struct Table: Hashable, Sendable, Codable {
@@ -19,11 +19,11 @@ public struct StoreDigest: Hashable, Sendable, Codable {
         }
     }
 
-    /// SHA-256 over all that follows, in lower-case hexadecimal.
+    /// SHA-256 over all of the following, in lower-case hexadecimal.
     public let value: String
     /// SHA-256 of the schema.
     public let schema: String
-    /// SHA-256 of the names and bytes of the external files; nil when there are none.
+    /// SHA-256 of the names and bytes of the external files; nil if there are none.
     public let externalFiles: String?
     public let tables: [Table]
 

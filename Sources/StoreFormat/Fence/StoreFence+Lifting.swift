@@ -1,5 +1,5 @@
 extension StoreFence {
-    /// Drops every trigger of a fence of ours, inside the transaction that `connection` holds.
+    /// Drops every trigger of a fence, inside the transaction that `connection` has open.
     package static func lift(in connection: StoreConnection) throws {
         var names: [String] = []
         try connection.forEachRow(

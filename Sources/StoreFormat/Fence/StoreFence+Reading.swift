@@ -1,16 +1,16 @@
 extension StoreFence {
-    /// Reads the fence that stands in a store; nil when there is none.
+    /// Reads the fence of a store; nil if there is none.
     package init?(reading connection: StoreConnection) throws {
         var transaction: String?
         var newPath: String?
         var count = 0
-        // The prefix holds underscores, which LIKE would take for wildcards.
+        // The prefix contains underscores, which are wildcards in LIKE.
         try connection.forEachRow(
             "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND substr(name, 1, ?) = ? ORDER BY rowid",
             [.integer(Int64(Self.prefix.utf8.count)), .text(Self.prefix)]
         ) { row in
             guard let name = row.text(0), let found = Self.transaction(ofTrigger: name) else { return }
-            // Two fences at once are what an interrupted run may leave; the later one is the one that counts.
+            // An interrupted run may leave two fences; the later one is valid.
             if found != transaction { count = 0 }
             transaction = found
             count += 1
@@ -20,9 +20,10 @@ extension StoreFence {
         self.init(transaction: transaction, newPath: newPath, triggerCount: count)
     }
 
-    /// Throws where a fence stands in the store that `connection` is about to change.
+    /// Throws if the store that `connection` is about to change has a fence.
     ///
-    /// Writers that switch triggers off ask this inside their transaction: the fence itself cannot stop them.
+    /// Writers that disable triggers must call this inside their transaction, because the fence itself cannot stop
+    /// them.
     package static func requireNone(in connection: StoreConnection) throws {
         guard let fence = try StoreFence(reading: connection) else { return }
         throw StoreError(
@@ -46,7 +47,7 @@ extension StoreFence {
         return String(parts[0])
     }
 
-    /// The path that a trigger's message names.
+    /// The new path in a trigger's message.
     static func newPath(inTrigger sql: String, transaction: String) -> String? {
         var tokens = SQLTokenizer(sql)
         while let token = tokens.next() {
@@ -55,7 +56,8 @@ extension StoreFence {
                 action.isWord("abort") || action.isWord("rollback"),
                 tokens.next() == .symbol(UInt8(ascii: ",")), case .quoted(let text) = tokens.next()
             else { return nil }
-            // By bytes: the path may begin with what would join the space before it into one character.
+            // Compared by bytes: the path may begin with a combining character that would join with the space before
+            // it.
             let message = text.utf8
             let start = "store moved to ".utf8
             let end = " (store-migrate \(transaction))".utf8

@@ -1,16 +1,16 @@
-/// The triggers with which an old store refuses writers after it was shared, as they are named and read back.
+/// The triggers with which an old store refuses writers after it was shared.
 ///
-/// One trigger a table and kind of write, named `_store_migrate_fence_<tx>_<n>_<insert|update|delete>`, whose message
-/// names the new place. Readers go on; the content digest leaves the fence out.
+/// One trigger per table and kind of write, named `_store_migrate_fence_<tx>_<n>_<insert|update|delete>`, whose message
+/// names the new path. Readers are not affected; the content digest excludes the fence.
 public struct StoreFence: Hashable, Sendable, Codable {
-    /// What the name of every trigger of a fence begins with.
+    /// The prefix of the names of all fence triggers.
     package static let prefix = "_store_migrate_fence_"
 
-    /// The transaction that set it: 32 lower-case hexadecimal digits.
+    /// The transaction ID of the fence: 32 lower-case hexadecimal digits.
     public let transaction: String
-    /// The path that its message names.
+    /// The new store's path in its message.
     public let newPath: String
-    /// The number of triggers it is made of.
+    /// The number of its triggers.
     public let triggerCount: Int
 
     package init(transaction: String, newPath: String, triggerCount: Int) {

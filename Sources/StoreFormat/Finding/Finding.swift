@@ -1,14 +1,14 @@
-/// Something noticed about a store; what stops us is an error instead.
+/// A remark about a store; a problem that stops the work is an error instead.
 ///
-/// A finding names things, never the values of a user's row.
+/// A finding names files, tables and entities, never the values of a user's row.
 public struct Finding: Hashable, Sendable, Codable {
-    /// How much a finding matters.
+    /// The importance of a finding.
     public enum Severity: String, Sendable, Codable, Comparable {
-        /// Worth knowing; nothing is wrong.
+        /// Information; nothing is wrong.
         case info
-        /// Was already so in the source, and so is no failure of the copy.
+        /// Present in the source already, so it is not a failure of the copy.
         case inherited
-        /// Should be looked at.
+        /// To be checked by a user.
         case warning
         /// The store is wrong.
         case error
@@ -25,7 +25,7 @@ public struct Finding: Hashable, Sendable, Codable {
         }
     }
 
-    /// The stable name of a kind of finding, in lower camel case; each is declared beside the check that emits it.
+    /// The stable name of a kind of finding, in lower camel case; each is declared beside the check that reports it.
     public struct Code: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -34,15 +34,15 @@ public struct Finding: Hashable, Sendable, Codable {
 
     public let code: Code
     public var severity: Severity
-    /// The level of proof that noticed it.
+    /// The level of proof that found it.
     public let level: VerificationLevel
     /// One sentence without a final full stop.
     public let message: String
-    /// The file it is about, if it is about one.
+    /// The file that it concerns, if any.
     public var path: String?
     public var entity: String?
     public var table: String?
-    /// The primary key of the row it is about.
+    /// The primary key of the row that it concerns.
     public var key: Int64?
 
     public init(
@@ -65,7 +65,7 @@ public struct Finding: Hashable, Sendable, Codable {
         self.key = key
     }
 
-    /// The same finding, told as one that the source already had.
+    /// The same finding, marked as present in the source already.
     public var inherited: Finding {
         var copy = self
         copy.severity = min(.inherited, severity)

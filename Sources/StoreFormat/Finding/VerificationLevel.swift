@@ -1,14 +1,15 @@
-/// How far a proof goes; every level includes the ones before it.
+/// The extent of a proof; every level includes the ones before it.
 public enum VerificationLevel: String, Sendable, Codable, CaseIterable, Comparable {
-    /// The files that make up a store are there, of the right kind, and nothing foreign is among them.
+    /// The store's files exist, are of the right kind, and include no foreign ones.
     case files
     /// SQLite's structure: pages, records, and every index equal to its table.
     case sqlite
-    /// What Core Data promises about its rows, keys, relationships, metadata and history.
+    /// Core Data's invariants of rows, keys, relationships, metadata and history.
     case coredata
     /// Every value of every row equals the other store's.
     case content
-    /// What one role saves arrives in another's contexts, shown on a scratch copy of some of the store's objects.
+    /// Changes that one role saves arrive in another role's contexts, shown on a scratch copy of some of the store's
+    /// objects.
     case merging
 
     public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }

@@ -1,8 +1,8 @@
-/// What history says of the properties that an update changed.
+/// The properties that an update changed, according to history.
 package struct ChangedProperties: Hashable, Sendable {
-    /// The properties that changed, in byte order.
+    /// The changed properties, in byte order.
     package let names: [String]
-    /// To-many relationships of which at least one changed; history does not say which.
+    /// To-many relationships of which at least one changed; history does not record which.
     package let possibleToMany: [String]
 
     package init(names: [String], possibleToMany: [String] = []) {

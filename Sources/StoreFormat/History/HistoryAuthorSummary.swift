@@ -1,6 +1,6 @@
-/// What one author has written, as far as a store's history still tells.
+/// One author's transactions, as far as they are still in a store's history.
 public struct HistoryAuthorSummary: Hashable, Sendable, Codable {
-    /// Nil stands for the transactions that name no author.
+    /// Nil for the transactions without an author.
     public let name: String?
     public let transactions: Int64
     public let changes: Int64

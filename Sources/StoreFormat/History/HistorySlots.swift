@@ -1,14 +1,14 @@
-/// What each bit of a change's bitmap (`ACHANGE.ZCOLUMNS`) stands for, in one entity of one model.
+/// The meaning of each bit of a change's bitmap (`ACHANGE.ZCOLUMNS`), in one entity of one model.
 package struct HistorySlots: Hashable, Sendable {
-    /// What one bit stands for.
+    /// The meaning of one bit.
     package enum Slot: Hashable, Sendable {
         /// The property of that name; one property may have several bits.
         case property(String)
-        /// A key that no property of this entity names: a to-many relationship without an inverse put it there.
+        /// A key that belongs to a to-many relationship of another entity, which has no inverse here.
         case hidden
-        /// One of the one-to-many relationships; which one is only known when there is just one.
+        /// One of the one-to-many relationships; known exactly only if there is just one.
         case oneToMany
-        /// One of the many-to-many relationships; which one is only known when there is just one.
+        /// One of the many-to-many relationships; known exactly only if there is just one.
         case manyToMany
     }
 
@@ -16,7 +16,7 @@ package struct HistorySlots: Hashable, Sendable {
     package let slots: [Slot]
     package let oneToMany: [String]
     package let manyToMany: [String]
-    /// False when properties were not found in the tables, so that nobody knows how many bits they have.
+    /// False if columns of properties are missing, so that their number of bits is unknown.
     package let isComplete: Bool
 
     package init(
@@ -39,12 +39,12 @@ package struct HistorySlots: Hashable, Sendable {
 
     package var count: Int { slots.count }
 
-    /// The length of every bitmap of this entity; nil when the slots are not all known.
+    /// The length of every bitmap of this entity; nil if not all slots are known.
     package var byteCount: Int? { isComplete ? (slots.count + 7) / 8 : nil }
 
-    /// Decodes a bitmap; nil when its length or a bit beyond the last slot shows that it is not of this entity.
+    /// Decodes a bitmap; nil if its length, or a bit beyond the last slot, shows that it is not of this entity.
     ///
-    /// Also nil when the slots are not all known.
+    /// Also nil if not all slots are known.
     package func properties(in bitmap: [UInt8]) -> ChangedProperties? {
         guard bitmap.count == byteCount else { return nil }
         var names: [String] = []
@@ -67,7 +67,7 @@ package struct HistorySlots: Hashable, Sendable {
 
     /// The bitmap of a change to these properties.
     ///
-    /// Where it is not known which bit a to-many relationship has, every bit of its half is set: to say too much is safe.
+    /// If the bit of a to-many relationship is unknown, every bit of its half is set: a surplus bit is harmless.
     package func bitmap(of properties: Set<String>) -> [UInt8] {
         var changed = Set(properties.map(Slot.property))
         if !properties.isDisjoint(with: oneToMany) { changed.insert(.oneToMany) }

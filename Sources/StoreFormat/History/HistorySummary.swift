@@ -2,9 +2,9 @@
 public struct HistorySummary: Hashable, Sendable, Codable {
     public let transactions: Int64
     public let changes: Int64
-    /// The number of the first transaction; nil when there is none.
+    /// The number of the first transaction; nil if there is none.
     public let first: Int64?
-    /// The number of the last transaction; nil when there is none.
+    /// The number of the last transaction; nil if there is none.
     public let last: Int64?
 
     public init(transactions: Int64, changes: Int64, first: Int64?, last: Int64?) {

@@ -1,5 +1,5 @@
 extension PersistentHistory {
-    /// Sums up what each author wrote, in the order of their first transactions.
+    /// Summarizes each author's transactions, in the order of their first ones.
     package func authors(reading connection: StoreConnection) throws -> [HistoryAuthorSummary] {
         let counts =
             changesNameTransactions
@@ -24,9 +24,9 @@ extension PersistentHistory {
         return result
     }
 
-    /// True when the store has heard of an author, also of one whose transactions were all purged.
+    /// True if the store's history contains an author, even after all the author's transactions were purged.
     ///
-    /// Strings are never purged, but some of them name processes or contexts.
+    /// Strings are never purged, but some of them are names of processes or contexts.
     package func knowsAuthor(_ author: String?, reading connection: StoreConnection) throws -> Bool {
         let value = author.map(SQLValue.text) ?? .null
         let kept = "SELECT 1 FROM ATRANSACTION t WHERE \(name("ZAUTHOR")) IS ? LIMIT 1"

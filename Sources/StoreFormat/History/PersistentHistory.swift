@@ -1,16 +1,16 @@
-/// The persistent history that a store keeps of its transactions.
+/// A store's persistent history of its transactions.
 ///
-/// The first generation keeps names of authors and processes in each transaction, the current one in a table of strings.
-/// It is decodable only with the store's present model: Core Data rewrites it when it migrates the store.
+/// The first generation keeps names of authors and processes in each transaction, the current one in a table of
+/// strings. Only the store's present model can decode it: Core Data rewrites it when it migrates the store.
 package struct PersistentHistory: Hashable, Sendable {
-    /// True when names lie in a table of their own.
+    /// True if names are in a table of their own.
     package let hasStringTable: Bool
     private let transactionColumns: Set<String>
     private let changeColumns: Set<String>
     /// The columns of tombstones, by their number.
     private let tombstoneColumns: [String]
 
-    /// Finds the tables of the history; nil when the store keeps none.
+    /// Finds the tables of the history; nil if the store keeps none.
     package init?(schema: StoreSchema) {
         guard
             let transactions = schema.table(named: "ATRANSACTION"), transactions.holdsRows,
@@ -23,7 +23,7 @@ package struct PersistentHistory: Hashable, Sendable {
         hasStringTable =
             strings?.holdsRows == true && strings?.column(named: "ZNAME") != nil
             && strings?.column(named: "Z_PK") != nil
-        // Core Data adds them from 0 on; a gap ends the row.
+        // Core Data numbers them from 0 on; a gap ends the list.
         var columns: [String] = []
         while changeColumns.contains("ZTOMBSTONE\(columns.count)") { columns.append("ZTOMBSTONE\(columns.count)") }
         tombstoneColumns = columns
@@ -47,7 +47,7 @@ package struct PersistentHistory: Hashable, Sendable {
         return result
     }
 
-    /// Calls `body` with each transaction whose number is greater than `number`, in order; nothing is collected.
+    /// Calls `body` with each transaction whose number is greater than `number`, in order, streamed.
     package func forEachTransaction(
         reading connection: StoreConnection,
         after number: Int64 = 0,
@@ -73,7 +73,7 @@ package struct PersistentHistory: Hashable, Sendable {
         }
     }
 
-    /// Calls `body` with each change of the transactions whose numbers are greater than `number`, in order; nothing is collected.
+    /// Calls `body` with each change of the transactions with greater numbers than `number`, in order, streamed.
     package func forEachChange(
         reading connection: StoreConnection,
         after number: Int64 = 0,
@@ -107,7 +107,7 @@ package struct PersistentHistory: Hashable, Sendable {
             .map { changeColumns.contains($0) ? "c." + $0 : "NULL" }
         let columns = (["c.Z_PK"] + names + tombstoneColumns.map { "c." + $0 }).joined(separator: ", ")
         let restriction = condition.map { "WHERE " + $0 } ?? ""
-        // Changes ascend with their transactions: the index of these serves for where to begin, and for the order too.
+        // Changes ascend with their transactions, so the index on transactions gives both the start and the order.
         let order = condition == nil ? "c.Z_PK" : "c.ZTRANSACTIONID, c.Z_PK"
         let sql = "SELECT \(columns) FROM ACHANGE c \(restriction) ORDER BY \(order)"
         try connection.forEachRow(sql, arguments) { row in
@@ -130,14 +130,14 @@ package struct PersistentHistory: Hashable, Sendable {
 
     // MARK: Columns
 
-    /// True when changes say which transaction they are of.
+    /// True if changes record their transaction.
     var changesNameTransactions: Bool { changeColumns.contains("ZTRANSACTIONID") }
 
     private func column(_ name: String) -> String {
         transactionColumns.contains(name) ? "t." + name : "NULL"
     }
 
-    /// The name that a transaction gives: the one it refers to, else the one it holds itself.
+    /// The name in a transaction: the one it refers to, else the one stored in its row.
     func name(_ column: String) -> String {
         let own = self.column(column)
         guard hasStringTable, transactionColumns.contains(column + "TS") else { return own }
@@ -146,7 +146,7 @@ package struct PersistentHistory: Hashable, Sendable {
 }
 
 extension StoreRow {
-    /// The integer, when it is stored as one: anything else would be read as 0.
+    /// The integer, if it is stored as one; SQLite would convert other values to 0.
     fileprivate func wholeNumber(_ column: Int) -> Int64? {
         type(column) == .integer ? integer(column) : nil
     }

@@ -1,4 +1,4 @@
-/// What a store holds, as far as an inspection tells it: its kind, and how much of what.
+/// A summary of a store's content for an inspection: its kind and its counts.
 struct ContentSummary {
     private(set) var kind = StoreInspection.Kind.sqlite
     private(set) var metadata: StoreMetadata?
@@ -22,7 +22,7 @@ struct ContentSummary {
         self.counts = counts
         self.monitor = monitor
         schema = try StoreSchema(reading: connection)
-        // A view of that name is nobody's metadata.
+        // A view of that name is not Core Data's metadata.
         if schema.table(named: "Z_METADATA")?.holdsRows == true, schema.table(named: "Z_PRIMARYKEY")?.holdsRows == true,
             let metadata = try StoreMetadata(reading: connection),
             let numbers = try EntityNumbers(reading: connection)
@@ -48,7 +48,7 @@ struct ContentSummary {
 
     // MARK: Core Data
 
-    /// Decodes the model that Core Data keeps in the store; where there is none, infers what the tables tell.
+    /// Decodes the model that Core Data keeps in the store; without one, infers a model from the tables.
     private mutating func readModel(_ numbers: EntityNumbers) throws {
         if schema.table(named: "Z_MODELCACHE")?.column(named: "Z_CONTENT") != nil,
             let bytes = try connection.value("SELECT Z_CONTENT FROM Z_MODELCACHE WHERE length(Z_CONTENT) < 67108864")?
@@ -74,13 +74,13 @@ struct ContentSummary {
         modelSource = .inferred
     }
 
-    /// Counts the objects of each entity in one scan of the table that it shares with all entities of its root.
+    /// Counts the objects of each entity in one scan of its table, which all entities of its root share.
     private mutating func countObjects(_ numbers: EntityNumbers) throws {
         var objects: [Int64: Int64] = [:]
         for root in numbers.roots where root.isOfModel && counts {
             guard let table = schema.table(named: "Z" + root.name.uppercased()), table.column(named: "Z_ENT") != nil
             else { continue }
-            // One column for each entity; many at once are more than SQLite takes.
+            // One column for each entity; SQLite limits their number.
             let subtree = numbers.subtree(of: root.number)
             var rest: Int64 = 0
             for start in stride(from: 0, to: subtree.count, by: 100) {
@@ -96,7 +96,7 @@ struct ContentSummary {
                     }
                 }
             }
-            // Rows under a number that is none of this table's are objects all the same, and must not go unseen.
+            // Rows with a foreign entity number are objects too, and must be reported.
             if rest > 0 {
                 objects[root.number, default: 0] += rest
                 findings.append(
@@ -104,7 +104,7 @@ struct ContentSummary {
                         .entityNumberForeign,
                         .info,
                         level: .coredata,
-                        "\(rest) rows bear a number of no entity that this table holds",
+                        "\(rest) rows have an entity number that is not of this table",
                         entity: root.name,
                         table: table.name
                     )
@@ -150,7 +150,8 @@ struct ContentSummary {
             case .ordinary, .withoutRowID:
                 tables.append(StoreInspection.TableCount(name: table.name, rows: try rows(of: table.name)))
             case .virtual:
-                // One of its shadows has a row for each of its rows; a module that keeps none counts as empty.
+                // One of its shadow tables has a row for each of its rows; a module without such a table counts as
+                // empty.
                 let shadow = ["_content", "_docsize", "_rowid"].map { table.name + $0 }
                     .first { schema.table(named: $0)?.holdsRows == true }
                 tables.append(StoreInspection.TableCount(name: table.name, rows: try shadow.map(rows) ?? 0))
@@ -162,14 +163,14 @@ struct ContentSummary {
     private func rows(of table: String) throws -> Int64 {
         guard counts else { return 0 }
         try monitor.checkCancellation()
-        // Not count(*): SQLite counts a page tree in one step, and that of a hostile file might never end.
+        // Not count(*): SQLite counts a page tree in one step, which might never end in a hostile file.
         return try connection.value("SELECT sum(1) FROM \(SQLName.quoted(table)) NOT INDEXED")?.integer ?? 0
     }
 }
 
 extension Finding.Code {
-    /// A row's `Z_ENT` names no entity whose objects its table holds; the inspection counts it for the root entity.
+    /// A row's `Z_ENT` is not of an entity of its table; the inspection counts the row for the root entity.
     package static let entityNumberForeign = Self(rawValue: "entityNumberForeign")
-    /// The content of `Z_MODELCACHE` is no model that we can decode.
+    /// The content of `Z_MODELCACHE` is not a decodable model.
     package static let modelCacheUnreadable = Self(rawValue: "modelCacheUnreadable")
 }

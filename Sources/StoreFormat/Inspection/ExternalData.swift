@@ -1,17 +1,17 @@
 package import SafeFiles
 internal import SystemPackage
 
-/// Where Core Data keeps large binary values: `.<name without extension>_SUPPORT/_EXTERNAL_DATA` beside the store.
+/// Core Data's folder of large binary values: `.<name without extension>_SUPPORT/_EXTERNAL_DATA` beside the store.
 package enum ExternalData {
-    /// Opens the folder of a store's external files; nil when there is none.
+    /// Opens the folder of a store's external files; nil if there is none.
     ///
-    /// Throws where a symbolic link or a file takes its place: what it leads to would be missing from the store.
+    /// Throws if it is a symbolic link or a file, because the external files would then be missing from a copy.
     package static func open(of location: StoreLocation, in folder: Directory) throws -> Directory? {
         guard let support = try open(location.supportFolderName, in: folder) else { return nil }
         return try open(StoreLocation.externalDataFolderName, in: support)
     }
 
-    /// Opens the folder of a store's external files, durably creating what is missing of it with these rights.
+    /// Opens the folder of a store's external files, and durably creates missing folders with these permissions.
     package static func ensure(
         of location: StoreLocation,
         in folder: Directory,
@@ -42,7 +42,7 @@ package enum ExternalData {
             switch error.errno {
             case .noSuchFileOrDirectory: return nil
             case .notDirectory:
-                throw StoreError(.unreadable, path: error.path, "the place of the external files is not a folder")
+                throw StoreError(.unreadable, path: error.path, "the path of the external files is not a folder")
             default: throw UnreadableStore.error(for: error, path: error.path)
             }
         }

@@ -1,18 +1,18 @@
-/// What an inspection found at one place.
+/// The result of an inspection of one path.
 ///
-/// "Unreadable" and "orphan" are never taken for "absent".
+/// An unreadable store or an orphaned sidecar never counts as absent.
 public enum StoreCondition: Sendable {
-    /// Nothing with the store's name, and no sidecar.
+    /// Neither a file with the store's name nor a sidecar.
     case absent
-    /// A main file of zero bytes without a sidecar that holds anything.
+    /// A main file of zero bytes without a non-empty sidecar.
     case emptyFile
-    /// Sidecars that hold something, and no main file, or an empty one.
+    /// Non-empty sidecars, and a main file that is missing or empty.
     case orphanSidecar(names: [String])
-    /// Something is there, and it cannot be used.
+    /// A file exists and cannot be used.
     case unreadable(UnreadableStore)
     case store(StoreInspection)
 
-    /// The inspection, when there is a store.
+    /// The inspection, if there is a store.
     public var inspection: StoreInspection? {
         if case .store(let inspection) = self { inspection } else { nil }
     }

@@ -1,6 +1,6 @@
 internal import SafeFiles
 
-/// A private copy of a store's main file, log and journal, under their own names, so that SQLite recovers it there.
+/// A private copy of a store's main file, log and journal, under their own names, so that SQLite can recover it.
 struct StoreCopy {
     private static let pieceSize = 1 << 20
 
@@ -18,15 +18,15 @@ struct StoreCopy {
         total = [token.main, token.writeAheadLog, token.journal].reduce(0) { $0 + ($1?.size ?? 0) }
     }
 
-    /// Copies into a folder of our own; whether what was copied fits together is for the caller to decide.
+    /// Copies into a private folder; the caller must check that the files were consistent.
     func make(in folder: Directory) throws -> StoreLocation {
-        // Recovery writes the log's pages into the copy, and the copy may grow by as much.
+        // Recovery writes the log's pages into the copy, which may grow by as much.
         let needed = total + (token.writeAheadLog?.size ?? 0) + (1 << 20)
         guard try folder.freeBytes() >= needed else {
             throw StoreError(
                 .noSpace,
                 path: folder.path,
-                "a private copy of \(needed) bytes does not fit; set TMPDIR to a larger place"
+                "a private copy of \(needed) bytes does not fit; set TMPDIR to a folder with more space"
             )
         }
         let main = try MainFile(vetted, path: location.path)
@@ -40,7 +40,7 @@ struct StoreCopy {
             let file = try open(name)
             var size = entry.size
             if name == location.journalName, let note = try SuperJournal(of: file, size: size) {
-                // Without the file that the note names, the transaction was committed and the journal is a leftover.
+                // If the super-journal is missing, the transaction was committed and the journal is a leftover.
                 guard try note.isPending() else { continue }
                 size -= note.byteCount
             }

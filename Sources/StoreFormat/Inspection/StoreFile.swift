@@ -1,6 +1,6 @@
-/// One file that belongs to a store, or lies beside it.
+/// One file of a store, or beside it.
 public struct StoreFile: Hashable, Sendable, Codable {
-    /// The part a file plays.
+    /// The role of a file.
     public enum Role: String, Sendable, Codable {
         case main
         case writeAheadLog
@@ -8,7 +8,7 @@ public struct StoreFile: Hashable, Sendable, Codable {
         case journal
         /// A file in the folder of external binary data.
         case externalData
-        /// Something beside the store that Core Data does not name, and that is not carried.
+        /// A file beside the store that Core Data does not create, and that is not carried.
         case beside
     }
 
@@ -18,7 +18,7 @@ public struct StoreFile: Hashable, Sendable, Codable {
     /// The size in bytes.
     public let bytes: Int64
 
-    /// How many files there are, and their bytes.
+    /// The number of files, and their total size.
     package struct Total: Hashable, Sendable {
         package var count = 0
         package var bytes: Int64 = 0

@@ -1,20 +1,20 @@
 internal import SafeFiles
 
-/// The files that make up a store and what lies beside them, with what is worth knowing about them.
+/// The files of a store and beside it, with findings about them.
 struct StoreFileListing {
-    /// Beyond this many names a folder is no package, and what lies beside the store is not listed.
+    /// A folder with more names than this is no package; files beside the store are then not listed.
     private static let mostEntriesOfPackage = 1_000
     private static let greatestDepth = 16
 
     private(set) var files: [StoreFile] = []
-    /// The files in the folder of external binary data, be they listed or not.
+    /// The files in the folder of external binary data, listed or only counted.
     private(set) var externalFiles = StoreFile.Total()
     private(set) var findings: [Finding] = []
     private let location: StoreLocation
     private let folder: Directory
     private let listsExternalFiles: Bool
 
-    /// Lists the files; without `listsExternalFiles` these are only counted.
+    /// Lists the files; without `listsExternalFiles` the external ones are only counted.
     init(of location: StoreLocation, view: StoreView, listsExternalFiles: Bool) throws {
         self.location = location
         self.listsExternalFiles = listsExternalFiles
@@ -41,12 +41,12 @@ struct StoreFileListing {
         if sizes[.writeAheadLog] == nil, view.header.journalMode == .wal {
             add(
                 .walHeaderWithoutLog,
-                "the header asks for a write-ahead log, and there is none: if it was lost on the way, the newest rows are missing"
+                "the header says WAL, but there is no write-ahead log: if it was lost, the newest rows are missing"
             )
         }
-        if sizes[.journal] ?? 0 > 0 { add(.journalHoldsPages, "there is a rollback journal that holds pages") }
+        if sizes[.journal] ?? 0 > 0 { add(.journalHoldsPages, "there is a rollback journal with pages") }
         if view.kind == .live {
-            add(.readLive, "others wrote all the time, so the store was read by a transaction in place")
+            add(.readLive, "other processes kept writing, so the store was read by a transaction in place")
         }
     }
 
@@ -91,8 +91,9 @@ struct StoreFileListing {
 
     // MARK: Beside
 
-    /// Lists what looks as if it belonged to the store without being named by Core Data: everything that is not hidden,
-    /// and not a store of its own or a sidecar of one.
+    /// Lists files that may belong to the store although Core Data did not create them.
+    ///
+    /// Hidden files, other stores and their sidecars are excluded.
     private mutating func listBeside() throws {
         let names = try folder.entries()
         guard names.count <= Self.mostEntriesOfPackage else { return }
@@ -109,7 +110,7 @@ struct StoreFileListing {
         add(.besideNotCarried, "\(beside.count) beside the store would stay behind: \(shown)")
     }
 
-    /// True for a name that follows from another one in the folder.
+    /// True for a name that is derived from another name in the folder.
     static func isSidecar(_ name: String, of names: Set<String>) -> Bool {
         ["-wal", "-shm", "-journal"].contains { name.hasSuffix($0) && names.contains(String(name.dropLast($0.count))) }
     }
@@ -145,14 +146,14 @@ extension Finding.Code {
     package static let emptyLog = Self(rawValue: "emptyLog")
     /// A `-shm` without a `-wal`.
     package static let sharedMemoryWithoutLog = Self(rawValue: "sharedMemoryWithoutLog")
-    /// The header says WAL, and there is no `-wal`.
+    /// The header says WAL, but there is no `-wal`.
     public static let walHeaderWithoutLog = Self(rawValue: "walHeaderWithoutLog")
     /// The rollback journal is not empty.
     package static let journalHoldsPages = Self(rawValue: "journalHoldsPages")
-    /// The store could be read only by a transaction in place.
+    /// The store could be read only by a read transaction in place.
     package static let readLive = Self(rawValue: "readLive")
-    /// Something that is no regular file lies among the external files.
+    /// An entry among the external files is not a regular file.
     package static let externalDataIsNoFile = Self(rawValue: "externalDataIsNoFile")
-    /// Something lies beside the store that Core Data does not name.
+    /// There are files beside the store that Core Data did not create.
     package static let besideNotCarried = Self(rawValue: "besideNotCarried")
 }

@@ -2,18 +2,18 @@ extension StoreHeader {
     /// The number of bytes at the start of a database that make up its header.
     package static let byteCount = 100
 
-    /// Reads the header; nil when the bytes are not the start of an SQLite database.
+    /// Reads the header; nil if the bytes do not begin as an SQLite database.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.byteCount, bytes[..<16].elementsEqual("SQLite format 3\0".utf8) else { return nil }
         let claimed = Int(bytes[16]) << 8 | Int(bytes[17])
-        // 65536 does not fit its two bytes and is written as 1.
+        // 65536 does not fit into two bytes and is written as 1.
         let pageSize = claimed == 1 ? 65_536 : claimed
         guard (512...65_536).contains(pageSize), pageSize & (pageSize - 1) == 0 else { return nil }
         func number(_ offset: Int) -> UInt32 {
             UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
         }
         let changeCounter = number(24)
-        // The page count was written by the version that wrote this change, or it means nothing.
+        // The page count is valid only if the SQLite version of the last change wrote it.
         let pageCount = number(92) == changeCounter && number(28) > 0 ? Int64(number(28)) : nil
         self.init(
             pageSize: pageSize,
@@ -26,13 +26,13 @@ extension StoreHeader {
         )
     }
 
-    /// True when a file of that size holds fewer pages than the header claims.
+    /// True if a file of that size has fewer pages than the header claims.
     func isTruncated(fileSize: Int64) -> Bool {
         guard let pageCount else { return fileSize < Int64(pageSize) }
         return fileSize / Int64(pageSize) < pageCount
     }
 
-    /// The header as a connection sees it: what the log holds of it counts.
+    /// The header as a connection sees it, including pages in the log.
     package init(reading connection: StoreConnection) throws {
         let header = try withUnsafeTemporaryAllocation(byteCount: Self.byteCount, alignment: 8) { buffer in
             try connection.read(.main, into: buffer, at: 0)

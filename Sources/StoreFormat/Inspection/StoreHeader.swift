@@ -1,4 +1,4 @@
-/// The first hundred bytes of an SQLite database, as far as they matter here.
+/// The relevant fields of an SQLite database header, the first hundred bytes.
 ///
 /// Source: "Database File Format", section 1.3, of SQLite's documentation.
 public struct StoreHeader: Hashable, Sendable {
@@ -11,7 +11,7 @@ public struct StoreHeader: Hashable, Sendable {
     /// The size of one page in bytes.
     public let pageSize: Int
     public let journalMode: JournalMode
-    /// The number of pages the header claims; nil when it is not valid for this version of the file.
+    /// The number of pages in the header; nil if it is not valid for this version of the file.
     public let pageCount: Int64?
     public let changeCounter: UInt32
     public let schemaCookie: UInt32

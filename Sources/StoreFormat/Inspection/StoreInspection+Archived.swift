@@ -1,7 +1,7 @@
 extension StoreInspection {
-    /// The same inspection of a store that lies in an archive, told as one at `location`.
+    /// The same inspection for a store in an archive, under the path `location`.
     ///
-    /// What its files need no more is left out: a copy that was made whole has no log beside it.
+    /// Files that an archive does not need are omitted: a complete copy has no log.
     package func archived(at location: StoreLocation) -> StoreInspection {
         StoreInspection(
             location: location,

@@ -1,18 +1,18 @@
 public import SafeFiles
 
-/// What one look at a store found; taking it leaves every byte of the store as it was.
+/// The result of inspecting a store, which changes no byte of the store.
 public struct StoreInspection: Sendable {
-    /// What wrote the store.
+    /// The kind of program that wrote the store.
     public enum Kind: String, Sendable, Codable {
         case coreData
         case sqlite
     }
 
-    /// Where the managed object model came from.
+    /// The source of the managed object model.
     public enum ModelSource: String, Sendable, Codable {
-        /// Decoded from the copy that Core Data keeps in the store.
+        /// Decoded from the model that Core Data keeps in the store.
         case modelCache
-        /// Inferred from the tables; types are right, relationships partly known.
+        /// Inferred from the tables: types are right, relationships partly known.
         case inferred
     }
 
@@ -63,16 +63,16 @@ public struct StoreInspection: Sendable {
     /// The entities of the model in the order of their numbers; empty in plain SQLite.
     public let entities: [EntityCount]
     public let joinTables: [TableCount]
-    /// Every table that no model describes; a virtual table with the rows of the shadow table that has one for each.
+    /// Every table that no model describes; the count of a virtual table is that of the matching shadow table.
     public let tables: [TableCount]
-    /// The persistent history, when tracking is or was on.
+    /// The persistent history, if tracking is or was enabled.
     public let history: HistorySummary?
-    /// The fence of ours that stands in the store, if one does.
+    /// The store's fence, if there is one.
     public let fence: StoreFence?
-    /// Present when the inspection was asked for it.
+    /// Set if the inspection computed it.
     public let digest: StoreDigest?
     public let findings: [Finding]
-    /// What the store has of the tables of a history, tracked or not.
+    /// The store's history tables, whether tracking is enabled or not.
     package let historyTables: HistoryTables
     /// The files in the folder of external binary data, listed or not.
     package let externalFiles: StoreFile.Total
@@ -131,13 +131,13 @@ public struct StoreInspection: Sendable {
         kind == .coreData ? entities.reduce(0) { $0 + $1.objects } : tables.reduce(0) { $0 + $1.rows }
     }
 
-    /// True for a store of which nothing is lost with its rows: it has neither objects nor other rows.
+    /// True for a store without objects and other rows, so that deleting it loses no data.
     package var isEmpty: Bool { objectCount == 0 && tables.allSatisfy { $0.rows == 0 } }
 
-    /// True for a database without any table, which fits every kind and model.
+    /// True for a database without any table, which is compatible with every kind and model.
     public var isBlank: Bool { kind == .sqlite && tables.isEmpty }
 
-    /// The bytes of all files that are carried.
+    /// The total size of all files that are carried.
     public var byteCount: Int64 {
         files.filter { $0.role == .main || $0.role == .writeAheadLog }.reduce(externalFiles.bytes) { $0 + $1.bytes }
     }

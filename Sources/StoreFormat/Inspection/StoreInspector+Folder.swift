@@ -1,9 +1,10 @@
 package import SafeFiles
 
 extension StoreInspector {
-    /// Returns every SQLite store in a folder, told by its first bytes whatever its name; sidecars are none.
+    /// Returns every SQLite store in a folder, recognised by its first bytes regardless of its name; sidecars do not
+    /// count.
     ///
-    /// The relay beside a store is none. What this user may not read is passed over.
+    /// The relay beside a store does not count either. Files that this user cannot read are skipped.
     public static func stores(in folder: String) throws -> [StoreLocation] {
         let directory = try VettedFile.folder(of: StoreLocation(folder: folder, name: ""))
         let names = try directory.entries()
@@ -14,12 +15,12 @@ extension StoreInspector {
             .filter { isStore($0, in: directory) }
     }
 
-    /// True when a folder is at the path, and this user may open it.
+    /// True if the path is a folder that this user can open.
     public static func isFolder(_ path: String) -> Bool {
         (try? Directory.open(path: path)) != nil
     }
 
-    /// True for a regular file that begins as a database does.
+    /// True for a regular file that begins as a database.
     package static func isStore(_ location: StoreLocation, in folder: Directory) -> Bool {
         guard let vetted = try? VettedFile(location, in: folder), vetted.status.size >= StoreHeader.byteCount,
             let main = try? MainFile(vetted, path: location.path)

@@ -1,7 +1,7 @@
 internal import SafeFiles
 
 extension StoreInspector {
-    /// Describes the store that a view shows.
+    /// Inspects the store of a view.
     func inspection(of location: StoreLocation, through view: StoreView) throws -> StoreInspection {
         let connection = view.connection
         let listing = try StoreFileListing(of: location, view: view, listsExternalFiles: listsExternalFiles)

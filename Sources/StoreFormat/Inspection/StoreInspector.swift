@@ -1,8 +1,8 @@
 internal import SafeFiles
 
-/// Looks at a place and says what is there, without changing a byte of it.
+/// Inspects a path without changing a byte of the store.
 public struct StoreInspector: Sendable {
-    /// How far an inspection goes.
+    /// The extent of an inspection.
     public enum Depth: Sendable {
         /// Header, metadata, model and fence. Nothing is counted: every number of rows is 0.
         case layout
@@ -14,14 +14,14 @@ public struct StoreInspector: Sendable {
 
     let depth: Depth
     let monitor: WorkMonitor
-    /// False where external files are only to be counted: there may be very many.
+    /// False to only count external files: there may be very many.
     let listsExternalFiles: Bool
     private let lockTimeout: Duration
     private let reader: StoreReader
 
     /// Creates an inspector that waits for locks no longer than `lockTimeout`.
     ///
-    /// Large stores take a while: progress is reported, and `isCancelled` asked, now and then.
+    /// Large stores take a while: progress is reported, and `isCancelled` called, periodically.
     public init(
         depth: Depth = .counts,
         lockTimeout: Duration = .seconds(20),
@@ -55,9 +55,9 @@ public struct StoreInspector: Sendable {
         )
     }
 
-    /// Says what is at a place; what cannot be read is an answer, not an error.
+    /// Inspects a path; a store that cannot be read is a result, not an error.
     ///
-    /// Throws when the work was cancelled, or failed for a reason that says nothing of the store.
+    /// Throws if the work was cancelled, or failed for a reason that does not concern the store.
     public func inspect(_ location: StoreLocation) throws -> StoreCondition {
         do {
             let folder = try VettedFile.folder(of: location)
@@ -69,11 +69,11 @@ public struct StoreInspector: Sendable {
             if error.code == .notFound { return .absent }
             if error.code == .emptyFile { return .emptyFile }
             if let unreadable = UnreadableStore(error) { return .unreadable(unreadable) }
-            // SQLite refuses what the store itself defines: an unknown format, a schema that contradicts itself.
+            // SQLite rejects the store's own definitions: an unknown format, or a schema that contradicts itself.
             guard error.code == .failed, error.path == location.path else { throw error }
             return .unreadable(UnreadableStore(.damaged, path: error.path, detail: error.message))
         } catch let error as FileError {
-            // A file of the store, or its folder, that the kernel refuses.
+            // The kernel rejects a file of the store, or its folder.
             guard let unreadable = UnreadableStore.error(for: error, path: error.path) as? UnreadableStore else {
                 throw error
             }
@@ -81,10 +81,10 @@ public struct StoreInspector: Sendable {
         }
     }
 
-    /// What can be said without opening the main file: there is none, or it is empty; nil otherwise.
+    /// The condition if the main file is missing or empty, without opening it; nil otherwise.
     ///
-    /// A file of zero bytes beside a journal may be a store whose first transaction is being written: its writer holds a lock
-    /// then, and is waited for. Else both are looked at twice, for the transaction may have ended in between.
+    /// An empty file beside a journal may be a store whose first transaction is being written. Its writer holds a lock
+    /// then, and is awaited. Otherwise both are checked twice, because the transaction may have ended in between.
     private func condition(withoutContent location: StoreLocation, in folder: Directory) throws -> StoreCondition? {
         let deadline = Deadline(after: lockTimeout)
         let wait = BusyWait(deadline: deadline)

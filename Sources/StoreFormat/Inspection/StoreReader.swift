@@ -1,10 +1,10 @@
 package import SafeFiles
 internal import SystemPackage
 
-/// Lends a consistent view of a store and changes nothing to get it: not a byte, not even a `-shm`.
+/// Provides a consistent view of a store without changing any file, not even a `-shm`.
 ///
-/// Without a log or journal that holds anything the store is read in place; else from a private copy that is used only
-/// if nothing moved while it was made; only a store that others never stop writing is read by a transaction in place.
+/// Without a non-empty log or journal the store is read in place. Otherwise it is read from a private copy, which is
+/// discarded if the store changed meanwhile. Only a store whose writers never pause is read by a transaction in place.
 package struct StoreReader: Sendable {
     private static let tries = 3
 
@@ -24,8 +24,8 @@ package struct StoreReader: Sendable {
 
     /// Calls `body` with a view of the store.
     ///
-    /// Throws ``UnreadableStore`` when something is there that cannot be read as a store, and ``StoreError`` otherwise.
-    /// When the store was written while it was read in place, `body` is called again and its first result dropped.
+    /// Throws ``UnreadableStore`` if a file exists that cannot be read as a store, and ``StoreError`` otherwise. If the
+    /// store was written while it was read in place, `body` is called again and its first result dropped.
     package func withView<R>(of location: StoreLocation, _ body: (StoreView) throws -> R) throws -> R {
         let folder = try VettedFile.folder(of: location)
         guard
@@ -50,7 +50,7 @@ package struct StoreReader: Sendable {
         )
     }
 
-    /// Reads a store that nobody writes to while it is read or copied; nil when somebody did, at every try.
+    /// Reads a store that does not change while it is read or copied; nil if it changed at every try.
     private func atRest<R>(
         _ location: StoreLocation,
         in folder: Directory,
@@ -78,7 +78,7 @@ package struct StoreReader: Sendable {
 
     // MARK: In place
 
-    /// Reads in place; nil when the store moved meanwhile, whatever came of the reading.
+    /// Reads in place; nil if the store changed meanwhile, even if reading failed.
     private func inPlace<R>(
         _ location: StoreLocation,
         _ vetted: VettedFile,
@@ -95,7 +95,7 @@ package struct StoreReader: Sendable {
         return try result.get()
     }
 
-    /// Refuses what SQLite would report less exactly, or only later.
+    /// Rejects files that SQLite would reject later or with a less exact error.
     private func checkHeader(_ location: StoreLocation, _ vetted: VettedFile) throws {
         let main = try MainFile(vetted, path: location.path)
         guard let header = try main.header() else {
@@ -112,7 +112,7 @@ package struct StoreReader: Sendable {
 
     // MARK: Private copy
 
-    /// Reads from a copy; nil when the store moved while it was copied.
+    /// Reads from a copy; nil if the store changed while it was copied.
     private func copied<R>(
         _ location: StoreLocation,
         _ vetted: VettedFile,
@@ -129,7 +129,7 @@ package struct StoreReader: Sendable {
                 throw StoreError(
                     Self.code(of: error),
                     path: error.path,
-                    "a private copy could not be made (\(error.errno))"
+                    "cannot create a private copy (\(error.errno))"
                 )
             }
         }
@@ -140,7 +140,7 @@ package struct StoreReader: Sendable {
             defer { try? connection.close() }
             return try connection.stopping(by: monitor) { try body(view(connection, vetted, token, .privateCopy)) }
         } catch let error as StoreError where error.path == own.path {
-            // SQLite undid in the copy what a writer had begun in a file of zero bytes.
+            // In the copy SQLite rolled back a writer's first transaction in an empty file.
             let isEmpty = error.code == .notADatabase && (try? temporary.directory.status(of: own.name))?.size == 0
             if isEmpty { throw Self.emptyFile(location) }
             throw StoreError(error.code, path: location.path, error.message)
@@ -154,7 +154,7 @@ package struct StoreReader: Sendable {
         }
     }
 
-    /// Tells a file that was cut off from one that is damaged otherwise; asked only when SQLite found damage.
+    /// Distinguishes a truncated file from other damage; called only after SQLite reported damage.
     private func isTruncated(_ own: StoreLocation) -> Bool {
         guard let main = try? MainFile(try VettedFile(own), path: own.path), let header = try? main.header(),
             let size = try? main.size()
@@ -164,7 +164,7 @@ package struct StoreReader: Sendable {
 
     // MARK: Live
 
-    /// False for a log without an index: SQLite would make the index, and we promised to leave nothing behind.
+    /// False for a log without an index, because SQLite would create the index and leave it behind.
     private func canBeReadLive(_ location: StoreLocation, _ vetted: VettedFile) throws -> Bool {
         guard try MainFile(vetted, path: location.path).header()?.journalMode == .wal else { return true }
         return try Self.kernel { () throws(FileError) in
@@ -212,12 +212,12 @@ package struct StoreReader: Sendable {
             throw StoreError(
                 Self.code(of: error),
                 path: error.path,
-                "no folder for a private copy can be made (\(error.errno)); set TMPDIR"
+                "cannot create a folder for a private copy (\(error.errno)); set TMPDIR"
             )
         }
     }
 
-    /// Runs an operation on the store's folder; what the kernel refuses there says something of the store.
+    /// Runs an operation on the store's folder; an error of the kernel becomes one of the store.
     private static func kernel<R>(_ body: () throws(FileError) -> R) throws -> R {
         do throws(FileError) {
             return try body()
@@ -253,6 +253,6 @@ package struct StoreReader: Sendable {
 }
 
 extension FileToken {
-    /// True when a log or a journal holds anything, so that the main file alone may not be the whole store.
+    /// True if a log or a journal is not empty, so that the main file alone may not be the whole store.
     package var hasUnfinishedWork: Bool { (writeAheadLog?.size ?? 0) > 0 || (journal?.size ?? 0) > 0 }
 }

@@ -1,26 +1,26 @@
 package import SafeFiles
 
-/// A consistent view of a store, lent for as long as a closure runs.
+/// A consistent view of a store, valid while a closure runs.
 package struct StoreView {
-    /// How the view was got.
+    /// How the store is read.
     package enum Kind: Sendable {
-        /// In place; nothing can have been written meanwhile, or the work is done again.
+        /// In place; if the store changes meanwhile, the work is repeated.
         case immutable
-        /// From a copy of our own of main file, log and journal.
+        /// From a private copy of main file, log and journal.
         case privateCopy
-        /// By a read transaction in place, because others never stopped writing.
+        /// By a read transaction in place, because other processes kept writing.
         case live
     }
 
     package let connection: StoreConnection
-    /// The state of the files that the view shows.
+    /// The state of the files in the view.
     package let token: FileToken
     package let header: StoreHeader
-    /// What the kernel says of the main file.
+    /// The kernel's metadata of the main file.
     package let status: FileStatus
-    /// The folder that holds the store.
+    /// The folder of the store.
     package let folder: Directory
-    /// The folder of external binary data, when there is one.
+    /// The folder of external binary data, if there is one.
     package let externalData: Directory?
     package let kind: Kind
 }

@@ -1,8 +1,8 @@
-/// Something at a store's place that cannot be used as one, and why.
+/// A file at a store's path that cannot be used as a store, and the reason.
 public struct UnreadableStore: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The reasons that are told apart.
+    /// The reasons.
     public enum Reason: String, Sendable, Codable {
-        /// This user may not read it.
+        /// This user cannot read it.
         case permission
         case directory
         case symbolicLink
@@ -15,23 +15,23 @@ public struct UnreadableStore: Error, Hashable, Sendable, CustomStringConvertibl
         case truncated
         /// A page is damaged.
         case damaged
-        /// Another process holds it locked beyond the deadline.
+        /// Another process keeps it locked beyond the deadline.
         case locked
         case networkFileSystem
-        /// This process has the store open itself.
+        /// This process itself has the store open.
         case openInThisProcess
-        /// It moved under our hands at every try.
+        /// It changed at every try.
         case changing
         /// The kernel could not read it.
         case inputOutput
-        /// Something among its external files is no file.
+        /// An entry of its external files is not a regular file.
         case externalFileIsNoFile
     }
 
     public let reason: Reason
     /// The absolute path.
     public let path: String
-    /// A lower-case fragment that says more.
+    /// A lower-case fragment with details.
     public let detail: String
 
     public init(_ reason: Reason, path: String, detail: String) {

@@ -1,10 +1,10 @@
 internal import FoundationEssentials
 
-/// Decodes the column of one attribute straight from rows, without a copy in between: what fetching does most of all.
+/// Decodes the column of one attribute directly from rows, without a copy: the most frequent step of a fetch.
 package final class AttributeDecoder: Sendable {
     private let attribute: AttributeDescription
     private let type: AttributeDescription.AttributeType
-    /// True where a value is all that the column holds, and not also a mark of where the bytes are.
+    /// True if the column contains only the value, without a mark of external storage.
     private let isPlain: Bool
 
     package init(_ attribute: AttributeDescription) {
@@ -13,7 +13,7 @@ package final class AttributeDecoder: Sendable {
         isPlain = !attribute.allowsExternalBinaryDataStorage
     }
 
-    /// The value in a column; what is not of the attribute's type is shown as it is stored, for genuine stores hold such.
+    /// The value in a column; a value of another type, which genuine stores contain, is returned as stored.
     package func value(_ row: borrowing StoreRow, _ column: Int) -> AttributeValue {
         switch (row.type(column), type) {
         case (.null, _): return .null

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
 extension AttributeDescription {
-    /// What a new object holds: the model's default, in the attribute's type.
+    /// The value of a new object: the model's default, in the attribute's type.
     package var initialValue: AttributeValue {
         let value: AttributeValue? =
             switch defaultValue {

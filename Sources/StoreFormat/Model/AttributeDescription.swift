@@ -26,13 +26,13 @@ public struct AttributeDescription: Hashable, Sendable {
     /// True for an attribute without a column.
     public let isTransient: Bool
     public let isDerived: Bool
-    /// How the value of a derived attribute follows from others, as a model editor writes it: `pages.@count`, `owner.name`.
+    /// The expression of a derived attribute, as a model editor writes it: `pages.@count`, `owner.name`.
     public let derivationExpression: String?
     public let allowsExternalBinaryDataStorage: Bool
-    /// True when history keeps the value of a deleted object.
+    /// True if history preserves the value of a deleted object.
     public let preservesValueInHistoryOnDeletion: Bool
     public let valueTransformerName: String?
-    /// The value of a new object, where it is a number, a text, a date or data.
+    /// The default value, if it is a number, a text, a date or data.
     public let defaultValue: PropertyListValue?
 
     public init(

@@ -1,10 +1,10 @@
 internal import FoundationEssentials
 
 extension AttributeValue {
-    /// The value in the kind that an attribute's type calls for; nil when the type does not take it.
+    /// The value converted to an attribute's type; nil if the type does not accept it.
     ///
-    /// Numbers go over into each other as an `NSNumber` would, as long as nothing is lost: an integer is taken for a
-    /// real, a decimal or (0 and 1) a boolean, a whole real for an integer in range. Texts are never taken for numbers.
+    /// Numbers are converted as by `NSNumber`, as long as nothing is lost: an integer to a real, a decimal or (0 and 1)
+    /// a boolean, a whole real to an integer in range. Texts are never converted to numbers.
     public func converted(to type: AttributeDescription.AttributeType) -> AttributeValue? {
         switch (self, type) {
         case (.null, _), (_, .undefined), (_, .objectID), (_, .composite): self
@@ -23,7 +23,7 @@ extension AttributeValue {
         }
     }
 
-    /// The number that this value is, as far as a double holds it; a boolean counts as 0 or 1.
+    /// The value as a number, to the precision of a double; a boolean counts as 0 or 1.
     package var number: Double? {
         switch self {
         case .boolean(let value): value ? 1 : 0

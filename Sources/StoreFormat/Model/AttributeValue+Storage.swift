@@ -1,13 +1,13 @@
 internal import FoundationEssentials
 
 extension AttributeValue {
-    /// What says where the bytes of an attribute with external storage are; it precedes them, or the file's name.
+    /// Marks where the bytes of an attribute with external storage are; it precedes them, or the file's name.
     private enum ExternalStorageMark {
         static let inline: UInt8 = 1
         static let file: UInt8 = 2
     }
 
-    /// Decodes what a store holds for an attribute; nil when a value of that type cannot look so.
+    /// Decodes the stored value of an attribute; nil if the attribute's type does not permit it.
     package init?(_ stored: SQLValue, of attribute: AttributeDescription) {
         guard attribute.allowsExternalBinaryDataStorage, case .blob(let bytes) = stored else {
             self.init(stored, as: attribute.type)
@@ -49,7 +49,7 @@ extension AttributeValue {
         self = value
     }
 
-    /// What a store holds for this value of an attribute; nil when the attribute's type does not take it.
+    /// The stored form of this value; nil if the attribute's type does not accept it.
     package func stored(for attribute: AttributeDescription) -> SQLValue? {
         guard let value = converted(to: attribute.type) else { return nil }
         guard attribute.allowsExternalBinaryDataStorage else { return value.plainlyStored }
@@ -60,13 +60,13 @@ extension AttributeValue {
         }
     }
 
-    /// The value in its own kind's form, without the mark of external storage; nil for a reference to a file.
+    /// The value in the stored form of its kind, without the mark of external storage; nil for a reference to a file.
     package var plainlyStored: SQLValue? {
         switch self {
         case .null: .null
         case .boolean(let value): .integer(value ? 1 : 0)
         case .integer(let value): .integer(value)
-        // SQLite has no NaN: it would store NULL without saying so.
+        // SQLite has no NaN: it would silently store NULL.
         case .real(let value): value.isNaN ? .null : .real(value)
         case .decimal(let value): Self.stored(value)
         case .string(let value), .uri(let value): .text(value)
@@ -111,7 +111,7 @@ extension AttributeValue {
         }
     }
 
-    /// The decimal with the fewest digits that is stored as this double; nil when there is none.
+    /// The decimal with the fewest digits that is stored as this double; nil if there is none.
     static func decimal(_ value: Double) -> Decimal? {
         guard value.isFinite, let decimal = Decimal(string: "\(value)"), !decimal.isNaN else { return nil }
         return decimal

@@ -2,9 +2,9 @@ public import FoundationEssentials
 
 /// The typed value of an attribute.
 ///
-/// Two values are equal when they are of one kind and equal in it: an integer never equals a real. A value that was
-/// decoded or converted is of the kind that its attribute's type calls for, so such values compare as they should.
-/// Texts are equal when their bytes are: to compose one in another way is to change it.
+/// Two values are equal if they have the same kind and value: an integer never equals a real. A decoded or converted
+/// value has the kind of its attribute's type, so such values compare correctly. Texts are equal if their bytes are:
+/// another Unicode normalization is a change.
 public enum AttributeValue: Hashable, Sendable {
     /// No value: `nil` in an app.
     case null
@@ -13,19 +13,19 @@ public enum AttributeValue: Hashable, Sendable {
     case integer(Int64)
     /// A double, or a float widened to one.
     case real(Double)
-    /// A decimal number; a store keeps no more of it than a double holds.
+    /// A decimal number; a store keeps it only to the precision of a double.
     case decimal(Decimal)
     case string(String)
     case date(Date)
-    /// Bytes, or the archive that a value transformer made of something.
+    /// Bytes, or the archive that a value transformer produced.
     case data(Data)
     case uuid(UUID)
-    /// The text of a URI, exactly as it is stored.
+    /// The text of a URI, exactly as stored.
     case uri(String)
-    /// Bytes that lie in a file of their own; whoever needs them reads that file.
+    /// Bytes in an external file, which the caller must read.
     case externalData(ExternalDataReference)
 
-    /// The file that holds a large binary value, beside the store.
+    /// The external file of a large binary value.
     public struct ExternalDataReference: Hashable, Sendable {
         /// The file's name in the folder of external files: a UUID in upper case.
         public let fileName: String

@@ -2,7 +2,7 @@
 struct BinaryPropertyListReader {
     static let signature = Array("bplist00".utf8)
 
-    /// How many values one list may unfold into: objects may be shared, and sharing multiplies.
+    /// The maximum number of values in one list: objects may be shared, and sharing multiplies.
     private static let valueLimit = 8_000_000
 
     private let bytes: [UInt8]
@@ -11,11 +11,11 @@ struct BinaryPropertyListReader {
     private let objectCount: Int
     private let topObject: Int
     private let offsetTable: Int
-    /// The values decoded so far, by object; an object that is shared is decoded once.
+    /// The values decoded so far, by object; a shared object is decoded once.
     private var values: [PropertyListValue?]
-    /// How many values each decoded object unfolds into; negative while it is being decoded.
+    /// The number of values in each decoded object; negative while it is being decoded.
     private var weights: [Int]
-    /// How many more bytes may be copied out of the list, overlapping objects counted each time.
+    /// The remaining number of bytes to copy out of the list, overlapping objects counted each time.
     private var budget: Int
 
     /// Reads the trailer.
@@ -67,7 +67,7 @@ struct BinaryPropertyListReader {
     private mutating func decode(_ object: Int, depth: Int, weight: inout Int) throws -> PropertyListValue {
         let entry = offsetTable + object * offsetSize
         guard let start = Self.integer(bytes[entry..<entry + offsetSize]), start < offsetTable else {
-            throw UndecodableData("an object lies outside the property list")
+            throw UndecodableData("an object is outside the property list")
         }
         let marker = bytes[start]
         let low = Int(marker & 0x0f)
@@ -110,7 +110,7 @@ struct BinaryPropertyListReader {
             return .dictionary(try Self.dictionary(keys: members[..<count], values: members[count...]))
         default: break
         }
-        throw UndecodableData("the property list holds an object of an unknown kind")
+        throw UndecodableData("the property list contains an object of an unknown kind")
     }
 
     private mutating func members(
@@ -126,7 +126,7 @@ struct BinaryPropertyListReader {
         for position in stride(from: references.startIndex, to: references.endIndex, by: referenceSize) {
             guard
                 let object = Self.integer(references[position..<position + referenceSize]), object < objectCount
-            else { throw UndecodableData("a collection refers to an object that is not there") }
+            else { throw UndecodableData("a collection refers to a missing object") }
             result.append(try value(of: object, depth: depth + 1))
             weight += weights[object]
             guard weight <= Self.valueLimit else { throw UndecodableData("the property list unfolds into too much") }
@@ -149,7 +149,7 @@ struct BinaryPropertyListReader {
 
     // MARK: Bytes
 
-    /// Where the content of an object begins, and the count that its marker, or the integer after it, gives.
+    /// The start of an object's content, and the count in its marker or in the integer after it.
     private func extent(at start: Int) throws -> (first: Int, count: Int) {
         let low = Int(bytes[start] & 0x0f)
         guard low == 0x0f else { return (start + 1, low) }
@@ -179,12 +179,12 @@ struct BinaryPropertyListReader {
         bytes.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     }
 
-    /// A big-endian unsigned integer; nil when it does not fit.
+    /// A big-endian unsigned integer; nil if it does not fit.
     private static func integer(_ bytes: ArraySlice<UInt8>) -> Int? {
         Int(exactly: bits(bytes))
     }
 
-    /// Integers of eight bytes are signed, shorter ones are not, sixteen bytes hold what is beyond a signed one.
+    /// Integers of eight bytes are signed, shorter ones are not; sixteen bytes are for values beyond the signed range.
     private static func number(_ bytes: ArraySlice<UInt8>) -> PropertyListValue {
         guard bytes.count == 16 else { return .integer(Int64(truncatingIfNeeded: bits(bytes))) }
         let low = bits(bytes)

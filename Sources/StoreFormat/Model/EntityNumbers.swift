@@ -1,6 +1,6 @@
 /// The numbers of a store's entities: the rows of `Z_PRIMARYKEY`.
 ///
-/// Numbers change when Core Data migrates a store; what is to last names entities.
+/// Numbers change when Core Data migrates a store, so permanent records must use names.
 package struct EntityNumbers: Hashable, Sendable {
     /// One row.
     package struct Entry: Hashable, Sendable {
@@ -8,7 +8,7 @@ package struct EntityNumbers: Hashable, Sendable {
         package let name: String
         /// The parent's number; 0 for a root.
         package let parent: Int64
-        /// The last primary key that was given out; kept for roots only.
+        /// The last primary key assigned; kept for roots only.
         package let max: Int64
 
         package init(number: Int64, name: String, parent: Int64 = 0, max: Int64 = 0) {
@@ -18,7 +18,7 @@ package struct EntityNumbers: Hashable, Sendable {
             self.max = max
         }
 
-        /// True for an entity of the model; from 16001 on are those of history and of the CloudKit mirror.
+        /// True for an entity of the model; numbers from 16001 on belong to history and the CloudKit mirror.
         package var isOfModel: Bool { number < 16_000 }
     }
 
@@ -39,9 +39,9 @@ package struct EntityNumbers: Hashable, Sendable {
             .mapValues { $0.map(\.number) }
     }
 
-    /// Reads the table; nil when the store has none.
+    /// Reads the table; nil if the store has none.
     ///
-    /// Rows without a name or a positive number are left out.
+    /// Rows without a name or a positive number are omitted.
     package init?(reading connection: StoreConnection) throws {
         var columns: Set<String> = []
         try connection.forEachRow("SELECT lower(name) FROM pragma_table_info('Z_PRIMARYKEY')") { row in
@@ -68,7 +68,8 @@ package struct EntityNumbers: Hashable, Sendable {
 
     package func number(of name: String) -> Int64? { numbers[name] }
 
-    /// The number of the entity in whose table objects of this entity lie; nil for unknown numbers and in a circle.
+    /// The number of the root entity, whose table contains this entity's objects; nil for unknown numbers and in a
+    /// cycle.
     package func root(of number: Int64) -> Int64? {
         var seen: Set<Int64> = []
         var next = number

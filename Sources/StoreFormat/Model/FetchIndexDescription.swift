@@ -1,16 +1,16 @@
 /// A fetch index of an entity.
 public struct FetchIndexDescription: Hashable, Sendable {
-    /// One property, or expression, that an index is made of.
+    /// One property, or expression, of an index.
     public struct Element: Hashable, Sendable {
-        /// How an index is laid out, with the numbers that a model archive uses.
+        /// The structure of an index, with the numbers of a model archive.
         public enum Kind: Int, Sendable {
             /// An ordinary index.
             case binary = 0
-            /// A spatial index, kept in a virtual table.
+            /// A spatial index, stored in a virtual table.
             case rTree = 1
         }
 
-        /// The name of the property; for an expression, the name that the archive gives it.
+        /// The name of the property; for an expression, the name in the archive.
         public let property: String
         public let kind: Kind
         public let isAscending: Bool
@@ -23,9 +23,9 @@ public struct FetchIndexDescription: Hashable, Sendable {
     }
 
     public let name: String
-    /// What it is made of, in order.
+    /// Its elements, in order.
     public let elements: [Element]
-    /// True when a predicate limits the objects it lists.
+    /// True if a predicate limits the indexed objects.
     public let isPartial: Bool
 
     public init(name: String, elements: [Element], isPartial: Bool = false) {
@@ -38,6 +38,6 @@ public struct FetchIndexDescription: Hashable, Sendable {
         self.init(name: name, elements: properties.map { Element(property: $0) })
     }
 
-    /// The names of the properties it is made of, in order.
+    /// The names of its properties, in order.
     public var properties: [String] { elements.map(\.property) }
 }

@@ -1,8 +1,10 @@
 internal import CZlib
 
-/// Undoes DEFLATE (RFC 1951), without the header that zlib would put around it, as Core Data keeps its model cache.
+/// Decompresses raw DEFLATE (RFC 1951), the format of Core Data's model cache.
 package enum Inflate {
-    /// Returns what the bytes unfold into; throws when they are malformed, end too early, or unfold into more than `limit` bytes.
+    /// Returns the decompressed bytes.
+    ///
+    /// Throws if the input is malformed or truncated, or expands to more than `limit` bytes.
     package static func inflate(_ bytes: [UInt8], limit: Int) throws -> [UInt8] {
         guard let count = UInt32(exactly: bytes.count) else {
             throw UndecodableData("the compressed data is too large")
@@ -10,7 +12,7 @@ package enum Inflate {
         var stream = z_stream()
         // A negative window size means "without header".
         guard czlib_inflate_init(&stream, -15) == Z_OK else {
-            throw UndecodableData("the decompressor cannot be set up")
+            throw UndecodableData("the decompressor cannot be initialized")
         }
         defer { inflateEnd(&stream) }
         var bytes = bytes
@@ -28,7 +30,7 @@ package enum Inflate {
                     return output.count - Int(stream.avail_out)
                 }
                 guard produced <= limit - result.count else {
-                    throw UndecodableData("the compressed data unfolds into more than \(limit) bytes")
+                    throw UndecodableData("the compressed data expands to more than \(limit) bytes")
                 }
                 result.append(contentsOf: chunk[..<produced])
             }

@@ -1,5 +1,5 @@
 extension KeyedArchiveReader {
-    /// The members of an archived array, set or ordered set, unresolved; nil for anything else.
+    /// The members of an archived array, set or ordered set, unresolved; nil for any other object.
     package func elements(_ value: PropertyListValue?) -> [PropertyListValue]? {
         switch resolve(value) {
         case .array(let members): return members
@@ -8,9 +8,9 @@ extension KeyedArchiveReader {
         }
     }
 
-    /// The entries of an archived dictionary whose keys are strings, values unresolved; nil for anything else.
+    /// The entries of an archived dictionary with string keys, values unresolved; nil for any other object.
     ///
-    /// `NSKnownKeysDictionary1` keeps its keys apart, in the mapping that instances share.
+    /// `NSKnownKeysDictionary1` keeps its keys in a mapping that its instances share.
     package func dictionary(_ value: PropertyListValue?) -> [String: PropertyListValue]? {
         guard case .dictionary(let fields)? = resolve(value) else { return nil }
         let keys: [PropertyListValue]

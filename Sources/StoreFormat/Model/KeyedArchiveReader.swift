@@ -1,11 +1,11 @@
 /// Reads the archives that `NSKeyedArchiver` writes, object by object.
 ///
-/// Nothing is instantiated: an object is its class name and its fields, and a reference is followed when it is asked for.
-/// Cycles are therefore no trouble, as long as the reader of a structure walks it only as deep as it means to.
+/// Nothing is instantiated: an object is its class name and its fields, and a reference is resolved on demand. Cycles
+/// are therefore harmless, as long as the caller limits its depth.
 package struct KeyedArchiveReader: Sendable {
     /// One archived object.
     package struct Object: Sendable {
-        /// Its place in the archive, which is its identity.
+        /// Its index in the archive, which is its identity.
         package let index: Int
         package let className: String
         package let fields: [String: PropertyListValue]
@@ -14,7 +14,7 @@ package struct KeyedArchiveReader: Sendable {
     private let objects: [PropertyListValue]
     private let top: [String: PropertyListValue]
 
-    /// Takes a decoded property list; throws when it is not an archive.
+    /// Reads a decoded property list; throws if it is not an archive.
     package init(_ propertyList: PropertyListValue) throws {
         guard
             case .dictionary(let archive) = propertyList,
@@ -26,12 +26,12 @@ package struct KeyedArchiveReader: Sendable {
         self.top = top
     }
 
-    /// The object that was archived under a name; `root` is the one that archives of one object use.
+    /// The object archived under a name; archives of one object use `root`.
     package func topObject(_ name: String = "root") -> Object? {
         top[name].flatMap(object)
     }
 
-    /// Follows a reference to the value it leads to; nil for the archive's nil and for references that lead nowhere.
+    /// Resolves a reference; nil for the archive's nil and for dangling references.
     package func resolve(_ value: PropertyListValue?) -> PropertyListValue? {
         guard case .uid(let index)? = value else { return value }
         guard objects.indices.contains(index) else { return nil }
@@ -42,7 +42,7 @@ package struct KeyedArchiveReader: Sendable {
         }
     }
 
-    /// The object that a field refers to; nil when it is nil or a plain value.
+    /// The object that a field refers to; nil for a plain value or nil.
     package func object(_ value: PropertyListValue?) -> Object? {
         guard
             case .uid(let index)? = value, case .dictionary(let fields)? = resolve(value),
@@ -75,7 +75,7 @@ package struct KeyedArchiveReader: Sendable {
         }
     }
 
-    /// True when the value is there and is neither false nor 0; archives leave out what is false.
+    /// True if the value exists and is neither false nor 0; archives omit false values.
     package func flag(_ value: PropertyListValue?) -> Bool {
         integer(value).map { $0 != 0 } ?? false
     }

@@ -1,5 +1,5 @@
 extension LayoutResolver {
-    /// Gives out the column names of one table the way Core Data does: a name that is taken gets the next free digit.
+    /// Assigns the column names of one table as Core Data does: a taken name gets the next free digit.
     private struct Columns {
         let table: StoreSchema.Table
         private var taken: Set<String> = []
@@ -8,7 +8,7 @@ extension LayoutResolver {
             self.table = table
         }
 
-        /// The name that the next property with this base gets, whether or not the table has it.
+        /// The name of the next property with this base, whether or not the table has the column.
         mutating func next(_ base: String) -> String {
             var name = base
             var suffix = 0
@@ -23,7 +23,7 @@ extension LayoutResolver {
         func found(_ name: String) -> StoreSchema.Column? { table.column(named: name) }
     }
 
-    /// A to-one relationship of the model, or the hidden way back of a to-many without an inverse.
+    /// A to-one relationship of the model, or the hidden key of a to-many without an inverse.
     private struct Link {
         let name: String
         let destination: String
@@ -31,7 +31,7 @@ extension LayoutResolver {
         let isHidden: Bool
     }
 
-    /// Finds the columns of all properties that are declared in the tree below a root.
+    /// Finds the columns of all properties of a root and its descendants.
     mutating func resolveColumns(ofRoot root: String) {
         let tree = trees[root] ?? []
         guard let table = table(ofRoot: root) else {
@@ -39,7 +39,7 @@ extension LayoutResolver {
             return
         }
         var columns = Columns(table)
-        // Names are given in the order of the entities' numbers, parents before children.
+        // Names are assigned in the order of the entities' numbers, parents before children.
         for name in tree {
             guard let entity = model.entities[name] else { continue }
             for attribute in entity.attributes where !attribute.isTransient {
@@ -51,7 +51,7 @@ extension LayoutResolver {
 
     private mutating func resolve(_ attribute: AttributeDescription, of entity: String, in columns: inout Columns) {
         guard attribute.type != .composite else {
-            return report(entity, attribute.name, "how composite attributes are kept is not known")
+            return report(entity, attribute.name, "the storage of composite attributes is unknown")
         }
         let name = columns.next("Z" + attribute.name.uppercased())
         guard let column = columns.found(name) else {
@@ -77,7 +77,7 @@ extension LayoutResolver {
         }
         let entityColumn = companion("Z\(number(of: link.destination))_\(base)", digits, in: &columns)
         if entityColumn == nil, parents.contains(link.destination), !link.isHidden {
-            report(entity, link.name, "there is no column for the concrete entity that it leads to")
+            report(entity, link.name, "there is no column for the concrete entity of its destination")
         }
         let orderColumn = link.isOrdered ? companion("Z_FOK_\(base)", digits, in: &columns) : nil
         if link.isOrdered, orderColumn == nil {
@@ -97,13 +97,13 @@ extension LayoutResolver {
             )
     }
 
-    /// A column that goes with a foreign key: numbered on its own, or as the key is.
+    /// The column that accompanies a foreign key: numbered on its own, or like the key.
     private func companion(_ base: String, _ digits: Substring, in columns: inout Columns) -> String? {
         guard columns.found(base) != nil else { return nil }
         return (columns.found(columns.next(base)) ?? columns.found(base + digits))?.name
     }
 
-    /// What of an entity needs a key column, in the order in which names are given out.
+    /// The parts of an entity that need a key column, in the order of naming.
     private func links(of entity: EntityDescription) -> [Link] {
         let own = entity.relationships.filter { !$0.isToMany && !$0.isTransient }
             .map { relationship in
@@ -129,7 +129,7 @@ extension LayoutResolver {
 }
 
 extension AttributeDescription.AttributeType {
-    /// The type with which Core Data declares a column of this type; nil where none was ever seen.
+    /// Core Data's declared type of such a column; nil if none was ever observed.
     package var declaredColumnType: String? {
         switch self {
         case .integer16, .integer32, .integer64, .boolean: "INTEGER"
@@ -142,7 +142,7 @@ extension AttributeDescription.AttributeType {
         }
     }
 
-    /// True when values of this type can lie in a column.
+    /// True if a column can store values of this type.
     func fits(_ column: StoreSchema.Column) -> Bool {
         guard let expected = declaredColumnType else { return true }
         return column.declaredType.uppercased() == expected

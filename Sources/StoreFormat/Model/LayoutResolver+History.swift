@@ -1,8 +1,8 @@
 extension LayoutResolver {
-    /// What the bits of a history bitmap stand for, in an entity with this line of ancestors.
+    /// The meaning of a history bitmap's bits, in an entity with these ancestors.
     ///
-    /// Foreign keys, their entity columns and their order columns come first, then attributes, then to-many relationships;
-    /// in each group inherited properties come first, then byte order of the names.
+    /// Foreign keys, their entity columns and their order columns come first, then attributes, then to-many
+    /// relationships. In each group inherited properties come first, then byte order of the names.
     func historySlots(of lineage: [EntityDescription]) -> HistorySlots {
         let keys = lineage.flatMap { entity in
             (self.keys[entity.name] ?? []).sorted { ManagedObjectModel.inByteOrder($0.name, $1.name) }
@@ -27,7 +27,7 @@ extension LayoutResolver {
         )
     }
 
-    /// The attributes of which history keeps the last value, in the order of the columns `ZTOMBSTONE0…`.
+    /// The attributes whose last value history preserves, in the order of the columns `ZTOMBSTONE0…`.
     func tombstoneAttributes(of lineage: [EntityDescription]) -> [String] {
         let flagged = lineage.flatMap(\.attributes).filter(\.preservesValueInHistoryOnDeletion).map(\.name)
             .sorted(by: ManagedObjectModel.inByteOrder)

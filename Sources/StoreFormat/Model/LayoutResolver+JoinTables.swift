@@ -3,13 +3,13 @@ extension LayoutResolver {
     private struct End: Hashable {
         let entity: String
         let relationship: RelationshipDescription
-        /// The numbers that may stand for its owner in column names: usually those of one and the same entity.
+        /// The numbers that column names may use for its owner: usually those of a single entity.
         let numbers: [String]
     }
 
     /// Finds the table of every many-to-many relationship.
     ///
-    /// Which of the two relationships names the table cannot be derived: both names are tried, and the columns decide.
+    /// The relationship that names the table cannot be derived: both names are tried, and the columns decide.
     mutating func resolveJoinTables() {
         var done: Set<[String]> = []
         for name in order {
@@ -75,7 +75,7 @@ extension LayoutResolver {
         return nil
     }
 
-    /// A column is named by the entity whose keys it holds and by the relationship that leads to that entity.
+    /// A column is named by the entity whose keys it contains and by the relationship that refers to that entity.
     private func match(_ table: StoreSchema.Table, _ pair: (End, End)) -> StoreLayout.JoinTable? {
         let (first, second) = pair
         if first.entity == second.entity, first.relationship.name == second.relationship.name {
@@ -101,7 +101,7 @@ extension LayoutResolver {
         return nil
     }
 
-    /// The columns that may hold the owner's keys, the likeliest first: a digit at the end resolves a collision.
+    /// The columns that may contain the owner's keys, the likeliest first: a digit at the end resolves a collision.
     private func candidates(in table: StoreSchema.Table, owner: End, inverse: End) -> [String] {
         let bases = owner.numbers.map { ("Z_" + $0 + inverse.relationship.name).uppercased() }
         let exact = bases.compactMap { table.column(named: $0)?.name }
@@ -123,7 +123,7 @@ extension LayoutResolver {
     ) -> StoreLayout.JoinTable.Side {
         var order: String?
         if end.relationship.isOrdered {
-            // The place of the other side's object stands beside its key, under the same name.
+            // The order key of the other side's object is in the column beside its key, with the same name.
             let name = "Z_FOK_" + other.dropFirst(2)
             order =
                 table.column(named: name)?.name

@@ -1,10 +1,10 @@
 /// Finds the tables and columns of a model's entities.
 struct LayoutResolver {
-    /// The key columns of a to-one relationship, and whether a model property names them.
+    /// The key columns of a to-one relationship, and whether they belong to a property of the model.
     struct Key: Hashable {
         let name: String
         let columns: StoreLayout.ForeignKey
-        /// True for the key that a to-many relationship without an inverse puts into its destination's rows.
+        /// True for the key that a to-many relationship without an inverse adds to its destination's rows.
         let isHidden: Bool
     }
 
@@ -13,11 +13,11 @@ struct LayoutResolver {
     let numbers: EntityNumbers
     /// The entities that others inherit from.
     let parents: Set<String>
-    /// The model's entities in the order of their numbers; those without a number are left out.
+    /// The model's entities in the order of their numbers, without those that have none.
     let order: [String]
     /// The entities of each tree, by its root, in the order of their numbers.
     let trees: [String: [String]]
-    /// The to-many relationships without an inverse, by the entity they lead to: its rows hold a key for each.
+    /// The to-many relationships without an inverse, by their destination: its rows contain a key for each.
     let hiddenKeys: [String: [(owner: String, relationship: RelationshipDescription)]]
 
     var entities: [String: StoreLayout.Entity] = [:]
@@ -47,7 +47,7 @@ struct LayoutResolver {
     mutating func resolve() {
         let numbered = Set(order)
         for name in model.entities.keys.sorted(by: ManagedObjectModel.inByteOrder) where !numbered.contains(name) {
-            report(name, nil, "the store gives the entity no number")
+            report(name, nil, "the store has no number for the entity")
         }
         var roots: Set<String> = []
         for name in order {
@@ -78,7 +78,7 @@ struct LayoutResolver {
 
     // MARK: Naming
 
-    /// The table of the entity's root; nil when there is none that holds rows.
+    /// The table of the entity's root; nil if there is none with rows.
     func table(of entity: String) -> StoreSchema.Table? {
         model.lineage(of: entity).first.flatMap { table(ofRoot: $0.name) }
     }
@@ -134,7 +134,7 @@ struct LayoutResolver {
         keys[entity]?.first { $0.name == name }
     }
 
-    /// The name under which the destination of a to-many without an inverse keeps the way back.
+    /// The hidden name of the key in the destination's rows of a to-many without an inverse.
     func hiddenName(_ relationship: RelationshipDescription, declaredBy entity: String) -> String {
         number(of: entity) + relationship.name
     }

@@ -1,7 +1,7 @@
 extension ManagedObjectModel {
-    /// The entity and those it inherits from, from the root down; empty when there is no such entity.
+    /// The entity and its ancestors, from the root down; empty if there is no such entity.
     ///
-    /// In a malformed model a parent that is missing, or a circle, ends the line.
+    /// In a malformed model a missing parent or a cycle ends the list.
     package func lineage(of name: String) -> [EntityDescription] {
         var result: [EntityDescription] = []
         var seen: Set<String> = []
@@ -13,7 +13,7 @@ extension ManagedObjectModel {
         return result.reversed()
     }
 
-    /// True when the entity is `ancestor` or inherits from it.
+    /// True if the entity is `ancestor` or inherits from it.
     package func isEntity(_ name: String, kindOf ancestor: String) -> Bool {
         lineage(of: name).contains { $0.name == ancestor }
     }
@@ -46,7 +46,7 @@ extension ManagedObjectModel {
         return nil
     }
 
-    /// Core Data orders names by their UTF-8 bytes where an order is on disk.
+    /// Core Data sorts names by their UTF-8 bytes in files.
     package static func inByteOrder(_ first: String, _ second: String) -> Bool {
         first.utf8.lexicographicallyPrecedes(second.utf8)
     }

@@ -1,7 +1,7 @@
 extension ModelDecoder {
-    /// The text of an archived expression, as far as derived attributes use expressions; nil for any other.
+    /// The text of an archived expression of a derived attribute; nil for any other form.
     ///
-    /// They are key paths, counts of a relationship, and functions of one key path or of nothing.
+    /// The supported forms are key paths, counts of a relationship, and functions of one key path or of no argument.
     func expression(_ object: KeyedArchiveReader.Object, depth: Int = 0) -> String? {
         guard depth < 4, let arguments = reader.elements(object.fields["NSArguments"]) else { return nil }
         switch object.className {

@@ -1,8 +1,8 @@
-/// Turns the archived objects of a managed object model into descriptions.
+/// Decodes the archived objects of a managed object model.
 struct ModelDecoder {
-    /// How many entities, and properties of one entity, are decoded; genuine models stay below a hundred of each.
+    /// The maximum number of entities, and of properties of one entity; genuine models stay below a hundred of each.
     private static let limit = 4096
-    /// How many ancestors an entity may have; genuine ones have a handful, and the work grows with the square.
+    /// The maximum number of ancestors of an entity; genuine ones have a handful, and the work grows with the square.
     private static let ancestorLimit = 128
 
     let reader: KeyedArchiveReader
@@ -21,7 +21,7 @@ struct ModelDecoder {
         }
         return try objects.sorted { ManagedObjectModel.inByteOrder($0.key, $1.key) }
             .map { name, object in
-                // The archive lists inherited properties with every entity that has them.
+                // The archive repeats inherited properties in every entity.
                 let inherited = try ancestors(of: name, parents: parents)
                     .reduce(into: Set<String>()) { $0.formUnion(properties[$1]?.keys.map(\.self) ?? []) }
                 return try entity(
@@ -76,7 +76,7 @@ struct ModelDecoder {
         )
     }
 
-    /// The property itself where newer archives put a stand-in for it.
+    /// The property itself if newer archives contain a placeholder for it.
     private func property(_ value: PropertyListValue) -> KeyedArchiveReader.Object? {
         guard let object = reader.object(value) else { return nil }
         return object.className == "_NSPropertyDescriptionProxy"
@@ -121,7 +121,7 @@ struct ModelDecoder {
         guard
             let destination = reader.string(fields["_NSDestinationEntityName"])
                 ?? self.name(fields["NSDestinationEntity"], key: "NSEntityName")
-        else { throw UndecodableData("a relationship of the managed object model leads nowhere") }
+        else { throw UndecodableData("a relationship of the managed object model has no destination") }
         return RelationshipDescription(
             name: name,
             destination: destination,
@@ -141,7 +141,7 @@ struct ModelDecoder {
     private func uniquenessConstraints(_ object: KeyedArchiveReader.Object) -> [[String]] {
         (reader.elements(object.fields["NSUniqueTuples"]) ?? [])
             .compactMap { tuple in
-                // A member is a name, or the property of that name.
+                // A member is a name, or the property with that name.
                 let names = reader.elements(tuple)?
                     .map { reader.string($0) ?? name($0, key: "NSPropertyName") }
                 guard let names, !names.isEmpty, !names.contains(nil) else { return nil }
@@ -173,7 +173,7 @@ struct ModelDecoder {
         )
     }
 
-    /// The first generation of history named what to keep of a deleted object in the user info, in an order that counts.
+    /// The first generation of history listed the attributes to preserve in the user info; their order matters.
     private func legacyTombstoneAttributes(_ object: KeyedArchiveReader.Object) -> [String] {
         let userInfo = reader.dictionary(object.fields["NSUserInfo"])
         let names = reader.string(userInfo?["NSPersistentHistoryTombstoneAttributes"]) ?? ""

@@ -2,7 +2,7 @@
 struct ModelInference {
     private let schema: StoreSchema
     private let numbers: EntityNumbers
-    /// The model's entities by their names in upper case, as tables and columns spell them.
+    /// The model's entities by their upper-case names, as in tables and columns.
     private let names: [String: String]
     /// The many-to-many relationships by the entity that has them.
     private let manyToMany: [Int64: [RelationshipDescription]]
@@ -45,7 +45,7 @@ struct ModelInference {
 
     // MARK: To-one
 
-    /// The destinations that columns like `Z7_COVER` name, by the property they belong to.
+    /// The destinations of columns like `Z7_COVER`, by the property that they belong to.
     private func entityColumns(of table: StoreSchema.Table) -> [String: String] {
         var result: [String: String] = [:]
         for column in table.columns {
@@ -59,7 +59,7 @@ struct ModelInference {
         return result
     }
 
-    /// The entity whose name an indexed integer column bears: Core Data indexes its keys.
+    /// The entity after which an indexed integer column is named: Core Data indexes its keys.
     ///
     /// A key to an entity with subentities would have an entity column beside it.
     private func indexedEntity(
@@ -137,7 +137,7 @@ struct ModelInference {
         )
     }
 
-    /// The entity number at the front of a name, and what follows it; property names never begin with a digit.
+    /// The entity number at the start of a name, and the rest; property names never begin with a digit.
     private static func number(of text: Substring) -> (number: Int64, rest: String)? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let number = Int64(digits) else { return nil }
@@ -146,7 +146,7 @@ struct ModelInference {
 }
 
 extension AttributeDescription.AttributeType {
-    /// The widest type whose values Core Data would put into such a column.
+    /// The widest type that Core Data would store in such a column.
     init(_ column: StoreSchema.Column) {
         switch column.declaredType.uppercased() {
         case "INTEGER": self = .integer64

@@ -1,6 +1,6 @@
 /// The permanent address of one object: `x-coredata://<store UUID>/<entity>/p<primary key>`.
 ///
-/// Copies of a store share its UUID, so an address does not tell copies apart. Primary keys are unique within a root
+/// Copies of a store share its UUID, so an address does not distinguish copies. Primary keys are unique within a root
 /// entity: an address may name an ancestor of the object's entity.
 public struct ObjectURI: Hashable, Sendable, Codable, CustomStringConvertible {
     private static let scheme = "x-coredata://"
@@ -15,7 +15,7 @@ public struct ObjectURI: Hashable, Sendable, Codable, CustomStringConvertible {
         self.primaryKey = primaryKey
     }
 
-    /// Parses an address; throws for anything else, and for the temporary address of an object that was never saved.
+    /// Parses an address; throws for any other text, and for the temporary address of an unsaved object.
     public init(_ text: String) throws(StoreError) {
         guard text.lowercased().hasPrefix(Self.scheme) else {
             throw Self.error("an object URI begins with \(Self.scheme)")
@@ -50,7 +50,7 @@ public struct ObjectURI: Hashable, Sendable, Codable, CustomStringConvertible {
 }
 
 extension ObjectURI {
-    /// Escapes what may not stand in a path component of a URI.
+    /// Escapes characters that are invalid in a path component of a URI.
     private static func encoded(_ text: String) -> String {
         let hexadecimal = Array("0123456789ABCDEF".utf8)
         var result: [UInt8] = []
@@ -67,7 +67,7 @@ extension ObjectURI {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Undoes the escapes; nil when one is malformed or the result is no text.
+    /// Decodes the escapes; nil if one is malformed or the result is not text.
     private static func decoded(_ text: Substring) -> String? {
         var result: [UInt8] = []
         var bytes = text.utf8[...]

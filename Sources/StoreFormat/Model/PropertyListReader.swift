@@ -1,8 +1,8 @@
-/// Decodes property lists: the binary form, in which Core Data writes, and the XML form.
+/// Decodes property lists: the binary form, which Core Data writes, and the XML form.
 ///
-/// The bytes may be hostile: depth, size and what is made of them are bounded, and no input makes it trap.
+/// The bytes may be hostile: depth, input size and output size are limited, and no input traps.
 package enum PropertyListReader {
-    /// How deep a property list may nest; genuine ones stay below ten.
+    /// The maximum depth of a property list; genuine ones stay below ten.
     static let depthLimit = 128
 
     /// Decodes one property list, of either form.

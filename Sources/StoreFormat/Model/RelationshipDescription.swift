@@ -1,6 +1,6 @@
 /// One relationship of an entity.
 public struct RelationshipDescription: Hashable, Sendable {
-    /// What becomes of the destination when the owner is deleted, with the numbers that a model archive uses.
+    /// The effect on the destination when the owner is deleted, with the numbers of a model archive.
     public enum DeleteRule: Int, Sendable {
         case noAction = 0
         case nullify = 1
@@ -9,7 +9,7 @@ public struct RelationshipDescription: Hashable, Sendable {
     }
 
     public let name: String
-    /// The name of the entity it leads to.
+    /// The name of the destination entity.
     public let destination: String
     /// The name of the inverse relationship, on the destination.
     public let inverse: String?

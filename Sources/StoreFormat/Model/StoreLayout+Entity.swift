@@ -1,5 +1,5 @@
 extension StoreLayout {
-    /// Where the objects of one entity lie.
+    /// The storage of the objects of one entity.
     package struct Entity: Hashable, Sendable {
         package let name: String
         /// The entity's number (`Z_ENT`).
@@ -13,9 +13,9 @@ extension StoreLayout {
         package let attributes: [Attribute]
         /// The relationships that were found, inherited ones first.
         package let relationships: [Relationship]
-        /// What each bit of a history bitmap stands for.
+        /// The meaning of each bit of a history bitmap.
         package let historySlots: HistorySlots
-        /// The attributes whose values history keeps of a deleted object, in the order of its columns.
+        /// The attributes whose values history preserves of a deleted object, in the order of its columns.
         package let tombstoneAttributes: [String]
 
         func adding(_ more: [Attribute]) -> Entity {
@@ -50,24 +50,24 @@ extension StoreLayout {
             (self.description, self.declaredBy, self.column) = (description, declaredBy, column)
         }
 
-        /// A column that the model does not know; no attribute has a name with a space.
+        /// An attribute for a column outside the model; no attribute has a name with a space.
         init(unknown column: StoreSchema.Column, of entity: Entity) {
             description = AttributeDescription(name: "column " + column.name, type: .undefined)
             declaredBy = entity.root
             self.column = column.name
         }
 
-        /// True for a column that the model does not know.
+        /// True for a column outside the model.
         package var isUnknown: Bool { description.type == .undefined }
     }
 
-    /// A relationship and where it is kept.
+    /// A relationship and its storage.
     package struct Relationship: Hashable, Sendable {
-        /// The three ways in which Core Data keeps a relationship.
+        /// The three ways in which Core Data stores a relationship.
         package enum Storage: Hashable, Sendable {
-            /// The owner's row holds the key.
+            /// The owner's row contains the key.
             case toOne(ForeignKey)
-            /// The rows of the destination, in `table`, hold the owner's key.
+            /// The destination's rows, in `table`, contain the owner's key.
             case oneToMany(table: String, ForeignKey)
             /// Rows of a join table; `owner` is the side of the entity that has this relationship.
             case manyToMany(table: String, owner: JoinTable.Side, other: JoinTable.Side)
@@ -77,7 +77,7 @@ extension StoreLayout {
         package let declaredBy: String
         package let storage: Storage
 
-        /// The columns of a table in which the relationship is kept.
+        /// The columns of a table that store the relationship.
         func columns(in table: String, of owner: Entity) -> [String] {
             switch storage {
             case .toOne(let key) where owner.table == table: key.columns
@@ -87,13 +87,13 @@ extension StoreLayout {
         }
     }
 
-    /// The columns that lead from a row to another.
+    /// The columns of a reference from one row to another.
     package struct ForeignKey: Hashable, Sendable {
-        /// Holds the primary key of the row it leads to.
+        /// The column of the referenced row's primary key.
         package let column: String
-        /// Holds the concrete entity of that row; present where the declared destination has subentities.
+        /// The column of the referenced row's concrete entity; present if the declared destination has subentities.
         package let entityColumn: String?
-        /// Holds the row's place among those that lead to the same row; present where the to-many side is ordered.
+        /// The column of the order key among the rows with the same reference; present if the to-many side is ordered.
         package let orderColumn: String?
 
         var columns: [String] { [column, entityColumn, orderColumn].compactMap { $0 } }
@@ -101,14 +101,14 @@ extension StoreLayout {
 
     /// The table of a many-to-many relationship.
     package struct JoinTable: Hashable, Sendable {
-        /// One of the two relationships that the table serves.
+        /// One of the two relationships that the table stores.
         package struct Side: Hashable, Sendable {
             /// The entity that declares the relationship.
             package let entity: String
             package let relationship: String
-            /// Holds the primary key of the relationship's owner.
+            /// The column of the owner's primary key.
             package let column: String
-            /// Holds the place of the other side's object in this relationship, where it is ordered.
+            /// The column of the order key of the other side's object, if this relationship is ordered.
             package let orderColumn: String?
         }
 

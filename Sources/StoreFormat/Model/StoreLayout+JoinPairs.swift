@@ -1,9 +1,9 @@
 extension StoreLayout.JoinTable {
-    /// The pairs of a many-to-many relationship in SQL: the columns `owner`, `member` and `place`, the last 0 where no order
-    /// is kept.
+    /// The pairs of a many-to-many relationship in SQL: the columns `owner`, `member` and `place`.
     ///
-    /// `condition` says of which owners, given the column of their keys. A relationship that is its own inverse is a
-    /// symmetric set, whichever way a pair is written; one that is written both ways comes twice.
+    /// `place` is 0 if no order is kept. `condition` selects the owners, given the column of their keys. A relationship
+    /// that is its own inverse is symmetric, so each pair counts in both directions; a pair stored in both directions
+    /// is returned twice.
     package static func pairs(
         _ table: String,
         _ owner: Side,

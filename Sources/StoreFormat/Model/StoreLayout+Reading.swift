@@ -1,5 +1,5 @@
 extension ManagedObjectModel {
-    /// Reads the model that Core Data keeps in a store; nil when there is none, or none that can be decoded.
+    /// Reads the model that Core Data keeps in a store; nil if it is missing or cannot be decoded.
     package init?(cachedIn connection: StoreConnection) throws {
         let isPresent = "SELECT count(*) FROM pragma_table_info('Z_MODELCACHE') WHERE upper(name) = 'Z_CONTENT'"
         guard try connection.value(isPresent)?.integer == 1,
@@ -11,9 +11,9 @@ extension ManagedObjectModel {
 }
 
 extension StoreLayout {
-    /// Reads where a store keeps what `model` describes, or the model that the store itself keeps.
+    /// Reads the tables and columns of `model`, or of the model in the store itself.
     ///
-    /// Nil when there is no model, or when the store does not number entities and so is not one of Core Data's.
+    /// Nil if there is no model, or if the store does not number entities and so is not a Core Data store.
     package init?(reading connection: StoreConnection, model: ManagedObjectModel? = nil) throws {
         guard
             let numbers = try EntityNumbers(reading: connection),

@@ -1,27 +1,27 @@
-/// Where a store keeps what its model describes: the model, matched with the tables as they are.
+/// The tables and columns of a store's model, matched with the actual tables.
 ///
-/// Names are predicted by Core Data's rules and then looked up; what is not there is listed as unresolved, never guessed.
-/// The order of columns means nothing.
+/// Names are predicted by Core Data's rules and then searched; missing ones are listed as unresolved, never guessed.
+/// The order of columns has no meaning.
 package struct StoreLayout: Hashable, Sendable {
-    /// Something that the model describes and the tables do not show.
+    /// A part of the model that the tables lack.
     package struct Unresolved: Hashable, Sendable {
         package let entity: String
-        /// The property; nil when it is the entity itself.
+        /// The property; nil for the entity itself.
         package let property: String?
         /// A lower-case fragment.
         package let reason: String
     }
 
     package let model: ManagedObjectModel
-    /// The entities by name; one without a number or a table is not among them.
+    /// The entities by name, without those that have no number or table.
     package private(set) var entities: [String: Entity]
     package let joinTables: [JoinTable]
-    /// What was not found, in the order of the entities' numbers.
+    /// The missing parts, in the order of the entities' numbers.
     package let unresolved: [Unresolved]
-    /// True where columns that the model does not know count as attributes.
+    /// True if columns outside the model count as attributes.
     package private(set) var hasUnknownColumns = false
     private let names: [Int64: String]
-    /// The one entity of each table that holds one only.
+    /// The entity of each table that stores only one.
     private let soleEntities: [String: String]
 
     package init(model: ManagedObjectModel, schema: StoreSchema, entityNumbers: EntityNumbers) {
@@ -39,9 +39,9 @@ package struct StoreLayout: Hashable, Sendable {
             .compactMapValues { $0.count == 1 ? $0[0].name : nil }
     }
 
-    /// The same with each column of an entity's table that the model does not know as an attribute of its entities.
+    /// The same layout, with each column outside the model as an attribute of its entities.
     ///
-    /// Its value is whatever the column holds. SQLite computes generated columns, which are left out.
+    /// Its value is the column's value. Generated columns are omitted, because SQLite computes them.
     package func addingUnknownColumns(of schema: StoreSchema) -> StoreLayout {
         var result = self
         result.hasUnknownColumns = true
@@ -62,23 +62,24 @@ package struct StoreLayout: Hashable, Sendable {
         return result
     }
 
-    /// The entity whose objects alone lie in a table; nil where several share it.
+    /// The only entity with objects in a table; nil if several share it.
     package func soleEntity(inTable table: String) -> Entity? { soleEntities[table].flatMap { entities[$0] } }
 
-    /// The entity of a row in a table, by the number that the row bears; nil when that is of no entity of the table.
+    /// The entity of a row in a table, by the row's entity number; nil if the table does not store that entity.
     ///
-    /// Where a table holds one entity only, its rows are of that one whatever they bear: in genuine stores, some bear another.
+    /// If a table stores one entity only, its rows belong to that entity: in genuine stores, some rows have another
+    /// number.
     package func entity(ofRowNumbered number: Int64, inTable table: String) -> Entity? {
         if let sole = soleEntity(inTable: table) { return sole }
         return entity(numbered: number).flatMap { $0.table == table ? $0 : nil }
     }
 
-    /// The entity of a number; nil when the number is none of the model's.
+    /// The entity with a number; nil if the model has no such number.
     package func entity(numbered number: Int64) -> Entity? {
         names[number].flatMap { entities[$0] }
     }
 
-    /// The concrete and abstract entities whose objects may lie in a table, in the order of their numbers.
+    /// The concrete and abstract entities that a table can store, in the order of their numbers.
     package func entities(inTable table: String) -> [Entity] {
         entities.values.filter { $0.table.lowercased() == table.lowercased() }.sorted { $0.number < $1.number }
     }

@@ -7,7 +7,8 @@ extension StoreMetadata {
     /// The checksum that the store records for its model (`NSStoreModelVersionChecksumKey`); only new frameworks do.
     package var recordedModelChecksum: String? { string("NSStoreModelVersionChecksumKey") }
 
-    /// What `NSStoreModelVersionHashesDigest` must be: the SHA-512 of each entity's name and hash, in byte order of names.
+    /// The expected `NSStoreModelVersionHashesDigest`: the SHA-512 of each entity's name and hash, in byte order of
+    /// names.
     package var modelDigest: String {
         var hash = SHA512()
         for (name, bytes) in sortedHashes {
@@ -17,7 +18,7 @@ extension StoreMetadata {
         return Data(hash.digest).base64EncodedString()
     }
 
-    /// What `NSStoreModelVersionChecksumKey` must be: the SHA-256 of the entities' hashes, in byte order of names.
+    /// The expected `NSStoreModelVersionChecksumKey`: the SHA-256 of the entities' hashes, in byte order of names.
     package var modelChecksum: String {
         var hash = SHA256()
         for (_, bytes) in sortedHashes { hash.update(bytes) }

@@ -1,14 +1,14 @@
 extension StoreMetadata {
-    /// The greatest property list that is decoded; genuine ones have a few kilobytes.
+    /// The maximum size of a property list; genuine ones have a few kilobytes.
     private static let propertyListLimit: Int64 = 64 << 20
 
-    /// Reads the metadata; nil when the store has none and so is not one of Core Data's.
+    /// Reads the metadata; nil if the store has none and so is not a Core Data store.
     ///
-    /// A property list that is missing or cannot be decoded leaves `values` empty: the store is still what it is.
+    /// If the property list is missing or cannot be decoded, `values` is empty and the store remains readable.
     package init?(reading connection: StoreConnection) throws {
         guard try Self.isPresent(connection) else { return nil }
         var result: StoreMetadata?
-        // The smallest version comes first; more than one row is for the verifier to report.
+        // The row with the smallest version comes first; the verifier reports further rows.
         let sql = """
             SELECT Z_UUID, CASE WHEN length(Z_PLIST) <= ? THEN Z_PLIST END
             FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1

@@ -1,10 +1,10 @@
 /// The metadata of a Core Data store: the one row of `Z_METADATA`.
 public struct StoreMetadata: Hashable, Sendable {
-    /// The store's UUID, as in its object URIs and history tokens; empty when the row has none.
+    /// The store's UUID, as in its object URIs and history tokens; empty if the row has none.
     public let uuid: String
-    /// Every key of the property list; empty when the list is missing or cannot be decoded.
+    /// Every key of the property list; empty if the list is missing or cannot be decoded.
     public let values: [String: PropertyListValue]
-    /// The property list byte for byte, so that what we do not know survives; empty when it is missing.
+    /// The property list byte for byte, so that unknown content survives; empty if it is missing.
     public let rawPropertyList: [UInt8]
 
     public init(uuid: String, values: [String: PropertyListValue], rawPropertyList: [UInt8] = []) {

@@ -1,8 +1,8 @@
-/// An error that says why bytes that a store holds cannot be decoded.
+/// The reason why bytes of a store cannot be decoded.
 ///
-/// The decoders do not know which file the bytes come from; whoever does names it.
+/// Decoders do not know the file of the bytes; their caller adds it.
 package struct UndecodableData: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A lower-case fragment that never repeats what the bytes hold.
+    /// A lower-case fragment that never contains the bytes.
     package let description: String
 
     package init(_ description: String) {

@@ -1,4 +1,4 @@
-/// Decodes the XML form of property lists, as far as it is used: no internal DTD subsets, no namespaces.
+/// Decodes the XML form of property lists as it occurs: no internal DTD subsets, no namespaces.
 struct XMLPropertyListReader {
     private let bytes: [UInt8]
     private var position = 0
@@ -63,7 +63,7 @@ struct XMLPropertyListReader {
         }
     }
 
-    /// Also takes the form in which an archive writes a reference: a dictionary of the one key `CF$UID`.
+    /// Also accepts the form in which an archive writes a reference: a dictionary with the single key `CF$UID`.
     private mutating func dictionary(depth: Int) throws -> [String: PropertyListValue] {
         var result: [String: PropertyListValue] = [:]
         while true {
@@ -82,7 +82,7 @@ struct XMLPropertyListReader {
 
     // MARK: Text
 
-    /// The next tag: its name, with the slash of an end tag before it, or that of an empty element after it.
+    /// The next tag: its name, preceded by the slash of an end tag, or followed by that of an empty element.
     private mutating func nextTag() throws -> String {
         while true {
             while position < bytes.count, Self.isSpace(bytes[position]) { position += 1 }

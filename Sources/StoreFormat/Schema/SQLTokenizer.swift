@@ -1,10 +1,10 @@
-/// Splits SQL text into the few kinds of token that reading a stored definition needs; never fails, whatever the text.
+/// Splits SQL text into the few token kinds that parsing a stored definition needs; accepts any text.
 package struct SQLTokenizer {
     /// One token of SQL.
     package enum Token: Equatable {
         /// A word outside quotes, as written.
         case word(String)
-        /// What stood in quotes or brackets, without them.
+        /// The content of quotes or brackets.
         case quoted(String)
         /// Any other character.
         case symbol(UInt8)
@@ -17,7 +17,7 @@ package struct SQLTokenizer {
         bytes = Array(text.utf8)
     }
 
-    /// Returns the next token, white space and comments passed over; nil at the end.
+    /// Returns the next token, skipping white space and comments; nil at the end.
     package mutating func next() -> Token? {
         skipBlanks()
         guard let first = peek() else { return nil }
@@ -60,7 +60,7 @@ package struct SQLTokenizer {
         while let byte = peek() {
             position += 1
             if byte == end {
-                // A doubled quote stands for itself; brackets cannot be doubled.
+                // A doubled quote denotes the quote itself; brackets cannot be doubled.
                 guard end != UInt8(ascii: "]"), peek() == end else { break }
                 position += 1
             }
@@ -80,12 +80,12 @@ package struct SQLTokenizer {
 }
 
 extension SQLTokenizer.Token {
-    /// True for this word in any case.
+    /// True for this word in upper or lower case.
     package func isWord(_ word: String) -> Bool {
         if case .word(let text) = self { text.lowercased() == word.lowercased() } else { false }
     }
 
-    /// The name that a word or a quoted token gives.
+    /// The name in a word or a quoted token.
     package var name: String? {
         switch self {
         case .word(let text), .quoted(let text): text

@@ -1,5 +1,5 @@
 extension StoreSchema {
-    /// Reads the schema; the connection should hold a read transaction when others may change the store.
+    /// Reads the schema; if other processes may change the store, the connection must have a read transaction open.
     package init(reading connection: StoreConnection) throws {
         var entries: [Entry] = []
         try connection.forEachRow("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rowid") {
@@ -77,7 +77,7 @@ extension StoreSchema {
         return isWithoutRowID ? .withoutRowID : .ordinary
     }
 
-    /// The tables that the modules SQLite brings along keep for a virtual table, by lower-case name.
+    /// The shadow tables of SQLite's own modules and their virtual tables, by lower-case name.
     private static func shadowOwners(_ entries: [Entry]) -> [String: String] {
         var owners: [String: String] = [:]
         for entry in entries {
@@ -98,7 +98,8 @@ extension StoreSchema {
         "geopoly": ["node", "rowid", "parent"],
     ]
 
-    /// Columns of every table that has pages of its own; virtual tables are not asked, for that would connect them.
+    /// The columns of every table with pages of its own; virtual tables are skipped, because reading them would connect
+    /// them.
     private static func columns(_ connection: StoreConnection) throws -> [String: [Column]] {
         var result: [String: [Column]] = [:]
         try connection.forEachRow(
@@ -129,7 +130,7 @@ extension StoreSchema {
         return result
     }
 
-    /// `index_info` of a table's own name has rows only for a table without rowid.
+    /// `index_info` with a table's own name returns rows only for a table without rowid.
     private static func tablesWithoutRowID(_ connection: StoreConnection) throws -> Set<String> {
         var result: Set<String> = []
         try connection.forEachRow(
@@ -141,7 +142,7 @@ extension StoreSchema {
         return result
     }
 
-    /// `INTEGER PRIMARY KEY` names the rowid, unless it was declared so oddly that SQLite made an index for it.
+    /// `INTEGER PRIMARY KEY` is the rowid, except for a few unusual declarations for which SQLite creates an index.
     private static func rowIDAlias(_ columns: [Column], indexes: [FoundIndex]) -> String? {
         let key = columns.filter { $0.primaryKeyPosition > 0 }
         guard key.count == 1, let column = key.first, column.declaredType.lowercased() == "integer",
@@ -150,7 +151,7 @@ extension StoreSchema {
         return column.name
     }
 
-    /// An index as the pragmas list it, before it is known which column is the rowid.
+    /// An index as the pragmas list it, before the rowid's column is known.
     private struct FoundIndex {
         let name: String
         let isUnique: Bool

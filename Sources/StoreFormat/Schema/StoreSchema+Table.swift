@@ -5,9 +5,9 @@ extension StoreSchema {
         package enum Kind: Hashable, Sendable {
             case ordinary
             case withoutRowID
-            /// Rows are made by a module; its columns and indexes are not listed here.
+            /// A module produces the rows; its columns and indexes are not listed here.
             case virtual(module: String)
-            /// An ordinary table in which a virtual table keeps its content.
+            /// An ordinary table that stores the content of a virtual table.
             case shadow(of: String)
             /// A table of SQLite's own, such as `sqlite_sequence`.
             case ofSQLite
@@ -17,12 +17,12 @@ extension StoreSchema {
         package let kind: Kind
         /// All columns in their order, generated ones included; empty for a virtual table.
         package let columns: [Column]
-        /// The column that is another name of the rowid (`INTEGER PRIMARY KEY`).
+        /// The column that is an alias of the rowid (`INTEGER PRIMARY KEY`).
         package let rowIDAlias: String?
         package let indexes: [Index]
-        /// The definition as written; nil where SQLite keeps none.
+        /// The definition as written; nil if SQLite stores none.
         package let sql: String?
-        /// True for a table without a rowid, whichever its kind.
+        /// True for a table without a rowid, of any kind.
         package let isWithoutRowID: Bool
 
         package init(
@@ -43,12 +43,12 @@ extension StoreSchema {
             self.isWithoutRowID = isWithoutRowID
         }
 
-        /// True for a table that holds rows of its own, in pages of its own.
+        /// True for a table that stores rows in pages of its own.
         package var holdsRows: Bool {
             if case .virtual = kind { false } else { true }
         }
 
-        /// True for a table that never gives a number twice.
+        /// True for a table that never reuses a number.
         package var isAutoincrement: Bool {
             guard rowIDAlias != nil, let sql else { return false }
             var tokens = SQLTokenizer(sql)
@@ -58,7 +58,7 @@ extension StoreSchema {
             return false
         }
 
-        /// A name by which statements reach the rowid; nil when there is none, or columns took all its names.
+        /// A name of the rowid in statements; nil if there is none, or if columns use all its names.
         package var rowIDName: String? {
             guard !isWithoutRowID, holdsRows else { return nil }
             if let rowIDAlias { return rowIDAlias }
@@ -66,12 +66,12 @@ extension StoreSchema {
             return ["rowid", "_rowid_", "oid"].first { !taken.contains($0) }
         }
 
-        /// The columns of the primary key in its order; the rowid's alias included.
+        /// The columns of the primary key in its order, including the rowid's alias.
         package var primaryKey: [Column] {
             columns.filter { $0.primaryKeyPosition > 0 }.sorted { $0.primaryKeyPosition < $1.primaryKeyPosition }
         }
 
-        /// Returns the column of that name, whatever its case.
+        /// Returns the column with that name, ignoring case.
         package func column(named name: String) -> Column? {
             let name = name.lowercased()
             return columns.first { $0.name.lowercased() == name }
@@ -90,10 +90,10 @@ extension StoreSchema {
         }
 
         package let name: String
-        /// The type as declared; empty when none is.
+        /// The type as declared; empty without one.
         package let declaredType: String
         package let notNull: Bool
-        /// The place in the primary key, from 1; 0 for a column that is not part of it.
+        /// The position in the primary key, from 1; 0 for a column that is not part of it.
         package let primaryKeyPosition: Int
         package let generation: Generation
         /// The default as an SQL expression.
@@ -120,7 +120,7 @@ extension StoreSchema {
 
     /// One index of a table.
     package struct Index: Hashable, Sendable {
-        /// What made the index.
+        /// The origin of the index.
         package enum Origin: String, Hashable, Sendable {
             /// A `CREATE INDEX` statement.
             case statement = "c"
@@ -141,10 +141,10 @@ extension StoreSchema {
         package let name: String
         package let isUnique: Bool
         package let origin: Origin
-        /// True when a WHERE clause limits the rows it lists.
+        /// True if a WHERE clause limits the indexed rows.
         package let isPartial: Bool
         package let columns: [Column]
-        /// The definition as written; nil for an index that a constraint made.
+        /// The definition as written; nil for an index created by a constraint.
         package let sql: String?
     }
 }

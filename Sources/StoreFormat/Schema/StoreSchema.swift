@@ -1,8 +1,8 @@
 /// The tables, indexes, triggers and views of a database as `sqlite_schema` defines them.
 ///
-/// No virtual table is connected to read it, so it can be taken of a store whose modules this process does not have.
+/// Reading it connects no virtual table, so it works for a store whose modules this process lacks.
 package struct StoreSchema: Hashable, Sendable {
-    /// A trigger and the table or view it stands on.
+    /// A trigger and its table or view.
     package struct Trigger: Hashable, Sendable {
         package let name: String
         package let table: String
@@ -15,10 +15,10 @@ package struct StoreSchema: Hashable, Sendable {
         package let sql: String
     }
 
-    /// The table in which a store that is none of Core Data's keeps the merge it saw last, for a while; it is no content.
+    /// The table in which a plain SQLite store temporarily keeps its last merges; it does not count as content.
     package static let mergeEpochTable = "_store_migrate_epoch"
 
-    /// The tables in the order of their creation, SQLite's own included, and ours left out.
+    /// The tables in the order of their creation, including SQLite's own, without this package's.
     package let tables: [Table]
     package let triggers: [Trigger]
     package let views: [View]
@@ -34,7 +34,7 @@ package struct StoreSchema: Hashable, Sendable {
         )
     }
 
-    /// True for a table in which Core Data keeps its own books: numbers, metadata, history, and CloudKit's mirror.
+    /// True for one of Core Data's own tables: numbers, metadata, history, and CloudKit's mirror.
     package static func isCoreDataBook(_ name: String) -> Bool {
         let name = name.uppercased()
         return name.hasPrefix("ANSCK")
@@ -42,7 +42,7 @@ package struct StoreSchema: Hashable, Sendable {
                 .contains(name)
     }
 
-    /// Returns the table of that name; SQLite takes names without regard to case.
+    /// Returns the table with that name, ignoring case as SQLite does.
     package func table(named name: String) -> Table? {
         positions[name.lowercased()].map { tables[$0] }
     }

@@ -1,26 +1,27 @@
 package import SafeFiles
 internal import SystemPackage
 
-/// A copy of a store's external binary data that follows the original until the store's lock is held.
+/// A copy of a store's external binary data that is updated until the store's lock is held.
 package final class ExternalFilesSnapshot {
     private let source: Directory
     private let target: Directory
     private let isDurable: Bool
     private let prepare: (DurableFile) throws -> Void
 
-    /// A file that is copied.
+    /// A copied file.
     package struct Copy: Sendable {
-        /// What the original looked like then.
+        /// The metadata of the original when it was copied.
         package let original: FileToken.Entry
         package let identity: FileIdentity
     }
 
-    /// The files that are copied, by name.
+    /// The copied files, by name.
     package private(set) var copies = NameTable<Copy>()
 
     /// Prepares to copy the files of `source` into `target`, an empty folder.
     ///
-    /// `prepare` is called with each new file before it is filled. A copy that is not durable may be lost with the machine.
+    /// `prepare` is called with each new file before it is filled. A copy that is not durable may be lost in a power
+    /// cut.
     package init(
         of source: Directory,
         in target: Directory,
@@ -33,12 +34,12 @@ package final class ExternalFilesSnapshot {
         self.prepare = prepare
     }
 
-    /// The bytes of the files that are copied.
+    /// The total size of the copied files.
     package var bytes: Int64 { copies.reduce(0) { $0 + $1.value.original.size } }
 
-    /// Copies what is new or changed, drops what is gone, and says whether anything was done.
+    /// Copies new and changed files, drops deleted ones, and returns whether it changed anything.
     ///
-    /// Core Data keeps files there and nothing else; what is not one could not be carried, and is not dropped silently.
+    /// Core Data stores only regular files there; any other entry cannot be copied and is an error.
     @discardableResult
     package func update(monitor: WorkMonitor) throws -> Bool {
         var isChanged = false
@@ -78,7 +79,7 @@ package final class ExternalFilesSnapshot {
         return isChanged
     }
 
-    /// Copies a file; nil for one that was removed since it was looked at.
+    /// Copies a file; nil if it was removed meanwhile.
     private func copy(_ name: String) throws -> FileIdentity? {
         let input: DurableFile
         do {

@@ -1,15 +1,15 @@
 import SafeFiles
 internal import Synchronization
 
-/// Keeps this process from folding a store's log into its main file, as long as it lives: somebody is copying both.
+/// Prevents this process from checkpointing a store while it copies the store.
 ///
-/// A copy under other processes' checkpoints is right too; this spares it the pages that would be written under its hands.
+/// A copy during other processes' checkpoints is correct too; the pin only avoids copying pages again.
 package final class LogPin: Sendable {
     private static let pins = Mutex<[FileIdentity: Int]>([:])
 
     private let identity: FileIdentity?
 
-    /// Pins the store at a location; one that is not there has nothing to be pinned.
+    /// Pins the store at a location; does nothing if there is none.
     package init(on location: StoreLocation) {
         let identity = Self.identity(of: location)
         self.identity = identity
@@ -24,7 +24,7 @@ package final class LogPin: Sendable {
         }
     }
 
-    /// Does what must not be done to a pinned store; who comes to pin it waits for the end of it.
+    /// Runs `body` unless the store is pinned; a new pin waits until `body` returns.
     static func unlessHeld(on location: StoreLocation, _ body: () throws -> Void) throws {
         guard let identity = identity(of: location) else { return }
         try pins.withLock { if $0[identity] == nil { try body() } }

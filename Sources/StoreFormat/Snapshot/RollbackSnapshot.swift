@@ -2,14 +2,14 @@ package import SafeFiles
 
 /// A snapshot of a store in rollback-journal mode.
 ///
-/// A held read transaction would block every commit there, so the bytes are copied without any lock and compared page by
-/// page under the write lock, where differing ones are patched.
+/// A read transaction during the copy would block every commit. So the bytes are copied without a lock, then compared
+/// page by page under the write lock, where differing pages are patched.
 package final class RollbackSnapshot: StoreSnapshot {
     private static let chunk = 1 << 20
 
     private let source: StoreConnection
     private let target: DurableFile
-    /// What the kernel says of the source; equal before and after the copy means that nothing was committed meanwhile.
+    /// Reads the source's token; equal tokens before and after the copy prove that nothing was committed meanwhile.
     private let token: () throws -> FileToken
     private var isSettled = false
 

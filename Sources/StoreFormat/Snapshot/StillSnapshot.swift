@@ -1,15 +1,15 @@
 package import SafeFiles
 
-/// A snapshot of a store that this user may only read, taken from a view of it.
+/// A snapshot of a store that this user can only read, taken from a view of it.
 ///
-/// No lock can be had on such a store; that nothing was written while it was copied is proved by its token.
+/// Such a store cannot be locked; its token proves that it was not written while it was copied.
 package final class StillSnapshot: StoreSnapshot {
     private let view: StoreView
     private let target: DurableFile
 
     package let isConsistentUnderWriters = false
 
-    /// Prepares to copy the store that `view` shows into `target`, an empty file.
+    /// Prepares to copy the store of `view` into `target`, an empty file.
     package init(view: StoreView, target: DurableFile) {
         self.view = view
         self.target = target
@@ -17,7 +17,7 @@ package final class StillSnapshot: StoreSnapshot {
 
     package func copy(monitor: WorkMonitor) throws {
         if view.kind == .privateCopy {
-            // The log of the view's own copy; the header keeps the journal mode.
+            // Checkpoints the log of the view's own copy; the header keeps the journal mode.
             _ = try view.connection.value("PRAGMA wal_checkpoint(TRUNCATE)")
         }
         try view.connection.copyMainFile(to: target, monitor: monitor)

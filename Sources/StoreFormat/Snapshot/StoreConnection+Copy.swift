@@ -4,7 +4,7 @@ import SafeFiles
 extension StoreConnection {
     private static var copyChunk: Int { 1 << 20 }
 
-    /// Copies the main file's bytes, as they are, through the handle that SQLite holds.
+    /// Copies the main file's bytes unchanged, through SQLite's file handle.
     func copyMainFile(to target: DurableFile, monitor: WorkMonitor) throws {
         var buffer = [UInt8](repeating: 0, count: Self.copyChunk)
         var offset: Int64 = 0
@@ -25,7 +25,7 @@ extension StoreConnection {
 }
 
 extension UnsafeRawBufferPointer {
-    /// True when the first `count` bytes equal those of `other`.
+    /// True if the first `count` bytes equal those of `other`.
     func startsEqual(to other: UnsafeRawBufferPointer, count: Int) -> Bool {
         guard count <= self.count, count <= other.count else { return false }
         guard let left = baseAddress, let right = other.baseAddress else { return count == 0 }

@@ -1,26 +1,27 @@
-/// A copy of a live store's main file that is brought up to date while writers go on, and completed under their lock.
+/// A copy of a live store's main file that is updated while writers continue, and completed under the write lock.
 ///
-/// The order of calls is ``copy(monitor:)``, ``settle()``, ``catchUp(monitor:)``, and, while another connection holds the write lock,
-/// ``complete(under:)``. All reading goes through SQLite's own file handles: nothing of the live store is opened or
-/// closed beside SQLite, so none of its locks is dropped.
+/// The order of calls is ``copy(monitor:)``, ``settle()``, ``catchUp(monitor:)``, and, while another connection holds
+/// the write lock, ``complete(under:)``. All reading goes through SQLite's own file handles: no other descriptor of the
+/// live store is opened or closed, so no lock is released.
 package protocol StoreSnapshot: AnyObject {
     /// Copies the main file without a lock.
     func copy(monitor: WorkMonitor) throws
 
-    /// Brings the copy up to date without a lock; true when it then equals what the source connection reads.
+    /// Updates the copy without a lock; true if it then equals the state that the source connection reads.
     ///
-    /// In write-ahead-log mode the source stays pinned to that state, and the copy is consistent whatever is returned.
-    /// In rollback mode the copy is consistent only when this returns true.
+    /// In write-ahead-log mode the source stays pinned to that state, and the copy is consistent even if false is
+    /// returned. In rollback mode the copy is consistent only if this returns true.
     func settle() throws -> Bool
 
-    /// Brings the copy as close to the store as can be without a lock, and says whether pages changed.
+    /// Updates the copy as far as possible without a lock, and returns whether pages changed.
     func catchUp(monitor: WorkMonitor) throws -> Bool
 
-    /// Completes the copy while `locked` holds the write lock, makes both sides durable, and says whether pages changed.
+    /// Completes the copy while `locked` holds the write lock, makes both sides durable, and returns whether pages
+    /// changed.
     ///
     /// Afterwards the copy equals the store as `locked` sees it.
     func complete(under locked: StoreConnection) throws -> Bool
 
-    /// True when the copy is a committed state even while writers are at work.
+    /// True if the copy is a committed state even while writers are active.
     var isConsistentUnderWriters: Bool { get }
 }

@@ -1,4 +1,4 @@
-/// The part of a write-ahead log that readers are told of.
+/// The part of a write-ahead log that readers see, according to the WAL index.
 package struct WriteAheadLogExtent: Hashable {
     package let firstSalt: UInt32
     package let secondSalt: UInt32

@@ -2,20 +2,20 @@ import SafeFiles
 
 /// Reads the committed frames of a live write-ahead log through SQLite's own handle, and checks the checksum chain.
 ///
-/// Source: "WAL-mode File Format", sections 1 to 4, of SQLite's documentation: a frame counts when its salts equal the
+/// Source: "WAL-mode File Format", sections 1 to 4, of SQLite's documentation. A frame counts if its salts equal the
 /// header's and the running checksum over all frames so far equals its own; only frames up to a commit count.
 package struct WriteAheadLogReader {
-    /// Where reading stands: everything up to `frame` of the log with these salts was delivered.
+    /// The position of reading: all frames up to `frame` of the log with these salts were delivered.
     package struct Position: Hashable, Sendable, Codable {
         package var firstSalt: UInt32
         package var secondSalt: UInt32
         /// The number of frames delivered.
         package var frame: Int
         fileprivate var checksum: WriteAheadLogChecksum
-        /// The pages of the database after the last commit delivered; nil before the first.
+        /// The database size in pages after the last delivered commit; nil before the first.
         package var pageCount: Int64?
 
-        /// The part of the log that was delivered, as the shared index would tell it.
+        /// The delivered part of the log, in the form of the WAL index.
         var extent: WriteAheadLogExtent {
             WriteAheadLogExtent(firstSalt: firstSalt, secondSalt: secondSalt, frames: frame)
         }
@@ -28,7 +28,7 @@ package struct WriteAheadLogReader {
 
     private let source: StoreConnection
     private let pageSize: Int
-    /// Nil until the log held a valid header.
+    /// Nil until the log contains a valid header.
     package private(set) var position: Position?
 
     package init(source: StoreConnection, pageSize: Int) {
@@ -38,9 +38,9 @@ package struct WriteAheadLogReader {
 
     /// Delivers the pages of every transaction committed since the last call, oldest first, and returns their number.
     ///
-    /// A frame counts once readers are told of it by the shared index: a writer that died on its way there leaves a commit
-    /// in the log that SQLite does not know, and that the next writer overwrites. `extent` is what they are told, read
-    /// before the call. A log that was restarted meanwhile is read from its first frame.
+    /// A frame counts once the WAL index includes it. A writer that died earlier leaves a commit in the log that SQLite
+    /// ignores and that the next writer overwrites. `extent` is the index's extent, read before the call. A restarted
+    /// log is read from its first frame.
     package mutating func deliver(
         upTo extent: WriteAheadLogExtent?,
         _ body: (_ page: UInt32, _ bytes: UnsafeRawBufferPointer) throws -> Void
@@ -63,7 +63,7 @@ package struct WriteAheadLogReader {
         return end.frame - current.frame
     }
 
-    /// Reads the log's header; nil when it is not a valid one.
+    /// Reads the log's header; nil if it is invalid.
     private func readHeader() throws -> Position? {
         var header = [UInt8](repeating: 0, count: Self.headerSize)
         return try header.withUnsafeMutableBytes { buffer in
@@ -127,7 +127,7 @@ package struct WriteAheadLogReader {
         }
     }
 
-    /// Hands over whole frames until `body` returns false.
+    /// Passes whole frames until `body` returns false.
     private func forEachRawFrame(
         from first: Int,
         to end: Int,
@@ -155,7 +155,7 @@ package struct WriteAheadLogReader {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The big-endian 32-bit word at `offset`, which the caller knows to lie inside.
+    /// The big-endian 32-bit word at `offset`, which must be in range.
     fileprivate func bigEndianWord(at offset: Int) -> UInt32 {
         UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
     }

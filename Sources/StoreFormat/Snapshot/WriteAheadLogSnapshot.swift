@@ -2,11 +2,11 @@ package import SafeFiles
 
 /// A snapshot of a store in write-ahead-log mode.
 ///
-/// A read transaction that is held from the first byte to the last keeps the log from being reset, so that no frame is
-/// missed; the main file's bytes are copied as they are, and the committed frames of the log are replayed over them:
-/// without a lock in rounds, and under the lock only the last few.
+/// A read transaction during the whole copy prevents a reset of the log, so that no frame is missed. The main file's
+/// bytes are copied unchanged, and the committed frames of the log are replayed over them: in rounds without a lock,
+/// and only the last few under the lock.
 package final class WriteAheadLogSnapshot: StoreSnapshot {
-    /// Rounds that bring fewer frames than this are followed by no other: the rest is as quick under the lock.
+    /// A round with fewer frames than this is the last one: the rest is as quick under the lock.
     private static let smallRound = 64
     private static let mostRounds = 32
     private static let mostPins = 4
@@ -21,7 +21,8 @@ package final class WriteAheadLogSnapshot: StoreSnapshot {
 
     /// Prepares to copy the store that `source` has open into `target`, an empty file.
     ///
-    /// `holder` is another connection to the same store, which does nothing but hold the log while `source` is pinned anew.
+    /// `holder` is another connection to the same store, which only prevents a log reset while `source` is pinned
+    /// again.
     package init(source: StoreConnection, holder: StoreConnection, target: DurableFile, pageSize: Int) {
         self.source = source
         self.holder = holder
@@ -47,7 +48,7 @@ package final class WriteAheadLogSnapshot: StoreSnapshot {
             let frames = try replay()
             isChanged = isChanged || frames > 0
             try source.synchronizeLog()
-            // Writers that are faster than we are would never let us arrive; the lock stops them.
+            // If writers are faster than this copy, only the lock stops them.
             if frames <= Self.smallRound || frames >= former { break }
             former = frames
         }
@@ -62,8 +63,8 @@ package final class WriteAheadLogSnapshot: StoreSnapshot {
         var isSettled = false
         for _ in 0..<Self.mostPins where !isSettled {
             _ = try replay()
-            // What readers are told of is the same before and after the pin, and it is what was replayed: the pinned
-            // state is the copy's. A commit that lies in the log but was not told to readers yet shows as a difference.
+            // The index's extent is the same before and after the pin, and equals the replayed part: so the pinned
+            // state is the copy's. A commit in the log that is not in the index yet shows as a difference.
             let before = try source.logExtent()
             try repin()
             let after = try source.logExtent()
@@ -74,7 +75,7 @@ package final class WriteAheadLogSnapshot: StoreSnapshot {
         return isSettled
     }
 
-    /// True when `extent` is what was replayed; a log that holds nothing has nothing to replay.
+    /// True if `extent` equals the replayed part; an empty log has nothing to replay.
     private func isDelivered(_ extent: WriteAheadLogExtent?) -> Bool {
         guard let extent else { return false }
         return extent.frames == 0 || extent == log.position?.extent
@@ -86,15 +87,15 @@ package final class WriteAheadLogSnapshot: StoreSnapshot {
             throw StoreError(
                 .changedMeanwhile,
                 path: locked.location.path,
-                "the log does not hold what its index says; let the store's program close it first"
+                "the log does not match its index; close the store in its program first"
             )
         }
         if frames > 0 {
             try truncate()
             try target.synchronize()
         }
-        // Writers with synchronous=NORMAL have not made their frames durable; the copy must never be newer than the
-        // durable old store, or a merge would read the difference as deletions.
+        // Frames of writers with synchronous=NORMAL may not be durable. The copy must never be newer than the durable
+        // old store, or a merge would read the difference as deletions.
         try locked.synchronizeLog()
         try repin()
         holder.rollback()
@@ -102,7 +103,7 @@ package final class WriteAheadLogSnapshot: StoreSnapshot {
         return frames > 0
     }
 
-    /// Where the copy stands in the log.
+    /// The copy's position in the log.
     package var position: WriteAheadLogReader.Position? { log.position }
 
     private func repin() throws {
@@ -125,7 +126,7 @@ package final class WriteAheadLogSnapshot: StoreSnapshot {
 }
 
 extension StoreConnection {
-    /// Makes the write-ahead log durable, if there is one that holds anything.
+    /// Flushes the write-ahead log with fsync, if it is not empty.
     fileprivate func synchronizeLog() throws {
         guard try isOpen(.journal) && size(of: .journal) > 0 else { return }
         try synchronize(.journal)

@@ -1,12 +1,12 @@
 public import StoreFormat
 
 extension Examination {
-    /// One thing that was looked at.
+    /// One check.
     public struct Check: Hashable, Sendable {
-        /// How it turned out.
+        /// The result of a check.
         public enum State: String, Sendable, Codable {
             case fine
-            /// Worth knowing; a share works all the same.
+            /// Worth knowing; a share works.
             case note
             /// A share, or a part of it, would not work.
             case problem
@@ -14,7 +14,7 @@ extension Examination {
 
         public let name: String
         public let state: State
-        /// What was found, and what to do about it: a lower-case fragment.
+        /// The result and what to do about it, as a lower-case fragment.
         public let detail: String
 
         init(_ name: String, _ state: State, _ detail: String) {
@@ -23,7 +23,7 @@ extension Examination {
             self.detail = detail
         }
 
-        /// The check as a finding about the folder at `path`, unless all is well.
+        /// The check as a finding about the folder at `path`; nil when all is well.
         public func finding(path: String) -> Finding? {
             guard state != .fine else { return nil }
             return Finding(

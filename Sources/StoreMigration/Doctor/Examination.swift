@@ -4,7 +4,7 @@ import SystemPackage
 
 /// Whether this machine and one folder can do what a share needs: SQLite, the kernel, the folder's file system.
 ///
-/// What a file system can do is tried out in a private folder, which is removed again.
+/// The file system is tested in a private folder, which is removed afterwards.
 public struct Examination: Sendable {
     /// The folder's real path.
     public let folder: String
@@ -41,11 +41,11 @@ public struct Examination: Sendable {
             : Check(
                 "kernel",
                 .note,
-                "\(release.text), timestamps as wide as a tick; a write in the same tick can go unnoticed"
+                "\(release.text), timestamps as coarse as a tick; a write in the same tick can be missed"
             )
     }
 
-    /// What of the library matters: the modules that genuine stores need, and its known defects.
+    /// The relevant properties of SQLite: the modules that genuine stores need, and known defects.
     private static var sqliteChecks: [Check] {
         let options = Set(SQLiteLibrary.compileOptions)
         let needed = ["ENABLE_FTS3", "ENABLE_FTS4", "ENABLE_FTS5", "ENABLE_RTREE"]
@@ -68,7 +68,7 @@ public struct Examination: Sendable {
         if SQLiteLibrary.hasLogResetDefect {
             let range = "SQLite 3.7.0 to 3.51.2 can lose a log that two connections reset at once"
             checks.append(
-                Check("logResetDefect", .note, "\(range); no store others may have open is ever checkpointed")
+                Check("logResetDefect", .note, "\(range); stores that others may have open are never checkpointed")
             )
         }
         return checks

@@ -1,7 +1,7 @@
 import SafeFiles
 import SystemPackage
 
-/// What the file system of one folder can do, tried out in a private folder that is removed again.
+/// Tests the file system of one folder, in a private folder that is removed afterwards.
 struct FolderProbe {
     /// The folder's real path.
     let path: String
@@ -28,7 +28,7 @@ struct FolderProbe {
         do {
             nest = try folder.createDirectory(name, mode: 0o700)
         } catch {
-            return [Check("writable", .note, "this user cannot write here, so nothing more was tried")]
+            return [Check("writable", .note, "this user cannot write here, so the other checks were skipped")]
         }
         defer {
             for name in (try? nest.entries()) ?? [] { try? nest.removeFile(name) }
@@ -45,25 +45,25 @@ struct FolderProbe {
         ]
     }
 
-    /// A capability without which a share does not work.
+    /// Checks a capability that a share requires.
     private static func attempt(_ name: String, _ promise: String, _ body: () throws -> Void) -> Examination.Check {
         do {
             try body()
             return Check(name, .fine, promise)
         } catch {
-            return Check(name, .problem, "not available here (\(error)); use a file system of Linux's own")
+            return Check(name, .problem, "not available here (\(error)); use a native Linux file system")
         }
     }
 
     private static func lease(in nest: Directory) -> Examination.Check {
-        let missing = "no leases here; retire cannot prove that nobody has the old store open"
+        let missing = "no leases here; retire cannot prove that no process has the old store open"
         do {
             try nest.createFile("leased", mode: 0o600).close()
             guard let lease = try FileLease.acquire(on: "leased", in: nest) else {
                 return Check("lease", .note, missing)
             }
             lease.release()
-            return Check("lease", .fine, "write leases tell who has a store open")
+            return Check("lease", .fine, "write leases show whether a store is open")
         } catch {
             return Check("lease", .note, missing)
         }

@@ -1,7 +1,7 @@
 import SafeFiles
 import StoreFormat
 
-/// Gives an old store back to its writers because the store it was shared to is gone.
+/// Removes an old store's fence because the store it was shared to is missing.
 struct FenceLifting {
     private let context: RunContext
 

@@ -2,16 +2,17 @@ import SafeFiles
 public import StoreFormat
 
 extension Finding.Code {
-    /// A table cannot refuse writers; late writes to it are found by the digest.
+    /// A table cannot be fenced; its digest reveals late writes.
     public static let notFenced = Finding.Code(rawValue: "notFenced")
 }
 
-/// Sets and lifts the triggers that refuse writers of an old store.
+/// Sets and removes the fence: triggers that refuse writers of an old store.
 ///
-/// Which tables take them was measured: on the wrong shadow table of a full-text index a trigger crashes the writer.
+/// The set of tables was found by measurement: a trigger on the wrong shadow table of a full-text index crashes the
+/// writer.
 package struct FenceWriter {
     private static let events = ["insert", "update", "delete"]
-    /// Core Data may write to these when it only opens a store.
+    /// Core Data may write to these tables when it only opens a store.
     private static let unfenced: Set<String> = ["Z_METADATA", "Z_MODELCACHE"]
 
     private let connection: StoreConnection
@@ -20,7 +21,8 @@ package struct FenceWriter {
         self.connection = connection
     }
 
-    /// Sets the fence inside the transaction that `connection` holds, and returns what could not be fenced.
+    /// Sets the fence inside the transaction that `connection` holds, and returns a finding for each table that cannot
+    /// be fenced.
     package func set(transaction: String, newPath: String) throws -> [Finding] {
         if SeededBug.fenceLeftOut.isMade { return [] }
         let schema = try StoreSchema(reading: connection)
@@ -40,18 +42,20 @@ package struct FenceWriter {
         return findings
     }
 
-    /// Drops every trigger of a fence of ours inside the transaction that `connection` holds.
+    /// Drops every trigger of the fence inside the transaction that `connection` holds.
     package func lift() throws { try StoreFence.lift(in: connection) }
 
-    /// A table that takes triggers.
+    /// A table that gets triggers.
     private struct Target {
         let table: String
-        /// True when it belongs to a virtual table, which must not go on after a refusal: what its module keeps in memory
-        /// is then ahead of its tables, and the next write crashes the process or damages the index.
+        /// True for a shadow table of a virtual table.
+        ///
+        /// After a refusal the transaction must roll back: otherwise the module's memory is ahead of its tables, and
+        /// the next write crashes the process or damages the index.
         let isShadow: Bool
     }
 
-    /// The tables that take triggers, and a finding for each that nothing can stand for.
+    /// The tables that get triggers, and a finding for each virtual table without a table that can.
     private func targets(in schema: StoreSchema) -> (targets: [Target], findings: [Finding]) {
         var targets: [Target] = []
         var findings: [Finding] = []
@@ -72,7 +76,7 @@ package struct FenceWriter {
                             .notFenced,
                             .info,
                             level: .files,
-                            "a virtual table cannot be fenced; writes to it are found by its digest",
+                            "a virtual table cannot be fenced; its digest reveals late writes",
                             table: table.name
                         )
                     )
@@ -95,7 +99,7 @@ package struct FenceWriter {
 }
 
 extension FenceWriter {
-    /// Drops the fence of the store at a place, in a transaction of its own.
+    /// Removes the fence of `store`, in its own transaction.
     static func lift(from store: StoreLocation, lockTimeout: Duration) throws {
         let connection = try StoreConnection(store, access: .liveWriting, lockTimeout: lockTimeout)
         try connection.inTransaction(until: Deadline(after: lockTimeout)) { try FenceWriter(connection).lift() }

@@ -1,4 +1,4 @@
-/// The Castagnoli cyclic redundancy check with which each record of a journal is sealed.
+/// The Castagnoli cyclic redundancy check, the checksum of each journal record.
 ///
 /// Source: RFC 3720, appendix B.4.
 package enum CRC32C {
@@ -10,7 +10,7 @@ package enum CRC32C {
     /// The checksum of `bytes`.
     package static func checksum(of bytes: some Sequence<UInt8>) -> UInt32 { ~state(after: bytes) }
 
-    /// What the complement of the checksum is taken of, after more `bytes`.
+    /// The checksum's complement, continued over `bytes`.
     static func state(after bytes: some Sequence<UInt8>, from state: UInt32 = .max) -> UInt32 {
         bytes.reduce(state) { value, byte in table[Int((value ^ UInt32(byte)) & 0xFF)] ^ value >> 8 }
     }

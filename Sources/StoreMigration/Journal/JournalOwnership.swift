@@ -1,6 +1,6 @@
 import SafeFiles
 
-/// Whose a journal and the folder around it are, and who else may write them.
+/// The owner of a journal and its folder, and whether other users may write them.
 struct JournalOwnership {
     let folder: FileStatus
     let journal: FileStatus?
@@ -10,32 +10,32 @@ struct JournalOwnership {
         journal = try folder.status(of: MigrationJournal.name)
     }
 
-    /// The folder, if it and the journal are one user's alone: whatever they say, it is that user who says it.
+    /// The folder's status, if it and the journal belong to one user, and no other user may write them.
     var ofOneUser: FileStatus? {
         guard !Self.isForOthers(folder) else { return nil }
         guard let journal else { return folder }
         return journal.kind == .regular && journal.owner == folder.owner && !Self.isForOthers(journal) ? folder : nil
     }
 
-    /// True when others than the file's owner may write it.
+    /// True when users other than the owner may write the file.
     static func isForOthers(_ file: FileStatus) -> Bool { file.mode & 0o022 != 0 }
 
-    /// What to do about a journal that is not believed; `folder` is where it lies.
+    /// The advice for a journal that is not trusted, in `folder`.
     ///
-    /// An archive, a base or the rows that lost a merge are nowhere else, whoever left them there.
+    /// The folder may have the only copy of an archive, a base or parked rows, even if another user created it.
     static func advice(on folder: Directory, isOwnerTrusted: Bool) -> String {
         let kept = try? folder.entries {
             CapturedBase.isOne($0) || MergeRecords.isOne($0) || $0.contains(RetireRun.Fate.archived.mark)
         }
         let stranger =
             kept?.isEmpty == true
-            ? "Remove it if it is no run's of yours"
-            : "Look at its folder first: what is kept there, as the archive of a retired store, may be nowhere else."
-                + " If it is no run's of yours, move the folder away"
-        return "Nothing it says is believed. " + stranger
-            + "; else give it back to the store's owner and take the others' right to write (chmod go-w)."
-            // A mount without modes of its own shows the same for all files, and others may indeed write them.
-            + (isOwnerTrusted ? " Where chmod changes nothing, name a folder on another file system with --state." : "")
+            ? "Remove it if it belongs to none of your runs"
+            : "Check its folder first: it may have the only copy of a file, such as the archive of a retired store."
+                + " If it belongs to none of your runs, move the folder away"
+        return "Its records are ignored. " + stranger
+            + "; otherwise give it back to the store's owner and remove write access for others (chmod go-w)."
+            // A mount without its own modes shows the same mode for all files, and other users may in fact write them.
+            + (isOwnerTrusted ? " If chmod has no effect, name a folder on another file system with --state." : "")
             + " Then run the command again."
     }
 }

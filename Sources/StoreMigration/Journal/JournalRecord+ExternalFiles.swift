@@ -1,12 +1,12 @@
 import FoundationEssentials
 import SafeFiles
 
-/// A record as JSON; the external files of a copy, of which there may be a hundred thousand, are read and written one by
-/// one: a coder takes many times their bytes.
+/// A record as JSON. Up to a hundred thousand external files are read and written one by one, because a coder needs
+/// many times their size in memory.
 extension JournalRecord {
     private static let key = Array("\"externalFiles\":{".utf8)
 
-    /// The external files that the record tells of.
+    /// The external files of the record.
     private var externalFiles: NameTable<FileIdentity> {
         get {
             switch self {
@@ -28,7 +28,7 @@ extension JournalRecord {
         }
     }
 
-    /// The JSON, after so many bytes that the caller fills.
+    /// The JSON, after `space` bytes that the caller fills.
     func encoded(after space: Int) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -37,7 +37,7 @@ extension JournalRecord {
         rest.externalFiles = NameTable()
         let body = try [UInt8](encoder.encode(rest))
         var text = [UInt8](repeating: 0, count: space)
-        // No text in JSON holds a quotation mark that is not escaped.
+        // JSON strings escape quotation marks, so the first match is the key.
         guard !files.isEmpty, let place = body.firstRange(of: Self.key) else { return text + body }
         text.reserveCapacity(space + body.count + files.names.reduce(0) { $0 + $1.utf8.count + 64 })
         text += body[..<place.upperBound]
@@ -77,14 +77,14 @@ extension JournalRecord {
     }
 }
 
-/// The external files as ``JournalRecord/encoded(after:)`` writes them, taken apart.
+/// Parses external files as ``JournalRecord/encoded(after:)`` writes them.
 private struct ExternalFilesText {
     private(set) var files = NameTable<FileIdentity>()
-    /// Where the bracket is that ends them.
+    /// The index of the closing brace.
     private(set) var end: Int
     private let text: [UInt8]
 
-    /// Nil for what is written in another way.
+    /// Nil for another layout, which the decoder then reads.
     init?(_ text: [UInt8], from start: Int) {
         self.text = text
         end = start

@@ -3,52 +3,53 @@ package import SafeFiles
 package import StoreFormat
 package import StoreStrategies
 
-/// One fact of a run, written and made durable before anything relies on it.
+/// One fact of a run, flushed before anything relies on it.
 package enum JournalRecord: Hashable, Sendable, Codable {
-    /// A run begins; nothing is on the shared side yet.
+    /// A run begins; nothing exists at the destination yet.
     case begin(RunIdentity)
-    /// The private folder in the container exists.
+    /// The staging folder exists.
     case nest(FileIdentity)
-    /// What moved aside at the destination lies in this folder.
+    /// The folder of displaced files exists.
     case aside(FileIdentity)
-    /// The copy is complete, durable and about to appear.
+    /// The copy is complete, durable and about to be published.
     case publishing(Publication)
     /// The destination's content is about to be replaced in one transaction.
     case replacing(Replacement)
-    /// The copy has appeared, durably.
+    /// The copy is published, durably.
     case published(FileIdentity)
-    /// Writers of the old store are refused.
+    /// The old store is fenced.
     case fenced
-    /// The content that was shared, once it was proved.
+    /// The digest of the shared content, once proved.
     case proved(digest: String)
-    /// All is done.
+    /// The run is complete.
     case done(Completion)
-    /// The old store was looked at again and holds what it held; the token is renewed.
+    /// The old store was read again and is unchanged; the token is renewed.
     case renewed(OldState)
-    /// A base for later merges lies beside the journal.
+    /// A base for later merges exists beside the journal.
     case base(BaseFile)
-    /// What the old store holds is about to be merged into the new one, in one transaction.
+    /// One store is about to be merged into the other, in one transaction.
     case merging(Merging)
-    /// A merge that belongs to no share came to its end.
+    /// A merge outside a share is complete.
     case merged(epoch: String)
-    /// What a merge did was undone, or it never was.
+    /// A merge was undone, or was never committed.
     case unmerged(epoch: String)
-    /// What the old and the new store have in common is not known any more: a later merge must not take deletions from it.
+    /// The common state is unknown from now on: a later merge must not derive deletions from it.
     case voided(because: String)
-    /// What the new store holds is about to be brought back to the old place, by the run of this number over the new one.
+    /// The new store's content is about to be brought back to the old one, by the run `transaction` over the new store.
     case unsharing(transaction: String)
-    /// The old place is in use again, and nothing is shared any more.
+    /// The old store is in use again, and the pair has ended.
     case unshared
-    /// The old store's fence was taken away because the new store is gone, or failed its proof.
+    /// The old store's fence was removed because the new store is missing, or failed its proof.
     case unfenced
-    /// The run was taken back.
+    /// The run was rolled back.
     case rolledBack
-    /// A backup was restored, and all is done; the journal's store is the restored one.
+    /// A backup was restored and the run is complete; the journal's store is the restored one.
     case restored
-    /// What the old store holds is in an archive that was read back and is durable; the store is to be removed.
+    /// The old store's archive was read back and is durable; the store is to be removed.
     case archived(Archive)
-    /// The old store is about to be sealed and renamed; `isLogged` where its write-ahead log is folded in for that, and to
-    /// be given back should it stay.
+    /// The old store is about to be marked read-only and renamed.
+    ///
+    /// `isLogged` is true if its WAL is checkpointed for that, and WAL mode is to be restored should the store stay.
     case retiring(to: String, isLogged: Bool? = nil)
     /// The old store was renamed.
     case retired(to: String)
@@ -57,7 +58,7 @@ package enum JournalRecord: Hashable, Sendable, Codable {
 }
 
 extension JournalRecord {
-    /// What a run is about.
+    /// The stores and the policy of a run.
     package struct RunIdentity: Hashable, Sendable, Codable {
         /// 32 lower-case hexadecimal digits, drawn at random.
         package let transaction: String
@@ -65,17 +66,17 @@ extension JournalRecord {
         package let oldIdentity: FileIdentity
         package let new: StoreLocation
         package let policy: ShareOptions.OldStorePolicy
-        /// How each role opens the new store, by the role's name; nil when no strategy was asked.
+        /// How each role opens the new store, by the role's name; nil when no strategy ran.
         package var descriptions: [String: PersistentStoreDescription]?
-        /// The content digest of the backup that is restored, for a run whose old place is its new one; nil for a share.
+        /// The content digest of the backup, for a restore, whose old and new path are the same; nil for a share.
         package var restores: String?
 
-        /// The same run over a store that is at `old` now.
+        /// The same run with the old store's current path.
         func at(_ old: StoreLocation) -> RunIdentity {
             moved(old: old, new: restores == nil ? new : old)
         }
 
-        /// The same run, whose store went to `new` together with its folder.
+        /// The same run, whose new store moved to `new` with its folder.
         func to(_ new: StoreLocation) -> RunIdentity {
             moved(old: old, new: new)
         }
@@ -93,81 +94,80 @@ extension JournalRecord {
         }
     }
 
-    /// How a copy is recognised after it appeared.
+    /// Identifies a copy after its publication.
     package struct Publication: Hashable, Sendable, Codable {
         package let main: FileIdentity
         /// The external files that move into place, by name.
         package var externalFiles: NameTable<FileIdentity>
-        /// The old store as it was when the copy was completed under its lock.
+        /// The old store's token when the copy was completed under its lock.
         package let oldToken: FileToken
-        /// The content digest of the copy, when it was proved before it appeared.
+        /// The content digest of the copy, if it was proved before publication.
         package let digest: String?
-        /// The size of the copy's main file and when it was last written, by which it is known to be untouched.
+        /// Size and modification time of the copy's main file, which show whether it is untouched.
         package let size: Int64?
         package let modified: FileStatus.Time?
     }
 
-    /// How a replacement of content is recognised.
+    /// Identifies a replacement of content.
     package struct Replacement: Hashable, Sendable, Codable {
         package let main: FileIdentity
         package var externalFiles: NameTable<FileIdentity>
         package let oldToken: FileToken
-        /// The digest of the rows of the store that is replaced, external files left out; nil when it is an empty file.
+        /// The digest of the replaced store's rows, without external files; nil for an empty file.
         package let loserDigest: String?
-        /// The same of the copy.
+        /// The digest of the copy's rows.
         package let digest: String
         /// The copy's whole content digest.
         package let contentDigest: String
     }
 
-    /// A copy of what both places hold at one moment, kept beside the journal.
+    /// A base beside the journal.
     package struct BaseFile: Hashable, Sendable, Codable {
         package let name: String
         /// The digest of its name and bytes.
         package let digest: String
-        /// The list beside it of the objects that have another address in the store they were merged into; nil where no
-        /// merge came before, and the list may be missing.
+        /// The file that lists objects with another address in the merged store; nil without an earlier merge, and the
+        /// file may be missing.
         package var addresses: String?
     }
 
-    /// A merge, as it is recognised after its transaction.
+    /// Identifies a merge after its transaction.
     package struct Merging: Hashable, Sendable, Codable {
-        /// What the merged store keeps as the mark of this merge.
+        /// The mark of this merge in the merged store.
         package let epoch: String
         package let from: StoreLocation
         package let into: StoreLocation
-        /// What the store that was merged held, which both have in common from then on; nil for a merge that belongs to no
-        /// share.
+        /// The source's state, the common state from then on; nil for a merge outside a share.
         package var oldState: OldState?
-        /// The base of the next merge; nil where none is kept.
+        /// The base of the next merge; nil if none is kept.
         package let base: BaseFile?
-        /// How the store that was merged is known to be unchanged, for a merge that belongs to no share.
+        /// Identifies the unchanged source, for a merge outside a share.
         package var source: MergedSource?
-        /// True where the old store of a share takes what the new one holds.
+        /// True when the old store of a share receives the new one's content.
         package var takesNew: Bool?
     }
 
-    /// A store that was merged into another, and the base it was merged by.
+    /// The source of a merge, and its base.
     package struct MergedSource: Hashable, Sendable, Codable {
         package let identity: FileIdentity
         package let token: FileToken
         /// Nanoseconds since 1970 when the token was taken.
         package let takenAt: Int64
-        /// The path of the base; nil where there was none.
+        /// The path of the base; nil without one.
         package let base: String?
-        /// The choices it was merged by.
+        /// The options of the merge.
         package let choices: String
     }
 
-    /// How the old store is known to be unchanged.
+    /// Identifies the unchanged old store.
     package struct OldState: Hashable, Sendable, Codable {
         package let token: FileToken
         /// Nanoseconds since 1970 when the token was taken.
         package let takenAt: Int64
-        /// The content digest, our fence left out.
+        /// The content digest without the fence.
         package let digest: String
 
-        /// Only what was compared as a whole is recorded.
+        /// `SettledDigest` ensures that only fully compared content is recorded.
         package init(token: FileToken, takenAt: Int64, _ digest: SettledDigest) {
             (self.token, self.takenAt, self.digest) = (token, takenAt, digest.value)
         }
@@ -182,10 +182,10 @@ extension JournalRecord {
         }
     }
 
-    /// The archive that a retired store is kept in.
+    /// The archive of a retired store.
     package struct Archive: Hashable, Sendable, Codable {
         package let path: String
-        /// The content digest of the store in it.
+        /// The content digest of the archived store.
         package let digest: String
     }
 
@@ -193,13 +193,13 @@ extension JournalRecord {
     package struct Completion: Hashable, Sendable, Codable {
         package let new: FileIdentity
         package let newUUID: String?
-        /// The objects that were shared, where they were counted.
+        /// The number of shared objects, if counted.
         package let objects: Int64?
         package let oldState: OldState
         package let isFenced: Bool
-        /// True when the new store was kept as it was, and never took what the old one held.
+        /// True when the new store was kept and never received the old one's content.
         package var keepsNew: Bool?
-        /// True when a person decided that rows of the old store stay there: they are in no other store.
+        /// True when the caller decided that rows stay only in the old store.
         package var leavesRows: Bool?
     }
 }

@@ -1,14 +1,14 @@
 package import SafeFiles
 package import StoreFormat
 
-/// The merges that a journal tells of, for those who go on with them or undo them.
+/// The merges of a journal, for recovery and undo.
 package struct MergeState: Hashable, Sendable {
-    /// A merge that was begun, and whose end nobody noted.
+    /// A merge without a recorded result.
     package private(set) var begun: JournalRecord.Merging?
-    /// The merges that were made and not taken back, the last one at the end.
+    /// The merges in force, the last one at the end.
     package private(set) var standing: [JournalRecord.Merging] = []
 
-    /// True when the journal tells of no merge.
+    /// True when the journal records no merge.
     package var isEmpty: Bool { begun == nil && standing.isEmpty }
 
     /// Folds records into the state they describe.
@@ -17,13 +17,13 @@ package struct MergeState: Hashable, Sendable {
             switch record {
             case .merging(let merging): begun = merging
             case .merged(let epoch) where begun?.epoch == epoch: settle()
-            // These end a run; a merge that belongs to none has an end of its own.
+            // These records end a run; a merge outside a share has its own.
             case .done where begun?.oldState != nil: settle()
             case .rolledBack where begun?.oldState != nil: begun = nil
             case .unmerged(let epoch):
                 if begun?.epoch == epoch { begun = nil }
                 standing.removeAll { $0.epoch == epoch }
-            // What was merged while the store was shared then is nothing that could be taken back now.
+            // The merges of a pair that has ended cannot be undone any more.
             case .unshared, .retired: standing.removeAll { $0.oldState != nil }
             default: break
             }
@@ -35,8 +35,10 @@ package struct MergeState: Hashable, Sendable {
         begun = nil
     }
 
-    /// The last standing merge of a store: it is known by its file, whatever its path is called; or by its path and the
-    /// file's number, for that of the device may be another after a mount.
+    /// The last merge of a source in force.
+    ///
+    /// The source matches by its file identity under any path, or by path and inode, because device numbers may change
+    /// on a remount.
     package func last(of source: FileIdentity, at location: StoreLocation) -> JournalRecord.Merging? {
         standing.last { merging in
             guard let recorded = merging.source?.identity else { return false }

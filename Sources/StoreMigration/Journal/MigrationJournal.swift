@@ -2,18 +2,18 @@ import FoundationEssentials
 package import SafeFiles
 package import StoreFormat
 
-/// The append-only record of the runs over one old store, durable record by record.
+/// The append-only journal of the runs over one old store; each record is flushed.
 ///
 /// A record is one line: the length and the checksum of its JSON in eight hexadecimal digits each, the JSON, a line
-/// feed. A torn last line never happened: it is cut off before the next record is written. A line that cannot be read
-/// and has good ones after it is damage, and nothing is done then.
+/// feed. A torn last line is ignored, and cut off before the next record is written. An invalid line before valid ones
+/// is damage, and makes every run fail.
 package struct MigrationJournal: Sendable {
     /// The journal's name in its folder.
     package static let name = "journal"
     private static let mode: UInt32 = 0o600
     private static let prefixLength = 18
     private static let greatestSize: Int64 = 1 << 28
-    /// No record is longer; one for a hundred thousand external files takes a tenth of it.
+    /// The maximum length; a record for a hundred thousand external files has a tenth of it.
     private static let greatestRecord = 1 << 27
 
     private let folder: Directory
@@ -22,19 +22,19 @@ package struct MigrationJournal: Sendable {
     private var end: Int64
     package private(set) var records: [JournalRecord]
 
-    /// Where the store is now, if it is known to be the one that the records tell of.
+    /// The store's current path, if the records are known to belong to it.
     package var home: StoreLocation?
 
     /// The state that the records describe.
     package var state: RunState { home.map { RunState(records).at($0) } ?? RunState(records) }
 
-    /// Reads the records in `folder` without changing anything; empty when there is no journal.
+    /// Reads the records in `folder` without changing anything; empty without a journal.
     package static func records(in folder: Directory) throws -> [JournalRecord] {
         guard try folder.status(of: name) != nil else { return [] }
         return try parse(folder.openFile(name, for: .reading)).records
     }
 
-    /// Opens the journal in `folder` for writing, creates it when it is not there, and cuts a torn tail off.
+    /// Opens the journal in `folder` for writing; creates it if missing, and cuts off a torn tail.
     package init(in folder: Directory) throws {
         self.folder = folder
         if try folder.status(of: Self.name) == nil {
@@ -52,21 +52,21 @@ package struct MigrationJournal: Sendable {
                 try file.truncate(to: end)
                 try file.synchronize()
             }
-            // Who created it may have been interrupted before its name was on the disk.
+            // The creator may have been killed before it flushed the file's name.
             if records.isEmpty { try folder.synchronize() }
         }
     }
 
-    /// Appends a record and makes it durable before returning.
+    /// Appends a record and flushes it before returning.
     package mutating func append(_ record: JournalRecord) throws {
         var line = try record.encoded(after: Self.prefixLength)
         let body = line[Self.prefixLength...]
         guard body.count <= Self.greatestRecord else {
             throw MigrationError(
                 .incompatible,
-                "the store has more external files than the journal can hold",
+                "the store has more external files than the journal can record",
                 path: file.path,
-                advice: "Store fewer values in files of their own."
+                advice: "Store fewer values in external files."
             )
         }
         let prefix = "\(hexadecimal(UInt32(body.count))) \(hexadecimal(CRC32C.checksum(of: body))) "
@@ -89,13 +89,13 @@ package struct MigrationJournal: Sendable {
             records.append(record)
             offset = line.upperBound + 1
         }
-        // What was torn is one record.
+        // A torn tail is at most one record.
         if size - offset > greatestRecord { throw damage(of: file) }
         if try holdsRecord(file, from: offset, size) { throw damage(of: file) }
         return (records, offset)
     }
 
-    /// True when a whole record begins somewhere from `offset` on.
+    /// True when a complete record begins at or after `offset`.
     private static func holdsRecord(_ file: DurableFile, from offset: Int64, _ size: Int64) throws -> Bool {
         var start = offset
         while start + Int64(prefixLength) <= size {
@@ -121,11 +121,11 @@ package struct MigrationJournal: Sendable {
             .foundButUnreadable,
             "the journal of the runs over this store is damaged",
             path: file.path,
-            advice: "Restore the file from a backup; if there is none, move its folder away and look at both places."
+            advice: "Restore the file from a backup; without a backup, move its folder away and inspect both stores."
         )
     }
 
-    /// Where the JSON of the record lies that starts at `offset`; nil when it is torn.
+    /// The range of the JSON of the record at `offset`; nil when the record is torn.
     private static func line(in file: DurableFile, at offset: Int64, _ size: Int64) throws -> Range<Int64>? {
         let start = offset + Int64(prefixLength)
         let prefix = try bytes(of: file, offset..<min(start, size))

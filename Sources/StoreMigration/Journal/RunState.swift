@@ -1,22 +1,22 @@
 package import SafeFiles
 package import StoreFormat
 
-/// How far the runs over one old store came: the records of its journal, folded.
+/// The progress of the runs over one old store: the folded records of its journal.
 package enum RunState: Hashable, Sendable {
-    /// No run, or only runs that were taken back.
+    /// No run, or only runs that were rolled back.
     case none
-    /// A run ended between its beginning and its end.
+    /// A run stopped before it was complete.
     case interrupted(InterruptedRun)
     /// The store is shared.
     case shared(SharedRun)
-    /// The store was shared, and its old place is out of use.
+    /// The store was shared, and the old one is retired.
     case retired(SharedRun, to: String)
-    /// The content of the new place is on its way back to the old one.
+    /// An unshare is in progress.
     case unsharing(SharedRun, transaction: String)
-    /// The store was shared, and what it has in common with the new one is not known any more.
+    /// The store was shared, and the common state is unknown.
     case voided(SharedRun)
 
-    /// What the last run was about; nil when there is none.
+    /// The last run; nil without one.
     package var run: JournalRecord.RunIdentity? {
         switch self {
         case .none: nil
@@ -25,7 +25,7 @@ package enum RunState: Hashable, Sendable {
         }
     }
 
-    /// True between the beginning of a run, or of the way back, and its end.
+    /// True from the beginning of a run or an unshare until its end.
     package var isUnfinished: Bool {
         switch self {
         case .interrupted, .unsharing: true
@@ -33,17 +33,17 @@ package enum RunState: Hashable, Sendable {
         }
     }
 
-    /// What both places held last, where the store is shared and somebody kept it.
+    /// The base of a shared store, if one was kept.
     package var base: JournalRecord.BaseFile? {
         if case .shared(let shared) = self { shared.base } else { nil }
     }
 
-    /// A run whose end is missing, and the facts it left.
+    /// An incomplete run, and its records.
     package struct InterruptedRun: Hashable, Sendable {
         package var run: JournalRecord.RunIdentity
-        /// The run that had come to its end before this one began; it stands again when this one is taken back.
+        /// The complete run before this one; in force again when this one is rolled back.
         package var former: SharedRun?
-        /// The same of a former run whose common state is void.
+        /// The same for a former run whose common state is void.
         package var voided: SharedRun?
         package var nest: FileIdentity?
         package var aside: FileIdentity?
@@ -56,47 +56,47 @@ package enum RunState: Hashable, Sendable {
         package var merging: JournalRecord.Merging?
     }
 
-    /// A run that came to its end.
+    /// A complete run.
     package struct SharedRun: Hashable, Sendable {
         package var run: JournalRecord.RunIdentity
         package var completion: JournalRecord.Completion
-        /// The newest state in which the old store was known to be unchanged.
+        /// The newest state in which the old store was found unchanged.
         package var oldState: JournalRecord.OldState
-        /// The name the old store is about to take, when a retirement was interrupted.
+        /// The old store's new name, if a retirement was interrupted.
         package var retiringTo: String?
-        /// True where that retirement took the old store's write-ahead log, and nobody gave it back.
+        /// True when that retirement left WAL mode, which was not restored.
         package var lostLog = false
-        /// The name the old store took, while the content of the new place is on its way back; nil where it has its own.
+        /// The retired store's name during an unshare; nil if the old store has its own name.
         package var retiredTo: String?
-        /// Where the old store is kept, once it is in an archive and to be removed.
+        /// The archive of the old store, once made.
         package var archive: JournalRecord.Archive?
-        /// True when the archive is all that is left of the old store.
+        /// True when only the archive of the old store exists.
         package var isRemoved = false
-        /// What both places held last, for the merge of late writes; nil where nobody kept it.
+        /// The base for the merge of late writes; nil if none was kept.
         package var base: JournalRecord.BaseFile?
-        /// The merges from the old store that stand and can be taken back, the last one at the end.
+        /// The merges that are in force and can be undone, the last one at the end.
         package var merges: [StandingMerge] = []
 
-        /// The bases that somebody may still ask for.
+        /// The bases that a merge or an undo may need.
         package var neededBases: [JournalRecord.BaseFile?] { [base] + merges.map { $0.before?.base } }
     }
 
-    /// A merge of the old store into the new one, or the other way.
+    /// A merge between the stores of the pair, in either direction.
     package struct StandingMerge: Hashable, Sendable {
         package let epoch: String
-        /// True where the old store took what the new one held.
+        /// True when the old store received the new one's content.
         package var takesNew = false
-        /// What counts again when it is taken back; nil where two stores were merged that nobody had shared.
+        /// The state to restore by an undo; nil when the stores were no pair before.
         package var before: BeforeMerge?
     }
 
-    /// What held before a merge.
+    /// The state before a merge.
     package struct BeforeMerge: Hashable, Sendable {
         package let oldState: JournalRecord.OldState
         package var base: JournalRecord.BaseFile?
     }
 
-    /// The same state of a store that is at `old` now, wherever it was when the run began.
+    /// The same state with the old store's current path.
     package func at(_ old: StoreLocation) -> RunState {
         switch self {
         case .none: return self
@@ -118,7 +118,7 @@ package enum RunState: Hashable, Sendable {
         }
     }
 
-    /// Folds records into the state they describe; records that make no sense where they stand are passed over.
+    /// Folds records into the state they describe; ignores records that are invalid in their position.
     package init(_ records: [JournalRecord]) {
         self = records.reduce(.none) { $0.adding($1) }
     }
@@ -143,7 +143,7 @@ package enum RunState: Hashable, Sendable {
         case (.base(let base), .unsharing(var shared, let transaction)):
             shared.base = base
             return .unsharing(shared, transaction: transaction)
-        // Nothing was brought back: what held before holds again.
+        // Nothing was brought back: the former state is in force again.
         case (.rolledBack, .unsharing(var shared, _)):
             guard let name = shared.retiredTo else { return .shared(shared) }
             shared.retiredTo = nil
@@ -158,7 +158,7 @@ package enum RunState: Hashable, Sendable {
         case (.done(let completion), .interrupted(let current)):
             return .shared(
                 SharedRun(
-                    // The old store's fence, the receipt and their run stay what they are where the new one was only read.
+                    // If the new store was only read, the fence and the receipt still name the former run.
                     run: current.merging?.takesNew == true ? current.former?.run ?? current.run : current.run,
                     completion: completion,
                     oldState: completion.oldState,
@@ -173,7 +173,7 @@ package enum RunState: Hashable, Sendable {
         case (.unmerged(let epoch), .shared(var shared)):
             guard let index = shared.merges.firstIndex(where: { $0.epoch == epoch }) else { return self }
             let undone = shared.merges.remove(at: index)
-            // A later base holds the rows that are undone now: compared with it, they would read as deletions.
+            // A later base contains the undone rows: compared with it, they would look like deletions.
             guard index == shared.merges.endIndex else { return .voided(shared) }
             guard let before = undone.before else { return .none }
             (shared.oldState, shared.base) = (before.oldState, before.base)
@@ -202,18 +202,18 @@ package enum RunState: Hashable, Sendable {
 }
 
 extension RunState.InterruptedRun {
-    /// What both places held last: a copy leaves a base of its own or none, and what copied nothing leaves the former one.
+    /// The base after the run: a copy has its own base or none, and a run without a copy keeps the former one.
     fileprivate var keptBase: JournalRecord.BaseFile? {
         if let merging { return merging.base }
         return publication == nil && replacement == nil ? former?.base : base
     }
 
-    /// The merges that stand once the run has come to its end: a copy leaves none of the former ones.
+    /// The merges in force after the run: a copy keeps none of the former ones.
     fileprivate var standingMerges: [RunState.StandingMerge] {
         guard publication == nil, replacement == nil else { return [] }
         var merges = former?.merges ?? []
         guard let merging else { return merges }
-        // A base is as large as the store: only that of the last merge is kept.
+        // A base is as large as the store, so only the last merge's base is kept.
         for index in merges.indices { merges[index].before?.base = nil }
         let before = former.map { RunState.BeforeMerge(oldState: $0.oldState, base: $0.base) }
         let takesNew = merging.takesNew == true
@@ -230,7 +230,7 @@ extension RunState.InterruptedRun {
         case .fenced: isFenced = true
         case .proved(let digest): provedDigest = digest
         case .base(let file): base = file
-        // A merge of another store into this one has a state of its own, and is no step of this run.
+        // A merge of a store outside the pair has its own state and is no step of this run.
         case .merging(let merging) where merging.oldState != nil: self.merging = merging
         default: break
         }

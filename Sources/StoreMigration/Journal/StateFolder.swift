@@ -3,8 +3,8 @@ package import SafeFiles
 package import StoreFormat
 import SystemPackage
 
-/// The folder that holds one old store's journal: `.store-migrate/<file name>/` beside it, or inside a folder named by
-/// the caller.
+/// The folder of one old store's journal: `.store-migrate/<file name>/` beside it, or inside a folder named by the
+/// caller.
 package struct StateFolder: Sendable {
     /// The name of the folder beside the old store.
     package static let name = ".store-migrate"
@@ -14,10 +14,10 @@ package struct StateFolder: Sendable {
     private let old: StoreLocation
     private let root: StoreLocation
     private var storeName: String { old.name }
-    /// True when the caller chose the folder; others may have chosen it too.
+    /// True when the caller chose the folder, which may serve several stores.
     private let isChosen: Bool
 
-    /// Where the journal of the store at `old` is; nothing is looked at yet.
+    /// Computes the path of the journal of the store at `old`; reads nothing.
     package init(of old: StoreLocation, stateFolder: URL?) {
         self.old = old
         isChosen = stateFolder != nil
@@ -33,8 +33,8 @@ package struct StateFolder: Sendable {
 
     /// The state of the last run, read without changing anything.
     ///
-    /// Throws ``MigrationError`` when the journal in a folder that the caller chose is that of another store. Who only
-    /// shows the state says so in `isShownOnly`.
+    /// Throws ``MigrationError`` when the journal belongs to another store. Pass `isShownOnly` if the state is only
+    /// displayed.
     package func state(isShownOnly: Bool = false) throws -> RunState {
         guard let folder = try existing(isShownOnly: isShownOnly) else { return .none }
         let state = try RunState(MigrationJournal.records(in: folder))
@@ -42,9 +42,9 @@ package struct StateFolder: Sendable {
         return state.at(old)
     }
 
-    /// The state, and the processes that hold the journal's lock where it tells of a run that has not ended.
+    /// The state, and the processes that hold the journal's lock if a run is unfinished.
     ///
-    /// A state that changes while this looks is read again: a run that ended in between was not interrupted.
+    /// Reads again if the state changes meanwhile: a run that ends in between is not interrupted.
     package func observed(isShownOnly: Bool = false) throws -> (state: RunState, holders: [Int32]) {
         var state = try state(isShownOnly: isShownOnly)
         while state.isUnfinished {
@@ -66,31 +66,31 @@ package struct StateFolder: Sendable {
         try existing().map { try MigrationJournal.records(in: $0) } ?? []
     }
 
-    /// Throws when the journal tells of another store: one of the same name whose caller chose the same folder, or the
-    /// original of a folder that was copied.
+    /// Throws when the journal belongs to another store: one of the same name in a folder chosen twice, or the original
+    /// of a copied folder.
     ///
-    /// A store that moved took its journal along, and is known by its inode.
+    /// A store that moved with its journal is identified by its inode.
     private func requireOwn(_ state: RunState) throws {
         guard let run = state.run, run.old != old,
             let other = try? Directory.open(path: run.old.folder),
             let original = try other.status(of: run.old.name)?.identity,
             original.mayBe(recorded: run.oldIdentity)
         else { return }
-        // A copy on another file system may well have its original's number there.
+        // On another file system, a copy may have its original's inode number.
         let own = try Directory.open(path: old.folder).status(of: old.name)?.identity
         guard own != run.oldIdentity, own != original else { return }
         throw MigrationError(
             .needsDecision,
-            "the journal in this folder is that of another store, \(run.old.path)",
+            "the journal in this folder belongs to another store, \(run.old.path)",
             path: path,
             advice: isChosen
-                ? "Choose a folder of its own for each store with --state."
+                ? "Name a separate folder for each store with --state."
                 : "This is a copy of that store; remove the folder named here from the copy, then run the command again.",
             next: .status(old: run.old.path, new: run.new.path)
         )
     }
 
-    /// The folder, if it is there; what is in it is to be believed.
+    /// The folder, if it exists and is trusted.
     private func existing(isShownOnly: Bool = false) throws -> Directory? {
         guard let folder = try unchecked() else { return nil }
         let isRootsToShow = try isShownOnly && ProcessIdentity.effectiveUser == 0 && oldStatus() == nil
@@ -99,7 +99,7 @@ package struct StateFolder: Sendable {
         return folder
     }
 
-    /// The folder, if it is there, whoever made it.
+    /// The folder, if it exists, trusted or not.
     private func unchecked() throws -> Directory? {
         guard let parent = try parentFolder(), try parent.status(of: root.name) != nil else { return nil }
         let folder = try parent.openDirectory(root.name)
@@ -107,11 +107,12 @@ package struct StateFolder: Sendable {
         return try folder.openDirectory(storeName)
     }
 
-    /// Whose the folder and the journal in it are; nil where there is no such folder.
+    /// The ownership of folder and journal; nil without a folder.
     func ownership() throws -> JournalOwnership? { try unchecked().map { try JournalOwnership(of: $0) } }
 
-    /// Throws when somebody else may have written the journal: whoever may write to the folder around it can make one
-    /// first, and its records say what is moved and removed.
+    /// Throws when another user may have written the journal.
+    ///
+    /// Users who may write to the parent folder can create a journal, and its records name files to move and remove.
     private func requirePrivate(_ folder: Directory) throws {
         let ownership = try JournalOwnership(of: folder)
         let named = [(path, ownership.folder), (path + "/" + MigrationJournal.name, ownership.journal)]
@@ -120,14 +121,14 @@ package struct StateFolder: Sendable {
             guard !isTrusted || JournalOwnership.isForOthers(status) else { continue }
             throw MigrationError(
                 .needsDecision,
-                "the journal of the runs over this store is not this user's alone",
+                "another user may have written the journal of this store",
                 path: path,
                 advice: JournalOwnership.advice(on: folder, isOwnerTrusted: isTrusted)
             )
         }
     }
 
-    /// True when this is root, which works for whoever owns the old store or, where that is gone, its folder.
+    /// True when this is root, which acts for the owner of the old store or, without a store, of its folder.
     private func isOldOwner(_ status: FileStatus) throws -> Bool {
         guard ProcessIdentity.effectiveUser == 0, let folder = try? Directory.open(path: old.folder) else {
             return false
@@ -135,27 +136,27 @@ package struct StateFolder: Sendable {
         return try (folder.status(of: old.name) ?? folder.status()).owner == status.owner
     }
 
-    /// What is at the old store's place; nil where nothing is, or the place's folder is gone.
+    /// The status of the old store's file; nil if the file or its folder is missing.
     private func oldStatus() throws -> FileStatus? {
         try Directory.openIfPresent(path: old.folder)?.status(of: old.name)
     }
 
-    /// The folder, which a run that holds the journal knows to be there.
+    /// The folder of a run that holds the journal's lock.
     ///
-    /// Whether it is to be believed was asked before. The run itself may have put a store at the old place or taken one away
-    /// since, and must not be refused in its midst for that.
+    /// Its ownership was checked before. The check depends on the old store's file, which the run may have created or
+    /// removed since, so it is not repeated.
     package func open() throws -> Directory {
         guard let folder = try unchecked() else {
-            throw MigrationError(.failed, "the journal's folder is gone", path: path)
+            throw MigrationError(.failed, "the journal's folder is missing", path: path)
         }
         return folder
     }
 
     private func parentFolder() throws -> Directory? { try Directory.openIfPresent(path: root.folder) }
 
-    /// Lends the journal to `body` while no other run over the same store can have it, creating what is missing.
+    /// Calls `body` with the journal, under its lock; creates what is missing.
     ///
-    /// What this call created is removed again when `body` leaves no record behind.
+    /// Removes what this call created if `body` leaves no record behind.
     package func withJournal<Result>(
         deadline: Deadline,
         _ body: (inout MigrationJournal) throws -> Result
@@ -165,14 +166,14 @@ package struct StateFolder: Sendable {
             let isOuterOurs = try parent.status(of: root.name) == nil || !isChosen
             guard let (outer, inner, lock) = try locked(in: parent, deadline) else { continue }
             defer { lock.release() }
-            // Whoever held the lock before may have removed the folder; its lock file is then nobody's any more.
+            // The former lock holder may have removed the folder; a lock on its removed file excludes no one.
             guard try isCurrent(inner, in: parent) else {
                 if deadline.hasPassed { throw isBusy }
                 continue
             }
             defer { removeIfUnused(inner, outer: outer, parent: isOuterOurs ? parent : nil) }
             var journal = try MigrationJournal(in: inner)
-            // A record counts only if the way to it is on the disk as well.
+            // A record is durable only if the names of its folders are.
             if journal.records.isEmpty {
                 try outer.synchronize()
                 try parent.synchronize()
@@ -183,7 +184,7 @@ package struct StateFolder: Sendable {
         }
     }
 
-    /// The folder, made where it is missing, and its lock; nil when another run removed it in between.
+    /// The folder, created if missing, and its lock; nil when another run removed it in between.
     private func locked(
         in parent: Directory,
         _ deadline: Deadline
@@ -206,9 +207,9 @@ package struct StateFolder: Sendable {
     private var isBusy: MigrationError {
         MigrationError(
             .busy,
-            "another run over this store has not ended",
+            "another run over this store is in progress",
             path: path,
-            advice: "Wait for it, or give it more time with --lock-timeout."
+            advice: "Wait for it to end, or wait longer with --lock-timeout."
         )
     }
 
@@ -222,7 +223,7 @@ package struct StateFolder: Sendable {
         }
     }
 
-    /// Throws when this user may not make what is missing of the folder, or write what is there; nothing is made.
+    /// Throws when this user may not create the folder, or write to it; creates nothing.
     package func requireWritable() throws {
         let parent = try Directory.open(path: root.folder)
         var folder = parent
@@ -236,7 +237,7 @@ package struct StateFolder: Sendable {
     private func notWritable(_ cause: (any Error)?) -> MigrationError {
         MigrationError(
             .notWritable,
-            "the journal's folder cannot be made",
+            "cannot create or write the journal's folder",
             path: path,
             advice: "Run as the folder's owner, or pass --old capture --state DIR to copy without a fence.",
             underlyingError: cause
@@ -248,15 +249,15 @@ package struct StateFolder: Sendable {
         return try current.status().identity == inner.status().identity
     }
 
-    /// Removes the folder when its journal holds nothing worth keeping.
+    /// Removes the folder when its journal is empty or only has runs that were rolled back.
     ///
-    /// The folder around it goes too, unless the caller had made it: `parent` is nil then.
+    /// Removes the parent folder too, unless the caller created it: `parent` is nil then.
     private func removeIfUnused(_ inner: Directory, outer: Directory, parent: Directory?) {
         guard let records = try? MigrationJournal.records(in: inner), RunState(records) == .none,
             MergeState(records).isEmpty
         else { return }
         let left = (try? inner.entries { CapturedBase.isOne($0) || MergeRecords.isOne($0) }) ?? []
-        // Rows that lost a decision are nowhere else.
+        // Parked rows exist only here.
         guard !left.contains(where: MergeRecords.isParked) else { return }
         for name in left + [MigrationJournal.name, Self.lockName] { try? inner.removeFile(name) }
         guard (try? outer.removeDirectory(storeName)) != nil, let parent else { return }

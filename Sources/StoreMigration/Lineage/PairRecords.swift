@@ -2,7 +2,7 @@ import SafeFiles
 public import StoreFormat
 
 extension Finding.Code {
-    /// What an old and a new store have in common is not known any more; a share compares them as two stores.
+    /// The common state of an old and a new store is unknown; a share compares them as unrelated stores.
     public static let commonStateUnknown = Finding.Code(rawValue: "commonStateUnknown")
 }
 
@@ -12,23 +12,23 @@ extension Finding {
             .commonStateUnknown,
             .warning,
             level: .content,
-            "what this store and the one that it was shared to have in common is not known any more, since a merge was taken"
-                + " back or a store replaced; a share compares them as two stores",
+            "the common state of this store and the one it was shared to is unknown, because a merge was undone"
+                + " or a store replaced; a share compares them as unrelated stores",
             path: location.path
         )
     }
 }
 
 extension MigrationError {
-    /// A command that needs what both stores of a pair have in common, and a record that is void.
+    /// A command that needs the common state of a pair whose record is void.
     static func commonStateUnknown(old: StoreLocation, new: StoreLocation) -> MigrationError {
         MigrationError(
             .needsDecision,
-            "what the old and the new store have in common is not known any more",
+            "the common state of the old and the new store is unknown",
             path: old.path,
             advice:
-                "Nothing was changed. Share the old store again first: equal stores are taken up as a pair, others are"
-                + " decided about with --on-both.",
+                "Nothing was changed. Share the old store again first: equal stores become a pair, others need"
+                + " a decision with --on-both.",
             next: .share(old: old.path, new: new.path, flags: [])
         )
     }
@@ -36,14 +36,13 @@ extension MigrationError {
 
 /// The records of the pairs that a store belongs to.
 ///
-/// A pair is an old store and the new one that it was shared to. Its record is in the journal beside the old store and says
-/// what both hold in common: the base, the state of the old store, and the merges that stand. A store finds the pair in which
-/// it is the new one by its receipt, which is believed only where that journal agrees.
+/// A pair's record is in the journal beside the old store: the base, the state of the old store, and the merges in
+/// force. A new store finds its pair through its receipt, which is trusted only if that journal agrees.
 struct PairRecords {
     let store: StoreLocation
     let options: ShareOptions
 
-    /// The journals in which a record that names the store stands.
+    /// The folders of the journals with a valid record of the store.
     func folders() throws -> [StateFolder] {
         let own = journals(of: store).filter { standing($0) != nil }
         guard let folder = try Directory.openIfPresent(path: store.folder),
@@ -57,7 +56,7 @@ struct PairRecords {
         return own + others
     }
 
-    /// True where the journal itself says that the run leads to this store: any member of the group may write a receipt.
+    /// True when the journal itself records this store: any member of the group may write a receipt.
     private func namesStore(_ shared: RunState.SharedRun) throws -> Bool {
         if shared.run.new == store { return true }
         let identity = try Directory.openIfPresent(path: store.folder)?.status(of: store.name)?.identity
@@ -66,10 +65,10 @@ struct PairRecords {
         return succession.isVerified && succession.store == store
     }
 
-    /// Voids the records that name the store, but for those that `isKept` holds true.
+    /// Voids the records of the store, except those for which `isKept` is true.
     ///
-    /// Call it before what the store loses is committed: a crash in between leaves a void record, which is safe. `journal` is
-    /// the one that the caller has locked, and `home` its folder.
+    /// Call it before the loss is committed: a crash in between leaves a void record, which is safe. `journal` is the
+    /// caller's locked journal, and `home` its folder.
     func void(
         because reason: String,
         holding journal: inout MigrationJournal,
@@ -95,7 +94,7 @@ struct PairRecords {
         return [StateFolder(of: old, stateFolder: chosen), beside]
     }
 
-    /// The run whose record stands in a journal; a journal that cannot be read or trusted records nothing.
+    /// The run with a valid record in a journal; nil for a journal that cannot be read or trusted.
     private func standing(_ folder: StateFolder) -> RunState.SharedRun? {
         (try? folder.state()).flatMap(Self.standing)
     }

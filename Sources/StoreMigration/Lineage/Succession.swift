@@ -1,22 +1,22 @@
 import SafeFiles
 package import StoreFormat
 
-/// Where the data of a store is whose own place is out of use: fenced, retired or withdrawn.
+/// Finds the current location of the data of a store that is out of use: fenced, retired or withdrawn.
 ///
-/// The chain is followed store by store. A hop counts as verified where the journal of the store that is left names the next
-/// one, and that one is the store which the journal recorded; what a fence or a receipt says alone is only reported.
+/// The chain is followed store by store. A hop is verified if the journal of the store names the next one, and that
+/// store is the recorded one. Fences and receipts alone are only reported.
 package struct Succession: Hashable, Sendable {
-    /// More hops than these are no history of shares.
+    /// The maximum length of a chain.
     private static let mostHops = 16
 
-    /// The store at the end of the chain, which takes writes.
+    /// The store at the end of the chain, which is in use.
     package let store: StoreLocation
-    /// The stores that were left, in order; the one that was asked for comes first.
+    /// The stores before it in the chain, the start first.
     package let passed: [StoreLocation]
-    /// True when every hop is verified, and every store on the way gave its objects the keys that they had.
+    /// True when every hop is verified, and no store on the way changed the keys of its objects.
     package let isVerified: Bool
 
-    /// Nil where the store at `start` takes writes, and where nothing tells what became of it.
+    /// Nil when the store at `start` is in use, and when nothing shows where its data is.
     init?(of start: StoreLocation, options: ShareOptions) throws {
         var place = start
         var passed: [StoreLocation] = []
@@ -33,8 +33,7 @@ package struct Succession: Hashable, Sendable {
         self.isVerified = isVerified && !passed.contains(place)
     }
 
-    /// True when the store at `place` is out of use, as far as names and a look at its main file tell; a fence that is still in
-    /// the log alone is taken for none.
+    /// True when the main file of the store at `place` has a fence; a fence that is only in the log is missed.
     static func isApparent(at place: StoreLocation) -> Bool {
         guard let connection = try? StoreConnection(place, access: .immutable) else { return false }
         return (try? StoreFence(reading: connection)) ?? nil != nil
@@ -46,7 +45,7 @@ package struct Succession: Hashable, Sendable {
     ) throws -> (target: StoreLocation, isVerified: Bool)? {
         let (state, folder) = state(of: place, options)
         guard try Directory.openIfPresent(path: place.folder)?.status(of: place.name) != nil else {
-            // A killed retirement may have renamed the store and not recorded that yet.
+            // A killed retirement may have renamed the store without recording it yet.
             switch state {
             case .retired(let shared, _): return (shared.run.new, try isRecorded(shared, folder, options))
             case .shared(let shared) where shared.retiringTo != nil:
@@ -71,8 +70,7 @@ package struct Succession: Hashable, Sendable {
         }
     }
 
-    /// True when the store that `shared` names is the one that was recorded, or is gone, and holds the objects of the one that
-    /// was left under the keys that they had there.
+    /// True when the store that `shared` names is the recorded one, or is missing, and kept the keys of the objects.
     private static func isRecorded(
         _ shared: RunState.SharedRun,
         _ folder: StateFolder,
@@ -91,8 +89,8 @@ package struct Succession: Hashable, Sendable {
         return keepsKeys
     }
 
-    /// What the journal beside the store says, or the one in the folder that the caller named; what cannot be read or trusted
-    /// says nothing.
+    /// The state from the journal beside the store, or from the caller's folder; journals that cannot be read or
+    /// trusted are skipped.
     private static func state(of place: StoreLocation, _ options: ShareOptions) -> (RunState, StateFolder) {
         for chosen in [nil, options.stateFolder] {
             let folder = StateFolder(of: place, stateFolder: chosen)
@@ -103,13 +101,14 @@ package struct Succession: Hashable, Sendable {
 }
 
 extension MigrationError {
-    /// A store that is out of use, with where its data is, and the command that follows the chain.
+    /// The error for a store that is out of use, with the current location of its data and the command that follows the
+    /// chain.
     static func outOfUse(_ succession: Succession, next: NextStep) -> MigrationError {
         MigrationError(
             .needsDecision,
-            "the store was moved to \(succession.store.path), and takes no writes",
+            "the store was shared to \(succession.store.path) and is fenced",
             path: succession.passed.first?.path ?? succession.store.path,
-            advice: "Nothing was changed. Run the command on the store that holds the data now.",
+            advice: "Nothing was changed. Run the command on the store that has the data now.",
             next: next
         )
     }

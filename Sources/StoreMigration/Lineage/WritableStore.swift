@@ -1,19 +1,19 @@
 import SafeFiles
 import StoreFormat
 
-/// A store that a command of ours is about to write rows into: the only connection that merges, undoings, replacements and
+/// A store that a command is about to write rows into: the only connection that merges, undos, replacements and
 /// restored rows accept.
 ///
-/// A fenced, withdrawn or retired store is never one, but for the command that lifts that state. Who makes one says what the
-/// write does to the records of the pairs that the store belongs to, so that no write leaves a record that is not true.
+/// Fenced, withdrawn and retired stores are refused, except by the command that ends that state. The caller declares
+/// the effect on the records of the store's pairs, so that no write leaves an invalid record.
 struct WritableStore {
-    /// What a write does to what the store has in common with others.
+    /// The effect of a write on the common state with other stores.
     enum Effect {
-        /// Rows of a third store, or that people put back, arrive as an app's own would: every record stays true.
+        /// Rows of a third store, or restored rows, arrive like an app's writes: every record stays valid.
         case arrival
-        /// A run over the pair records in its own journal what both have in common once it is committed.
+        /// A run over the pair records the new common state in its journal.
         case renewal
-        /// Content goes that a base may hold: the run voids the records of the store before it commits.
+        /// Content is lost that a base may have: the run voids the records of the store before it commits.
         case loss
     }
 
@@ -23,8 +23,8 @@ struct WritableStore {
 
     /// Opens the store for writing; nothing is written yet.
     ///
-    /// Throws for a store whose fence none of the runs in `lifted` set. Merges ask for the fence once more inside their
-    /// transactions; a replacement does under its lock.
+    /// Throws when the store has a fence that no run in `lifted` set. Merges check the fence again inside their
+    /// transactions, replacements under their lock.
     init(_ location: StoreLocation, _ effect: Effect, lifting lifted: Set<String> = [], lockTimeout: Duration) throws {
         self.location = location
         self.effect = effect
@@ -32,7 +32,7 @@ struct WritableStore {
         try Self.requireNoFence(in: connection, lifting: lifted)
     }
 
-    /// Throws where a fence stands in the store that none of these runs set.
+    /// Throws when the store has a fence that none of these runs set.
     static func requireNoFence(in connection: StoreConnection, lifting lifted: Set<String>) throws {
         if let fence = try StoreFence(reading: connection), lifted.contains(fence.transaction) { return }
         try StoreFence.requireNone(in: connection)

@@ -2,22 +2,22 @@ import ChangeRelay
 import SafeFiles
 import StoreFormat
 
-/// Tells programs that have the merged store open that its content has changed.
+/// Notifies programs that have the merged store open.
 struct MergeAnnouncement {
     private let store: StoreLocation
     private let epoch: String
     private let number: Int64
 
-    /// The first thing that happened with a merge, or another.
+    /// `number` distinguishes the events of one merge.
     init(_ store: StoreLocation, epoch: String, number: Int64 = 1) {
         self.store = store
         self.epoch = epoch
         self.number = number
     }
 
-    /// Posts where programs listen; nothing is made where nobody does.
+    /// Posts to an existing relay and wake file; creates neither.
     ///
-    /// The same is announced once, however often this is called.
+    /// Idempotent: the relay keeps each key once.
     func post() -> [Finding] {
         do {
             let folder = try Directory.open(path: store.folder)
@@ -40,7 +40,7 @@ struct MergeAnnouncement {
                     .relayNotCarried,
                     .warning,
                     level: .merging,
-                    "nobody was told of the merge, so every program should refresh all it shows: \(error)",
+                    "posting the merge's change notice failed, so every program should refresh all it shows: \(error)",
                     path: store.path
                 )
             ]

@@ -3,23 +3,23 @@ import SafeFiles
 import StoreFormat
 import StoreVerification
 
-/// Ends a run whose merge is committed: proves the merged store, takes change notices along, writes the receipt.
+/// Finishes a run whose merge is committed: proves the merged store, copies change notices, writes the receipt.
 struct MergeCloser {
     private let context: RunContext
     private let merging: JournalRecord.Merging
     private let leftMark: Bool
 
-    /// `leftMark` is false for a merge that found nothing to do, and so wrote nothing.
+    /// `leftMark` is false for a merge without changes, which wrote nothing.
     init(_ context: RunContext, _ merging: JournalRecord.Merging, leftMark: Bool = true) {
         self.context = context
         self.merging = merging
         self.leftMark = leftMark
     }
 
-    /// The store that took the changes.
+    /// The store that received the changes.
     private var into: StoreLocation { merging.takesNew == true ? context.old : context.new }
 
-    /// Everything after the commit point; `summary` and `records` are nil when another process made the merge.
+    /// Everything after the commit point; `summary` and `records` are nil when recovery finishes the merge.
     func close(
         _ journal: inout MigrationJournal,
         _ summary: MergeSummary?,
@@ -66,7 +66,7 @@ struct MergeCloser {
 
     private typealias Closed = (completion: JournalRecord.Completion, findings: [Finding])
 
-    /// What the new store needs that took the old one's changes: its programs' notices, and its receipt.
+    /// Updates the relay and the receipt of a new store that received the old one's changes.
     private func completionOfNewStore(
         _ run: RunState.InterruptedRun,
         _ uuid: String?,
@@ -76,7 +76,7 @@ struct MergeCloser {
     ) throws -> Closed {
         guard let identity = try context.container.status(of: context.new.name)?.identity,
             let oldState = merging.oldState
-        else { throw MigrationError(.interrupted, "the new store is gone", path: context.new.path) }
+        else { throw MigrationError(.interrupted, "the new store is missing", path: context.new.path) }
         if hasFailed { try liftFence(run) }
         let addresses = try RekeyedAddresses(of: merging.epoch, in: folder, stores: (oldUUID(), uuid))
         let findings = RelayCarriage(old: context.old, new: context.new, options: context.options)
@@ -90,7 +90,7 @@ struct MergeCloser {
             token: nil,
             descriptions: context.descriptions.byRoleName
         )
-        // A fence that an earlier run set names that run, should the journal be lost.
+        // An earlier run's fence names that run, which the receipt must list in case the journal is lost.
         .remembering(
             besides: run.isFenced ? run.former?.run.transaction : nil,
             beside: context.new.name,
@@ -107,10 +107,10 @@ struct MergeCloser {
         return (completion, findings)
     }
 
-    /// The new store was only read: where it is, and what its receipt says, stays as it was.
+    /// The new store was only read, so its identity and receipt stay.
     private func completionOfOldStore(_ run: RunState.InterruptedRun) throws -> Closed {
         guard let former = run.former?.completion, let oldState = merging.oldState else {
-            throw MigrationError(.failed, "the run over the pair of stores is gone", path: context.stateFolder.path)
+            throw MigrationError(.failed, "the record of the pair is missing", path: context.stateFolder.path)
         }
         let completion = JournalRecord.Completion(
             new: former.new,
@@ -126,10 +126,10 @@ struct MergeCloser {
         try reader.withView(of: context.old) { try StoreMetadata(reading: $0.connection)?.uuid }
     }
 
-    /// Proves the merged store as it is; what others write to it meanwhile is proved with it, and what the old store had
-    /// wrong already is no failure of the merge.
+    /// Proves the merged store including concurrent writes; a defect that the old store had already is not a failure of
+    /// the merge.
     ///
-    /// The run comes to its end also where the proof fails, so that the merge can be taken back.
+    /// A failed proof does not stop the run from ending, so that the merge can be undone.
     private func prove(in folder: Directory) throws -> (StoreProof, failure: MigrationError?) {
         let prover = StoreProver(options: context.options, probe: context.mergeProbe, monitor: context.monitor)
         let before = try merging.base.map {
@@ -151,16 +151,16 @@ struct MergeCloser {
         }
     }
 
-    /// The store's identifier, and the digest of what it holds.
+    /// The store's UUID and content digest.
     ///
-    /// Whoever may write to the folder may have put another store in the place since the merge was committed, or taken
-    /// its log away: what does not show the mark of this merge is nothing to vouch for.
+    /// Since the commit, another process may have replaced the store or removed its log: without the mark of this
+    /// merge, the result is not vouched for.
     private func identify() throws -> (uuid: String?, digest: String) {
         try reader.withView(of: into) { view in
             guard try !leftMark || StoreMerger.hasSeen(merging.epoch, in: view.connection) else {
                 throw MigrationError(
                     .interrupted,
-                    "the store does not hold what was merged into it",
+                    "the store lacks the merge that was committed to it",
                     path: into.path,
                     next: .resume(old: context.old.path)
                 )
@@ -172,7 +172,7 @@ struct MergeCloser {
         }
     }
 
-    /// Lets writers into the old store again, where this run shut them out.
+    /// Makes the old store writable again if this run fenced it.
     private func liftFence(_ run: RunState.InterruptedRun) throws {
         guard run.isFenced else { return }
         try FenceWriter.lift(from: context.old, lockTimeout: context.options.effectiveLockTimeout)
@@ -185,9 +185,9 @@ struct MergeCloser {
     private func failure(_ error: MigrationError) -> MigrationError {
         MigrationError(
             .verificationFailed,
-            "the merged store does not pass its proof: \(error.message)",
+            "the merged store failed verification: \(error.message)",
             path: error.path.isEmpty ? into.path : error.path,
-            advice: "Both stores were kept, and the old one takes writes. What the merge did can be taken back.",
+            advice: "Undo the merge with the unmerge command. Both stores were kept, and the old one is writable.",
             next: .unmerge(into: into.path),
             findings: error.findings,
             report: error.report,

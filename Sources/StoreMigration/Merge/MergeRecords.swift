@@ -2,16 +2,16 @@ import ChangeMerging
 import FoundationEssentials
 import SafeFiles
 
-/// The files beside a journal that hold what a merge did to single objects, for those who look and for undoing it.
+/// The files beside a journal that record what a merge did to single objects, for inspection and undo.
 ///
-/// They are complete and durable before the merge commits: whoever finds the merge done finds them too.
+/// They are complete and durable before the merge commits, so that they exist for every committed merge.
 package final class MergeRecords {
     private static let prefix = "merge-"
     private static let mode: UInt32 = 0o600
 
     /// One of the files of a merge.
     package enum Part: String, CaseIterable {
-        /// The rows that lost a decision, one JSON object a line.
+        /// The parked rows, one JSON object a line.
         case parked = "parked.jsonl"
         /// The objects whose address changed, one JSON object a line.
         case rekeyed = "rekeyed.jsonl"
@@ -35,12 +35,12 @@ package final class MergeRecords {
     /// The name of a part of the records of a merge.
     package static func name(of part: Part, _ epoch: String) -> String { "\(prefix)\(epoch).\(part.rawValue)" }
 
-    /// The path of a part that holds something.
+    /// The path of a part that is not empty.
     func path(of part: Part) -> String? {
         files[part].flatMap { $0.end > 0 ? "\(folder.path)/\(Self.name(of: part, epoch))" : nil }
     }
 
-    /// Begins anew: what an attempt that came to nothing left is removed.
+    /// Starts over, and removes the files of a failed attempt.
     func begin() throws {
         files = [:]
         try Self.remove(epoch, in: folder)
@@ -60,24 +60,24 @@ package final class MergeRecords {
         files[part] = (file, end)
     }
 
-    /// An empty file for a part that somebody else writes.
+    /// An empty file for a part that the caller writes.
     func file(for part: Part) throws -> DurableFile {
         let file = try folder.createFile(Self.name(of: part, epoch), mode: Self.mode)
         files[part] = (file, 0)
         return file
     }
 
-    /// Makes all that was added durable.
+    /// Flushes everything that was added.
     func synchronize() throws {
         for (file, _) in files.values { try file.synchronize() }
         if !files.isEmpty { try folder.synchronize() }
     }
 
-    /// Removes the records of a merge that never was.
+    /// Removes the records of a merge that was not committed.
     static func remove(_ epoch: String, in folder: Directory) throws {
         let names = try Part.allCases.map { name(of: $0, epoch) }.filter { try folder.status(of: $0) != nil }
         for name in names { try folder.removeFile(name) }
-        // The journal goes on to say that the merge never was: nobody looks for its files after that.
+        // Flushed here: after the journal records that the merge did not happen, no run removes its files.
         if !names.isEmpty { try folder.synchronize() }
     }
 }

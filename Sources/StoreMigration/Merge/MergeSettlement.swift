@@ -3,11 +3,11 @@ import SafeFiles
 public import StoreFormat
 
 extension Finding.Code {
-    /// A table of ours could not be removed from a merged store; the next run over it does.
+    /// A bookkeeping table could not be removed from a merged store; the next run retries.
     public static let mergeMarkLeft = Finding.Code(rawValue: "mergeMarkLeft")
 }
 
-/// Notes the end of a merge whose end nobody noted: it is in the store whole, or not at all.
+/// Records the result of an interrupted merge: the store has it completely, or not at all.
 struct MergeSettlement {
     private let store: StoreLocation
     private let reader: StoreReader
@@ -31,7 +31,7 @@ struct MergeSettlement {
         try forgetMarks(of: journal.records)
     }
 
-    /// Removes what earlier runs left in the store, of merges whose end the journal tells.
+    /// Removes the marks of earlier merges whose result the journal records.
     func forgetMarks(of records: [JournalRecord]) throws {
         let merges = MergeState(records)
         let standing = Set(merges.standing.map(\.epoch))
@@ -42,14 +42,14 @@ struct MergeSettlement {
         guard !known.isEmpty else { return }
         let marks = try reader.withView(of: store) { try StoreMerger.marks(in: $0.connection) }
         for epoch in marks.seen where known.contains(epoch) { _ = forget(epoch) }
-        // An undoing is noted before its mark goes: while the merge stands, the mark is all that tells.
+        // The journal records an undo before its mark is removed: until then the mark is the only evidence.
         for epoch in marks.undone where known.contains(epoch) && !standing.contains(epoch) { _ = forget(epoch) }
     }
 
-    /// Removes what the store keeps of a merge or its undoing, once the journal knows: a store that is none of Core Data's
-    /// need not keep a table for it.
+    /// Removes the store's mark of a merge or its undo once the journal records it, so that plain SQLite stores keep no
+    /// table for it.
     ///
-    /// A store that is busy keeps it until the next run, which is no reason to call what was done failed.
+    /// A busy store keeps the mark until the next run; that is not a failure of the merge.
     func forget(_ epoch: String) -> [Finding] {
         do {
             let connection = try StoreConnection(store, access: .liveWriting, lockTimeout: lockTimeout)

@@ -2,20 +2,20 @@ import ChangeMerging
 import SafeFiles
 import StoreFormat
 
-/// Plans a merge, carries it out, and plans again as long as somebody else changes the store meanwhile.
+/// Plans and carries out a merge; plans again when another process changes the store meanwhile.
 struct MergeStep {
     private static let mostPlans = 8
 
     let base: MergePlace?
     let old: MergePlace
-    /// Where the caller knows the old store, of which `old` may be a copy.
+    /// The caller's path of the old store; `old` may be a copy.
     let from: StoreLocation
     let into: StoreLocation
-    /// What the merge does to the records of the pairs that the store belongs to.
+    /// The effect of the merge on the records of the store's pairs.
     let effect: WritableStore.Effect
-    /// True where both stores are to have every object under the same key, so that a merge that gives out others is refused.
+    /// True when both stores must have each object under the same key; a merge that assigns other keys is refused.
     var keepsKeys = false
-    /// What earlier merges gave other keys than it has in the old store.
+    /// Objects whose keys earlier merges changed.
     var moved: [RekeyedObject] = []
     let settings: MergeSettings
     let lockTimeout: Duration
@@ -23,7 +23,7 @@ struct MergeStep {
 
     /// What the merge would do; nothing is written.
     ///
-    /// The store that takes the changes is only looked at, through a connection that the caller lends.
+    /// The receiving store is read through the caller's connection.
     func summary(of shared: MergePlace) throws -> MergeSummary {
         let planned = try plan(shared)
         try requireKeys(planned)
@@ -35,11 +35,12 @@ struct MergeStep {
         try planned.forEachRekeyedObject { _ in throw MigrationError.otherKeys(path: into.path) }
     }
 
-    /// Merges in one transaction that leaves `epoch` in the store, and keeps what it did to single objects in `records`.
+    /// Merges in one transaction that leaves `epoch` in the store, and records its effects on single objects in
+    /// `records`.
     ///
-    /// `onBegin` is called once, before the first attempt to write, with the account of the old store; and `confirm` before the commit: to throw undoes the merge,
-    /// and no other is planned, for it would be planned from the same sources.
-    /// Throws ``MigrationError`` where the merge is refused.
+    /// Calls `onBegin` once, before the first attempt to write, with the account of the old store, and `confirm` before
+    /// the commit. If `confirm` throws, the merge is rolled back and not planned again, because its sources would be
+    /// the same. Throws ``MigrationError`` when the merge is refused.
     func carryOut(
         epoch: String,
         keeping records: MergeRecords,
@@ -92,7 +93,7 @@ struct MergeStep {
         }
     }
 
-    /// The list goes on from merge to merge: whoever has an old address finds it in the last one.
+    /// The list is cumulative: the last merge's list maps every old address.
     private func keepAddresses(_ planned: any PlannedMerge, in records: MergeRecords) throws {
         for object in moved { try records.append(object, to: .rekeyed) }
         try planned.forEachRekeyedObject { try records.append($0, to: .rekeyed) }
@@ -105,20 +106,20 @@ struct MergeStep {
 }
 
 extension MigrationError {
-    /// A merge into an old store that would have objects under other keys than the new one.
+    /// A merge into an old store that would assign other keys than the new one has.
     static func otherKeys(path: String) -> MigrationError {
         MigrationError(
             .needsDecision,
-            "objects would have other keys in the old store than in the new one",
+            "objects would get other keys in the old store than in the new one",
             path: path,
             advice:
-                "Nothing was merged. Share the old store first, so that the new one has what was written to it; then go"
+                "Nothing was merged. Share the old store first, so that the new one has its late writes; then move"
                 + " back with the unshare command.",
             next: .inspect(path: path)
         )
     }
 
-    /// Nil when nothing speaks against the merge.
+    /// Nil when the merge is permitted.
     init?(refusing summary: MergeSummary, from: StoreLocation, into: StoreLocation) {
         guard let first = summary.refusals.first else { return nil }
         let outcome: MigrationOutcome =
@@ -132,7 +133,7 @@ extension MigrationError {
             outcome,
             summary.refusals.map(\.description).joined(separator: "; "),
             path: into.path,
-            advice: "Nothing was merged, and both stores are as they were."
+            advice: "Nothing was merged, and both stores are unchanged."
                 + (needsSameChange ? " Make the same change in \(into.path), then run the command again." : ""),
             next: needsSameChange ? .diff(from.path, into.path) : nil
         )

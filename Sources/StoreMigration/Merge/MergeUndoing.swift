@@ -4,23 +4,22 @@ public import Logging
 import SafeFiles
 import StoreFormat
 
-/// Takes the last merge into a store back, as it was recorded; nothing is taken back where something was written later to
-/// what the merge wrote.
+/// Undoes the last merge into a store from its record; refused when something that the merge wrote has changed since.
 public struct MergeUndoing: Sendable {
     private let store: StoreLocation
     private let options: MergeOptions
     private let logger: Logger
 
-    /// Of the options, only those about locks, the journal and network file systems count.
+    /// Uses only the options for locks, the journal and network file systems.
     public init(of store: URL, options: MergeOptions = MergeOptions(), logger: Logger? = nil) {
         self.store = StoreLocation(url: store)
         self.options = options
         self.logger = logger ?? .silent
     }
 
-    /// Undoes the merge in one transaction; a call that was interrupted after it is gone on with by the next one.
+    /// Undoes the merge in one transaction; a call that was interrupted after it is finished by the next one.
     ///
-    /// Where the merge was part of a share, the old store counts as written to since, and can be merged again.
+    /// If the merge was part of a share, the old store counts as changed since, and can be merged again.
     @discardableResult
     public func unmerge() throws(MigrationError) -> UnmergeOutcome {
         do {
@@ -58,7 +57,7 @@ public struct MergeUndoing: Sendable {
     ) throws -> UnmergeOutcome {
         let result = try takeBack(merging, &journal, at: home)
         do {
-            // A share that began with this merge is none any more, and its old store is in use again.
+            // A share that began with this merge ends, and its old store is in use again.
             if case .shared(let shared) = journal.state, let first = shared.merges.first,
                 first.epoch == merging.epoch, first.before == nil
             {
@@ -69,9 +68,9 @@ public struct MergeUndoing: Sendable {
             let error = MigrationError(error)
             throw MigrationError(
                 .interrupted,
-                "the merge was taken back, and then: \(error.message)",
+                "the merge was undone, but then: \(error.message)",
                 path: error.path.isEmpty ? store.path : error.path,
-                advice: "Run the unmerge command again: it does what is left to do.",
+                advice: "Run the unmerge command again; it does the rest.",
                 next: .unmerge(into: store.path),
                 underlyingError: error
             )
@@ -86,7 +85,7 @@ public struct MergeUndoing: Sendable {
         )
     }
 
-    /// Undoes the merge in the store; nil where an earlier run did, and did not come to its end.
+    /// Undoes the merge in the store; nil if an interrupted run already did.
     private func takeBack(
         _ merging: JournalRecord.Merging,
         _ journal: inout MigrationJournal,
@@ -100,7 +99,7 @@ public struct MergeUndoing: Sendable {
         }
         let name = MergeRecords.name(of: .changeset, merging.epoch)
         guard try folder.status(of: name) != nil else {
-            throw MigrationError(.nothingFound, "the record of the merge is gone", path: folder.path + "/" + name)
+            throw MigrationError(.nothingFound, "the record of the merge is missing", path: folder.path + "/" + name)
         }
         let undo = try MergeUndo(reading: folder.openFile(name, for: .reading))
         let container = try Directory.open(path: store.folder)
@@ -117,19 +116,19 @@ public struct MergeUndoing: Sendable {
                 .needsDecision,
                 error.message,
                 path: store.path,
-                advice: "Nothing was taken back. Change those objects by hand, or restore the store from a backup.",
+                advice: "Nothing was undone. Change those objects by hand, or restore the store from a backup.",
                 next: .verify(store: store.path),
                 underlyingError: error
             )
         }
-        // What was done is committed; a connection that is not closed well ends with this call.
+        // The undo is committed; a failure to close the connection does not matter.
         try? connection.close()
         return result
     }
 
-    /// Voids what the store has in common with others as far as it may hold what is taken back, before that is committed.
+    /// Voids records whose common state may contain the merge, before the undo commits.
     ///
-    /// A record stays where this merge made what both have in common, for it is popped; and where all of that is older.
+    /// A record stays if this merge created its common state, which is then removed, or if its common state is older.
     private func void(_ merging: JournalRecord.Merging, _ journal: inout MigrationJournal, at home: StateFolder) throws
     {
         let records = journal.records
@@ -155,14 +154,14 @@ public struct MergeUndoing: Sendable {
         try FenceWriter.lift(from: run.old, lockTimeout: options.lockTimeout)
     }
 
-    /// The merges that the store says were taken back, though the journal may not say so yet.
+    /// The undone merges according to the store; the journal may lag behind.
     private func undone() throws -> [String] {
         try reader.withView(of: store) { try StoreMerger.marks(in: $0.connection).undone }
     }
 
-    /// The journal that tells of the merge: the store's own, or that of the old store it was shared from.
+    /// The journal that records the merge: the store's own, or that of its old store.
     ///
-    /// That of a merge which is being taken back comes first: to take back another one would hide that.
+    /// A merge whose undo was interrupted comes first, so that the undo of another does not hide it.
     private func journalFolder() throws -> StateFolder {
         var places = [store]
         let folder = try Directory.open(path: store.folder)
@@ -185,9 +184,9 @@ public struct MergeUndoing: Sendable {
     private func nothingMerged() -> MigrationError {
         MigrationError(
             .needsDecision,
-            "no journal tells of a merge into this store",
+            "no journal records a merge into this store",
             path: store.path,
-            advice: "Name the folder of its journal with --state, if it had one of its own.",
+            advice: "If the journal is in another folder, name it with --state.",
             next: .inspect(path: store.path)
         )
     }

@@ -5,7 +5,7 @@ import StoreFormat
 import StoreStrategies
 import StoreVerification
 
-/// A merge between the two stores of a pair that has a record: by the base that both have in common, and recorded as a run.
+/// A merge between the stores of a recorded pair: uses their base, and is recorded as a run.
 struct PairMerge {
     private let from: StoreLocation
     private let into: StoreLocation
@@ -14,10 +14,10 @@ struct PairMerge {
     private let logger: Logger
     private let folder: StateFolder
     private let shared: RunState.SharedRun
-    /// True where the old store takes what the new one holds.
+    /// True when the old store receives the new one's content.
     private let takesNew: Bool
 
-    /// Nil where no record says that one of the stores was shared to the other.
+    /// Nil when no record says that one store was shared to the other.
     init?(_ from: StoreLocation, into: StoreLocation, options: MergeOptions, monitor: WorkMonitor, logger: Logger)
         throws
     {
@@ -28,7 +28,7 @@ struct PairMerge {
             guard case .shared(let shared)? = try? folder.state(), try gatherer.newPlace(of: shared) == .ours else {
                 continue
             }
-            // An old store that has nothing in common with the new one takes its rows as those of any other.
+            // Without a common base, the old store receives the new one's rows like those of any store.
             guard old == from || shared.base != nil else { continue }
             try gatherer.requireMergesStand(shared)
             (self.folder, self.shared, takesNew) = (folder, shared, old == into)
@@ -40,7 +40,7 @@ struct PairMerge {
     private var old: StoreLocation { takesNew ? into : from }
     private var new: StoreLocation { takesNew ? from : into }
 
-    /// The options of a share that would do the same, and leaves the old store's writers as they are.
+    /// The options of an equivalent share that keeps the old store's policy.
     private var shareOptions: ShareOptions {
         var share = options.asShare
         share.oldStore = shared.run.policy
@@ -63,19 +63,19 @@ struct PairMerge {
         options.base.map { .named(StoreLocation(url: $0)) } ?? shared.base.map { .kept($0) }
     }
 
-    /// True when the old store has nothing that the new one has yet to take.
+    /// True when the old store has nothing new for the new one.
     func isSettled() throws -> Bool {
         guard !takesNew, options.base == nil else { return false }
         return try engine.gatherer.isUnchanged(shared.oldState)
     }
 
-    /// What the merge would do; throws where it is refused.
+    /// What the merge would do; throws when it is refused.
     func summary() throws -> MergeSummary {
         try PairMergePreview(base: base, from: from, into: into, keepsKeys: takesNew, folder: folder, engine: engine)
             .summary()
     }
 
-    /// Merges in a run of the pair's journal; nil where the record is another one by now.
+    /// Merges in a run of the pair's journal; nil if the record has changed meanwhile.
     func merge() throws -> StoreMergeOutcome? {
         try folder.withJournal(deadline: Deadline(after: options.lockTimeout)) { journal in
             guard case .shared(let current) = journal.state, current == shared,
@@ -114,7 +114,7 @@ struct PairMerge {
     }
 }
 
-/// Whether a merge between the stores of a pair would be made, asked before anything is written.
+/// Checks, without writing, whether a merge between the stores of a pair would succeed.
 struct PairMergePreview {
     let base: PairMergeRun.Base?
     let from: StoreLocation

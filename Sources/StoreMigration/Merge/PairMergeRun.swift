@@ -4,11 +4,11 @@ import SafeFiles
 import StoreFormat
 import StoreVerification
 
-/// Merges one store of a pair into the other, and records in the same run what both have in common from then on.
+/// Merges one store of a pair into the other, and records their common state in the same run.
 ///
-/// That is the state of the store that is merged, at one moment: all of it is in the other one afterwards, applied or parked,
-/// and what the other one has beyond it is its own and still to be carried. A copy of that state is journalled before the
-/// merge commits, in one transaction known by the epoch that it leaves, and becomes the base of the next merge.
+/// The common state is a snapshot of the source: the target has all of it afterwards, applied or parked, and the
+/// target's own additions are not part of it. A copy of the snapshot is journalled before the merge commits, and
+/// becomes the base of the next merge. The epoch that the transaction leaves identifies the merge.
 struct PairMergeRun {
     private let context: RunContext
     private let identity: FileIdentity
@@ -16,7 +16,7 @@ struct PairMergeRun {
     private let takesNew: Bool
     private let isFencing: Bool
 
-    /// What both stores held last.
+    /// The common state of both stores.
     enum Base {
         case kept(JournalRecord.BaseFile)
         /// A store that the caller named.
@@ -25,8 +25,8 @@ struct PairMergeRun {
 
     /// Prepares the run over a pair whose old store has this identity.
     ///
-    /// `base` is nil where the stores have nothing in common but what identities tell. With `takesNew` the old store takes what the new one holds; with `fencing` the old store's writers
-    /// are refused from the moment on that its copy shows.
+    /// `base` is nil when only identities match objects. With `takesNew` the old store receives the new one's content;
+    /// with `fencing` the old store is fenced when its snapshot is taken.
     init(_ context: RunContext, identity: FileIdentity, base: Base?, takesNew: Bool, fencing: Bool) {
         self.context = context
         self.identity = identity
@@ -37,7 +37,7 @@ struct PairMergeRun {
 
     private var into: StoreLocation { takesNew ? context.old : context.new }
 
-    /// Merges the stores; on an error before the commit point everything is taken back.
+    /// Merges the stores; an error before the commit point rolls everything back.
     func run(_ journal: inout MigrationJournal) throws -> RunResult {
         guard try context.container.status(of: context.new.name) != nil else {
             throw DestinationAppeared(path: context.new.path)
@@ -100,7 +100,7 @@ struct PairMergeRun {
         )
         let records = MergeRecords(of: context.transaction, in: folder)
         try source.beginReading()
-        // The digest says that the store was written to; a writer that is none of Core Data's told no history of it.
+        // Scans, because a writer other than Core Data leaves no history.
         var settings = context.options.merging
         settings.source = .scan
         return try Self.withBase(base, in: context.stateFolder, external, reader) { base, moved in
@@ -131,7 +131,7 @@ struct PairMergeRun {
         }
     }
 
-    /// Lends what both stores held last, and what earlier merges gave other keys than it has in the old store.
+    /// Opens the base, and the objects whose keys earlier merges changed.
     static func withBase<Result>(
         _ base: Base?,
         in folder: StateFolder,
@@ -159,7 +159,7 @@ struct PairMergeRun {
         }
     }
 
-    /// Takes the run back, unless the merge was committed after all; then it counts as interrupted.
+    /// Rolls the run back, unless the merge was committed after all; then it counts as interrupted.
     private func takeBack(_ journal: inout MigrationJournal, cause: any Error) throws {
         guard case .interrupted(let run) = journal.state else { return }
         let recovery = try RunRecovery(
@@ -174,7 +174,7 @@ struct PairMergeRun {
                 return
             }
         } catch {
-            context.logger.error("taking back failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
+            context.logger.error("rollback failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
         }
         throw MigrationError(cause).afterPublishing
     }

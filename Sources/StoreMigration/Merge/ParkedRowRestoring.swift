@@ -4,19 +4,19 @@ import SafeFiles
 public import StoreFormat
 
 extension Finding.Code {
-    /// A row of a merge's file could not be put back.
+    /// A parked row could not be restored.
     public static let rowNotRestored = Finding.Code(rawValue: "rowNotRestored")
 }
 
-/// Puts rows that lost a decision of a merge back into a store, from the file that the merge left.
+/// Restores parked rows into a store, from the file of a merge.
 public struct ParkedRowRestoring: Sendable {
-    /// What became of the rows.
+    /// The result of a restoration.
     public struct Outcome: Sendable {
-        /// Objects, or rows, that hold the parked values now.
+        /// Objects, or rows, that have the parked values now.
         public let updated: Int
-        /// Those that were gone and are there again.
+        /// Objects, or rows, that were missing and were inserted again.
         public let inserted: Int
-        /// The rows that could not be put back, with the reason; they are still in the file.
+        /// The rows that could not be restored, with the reason; they are still in the file.
         public let findings: [Finding]
     }
 
@@ -24,20 +24,20 @@ public struct ParkedRowRestoring: Sendable {
     private let file: StoreLocation
     private let options: MergeOptions
 
-    /// Of the options, only those about locks count.
+    /// Uses only the options for locks.
     public init(from file: URL, into store: URL, options: MergeOptions = MergeOptions()) {
         self.store = StoreLocation(url: store)
         self.file = StoreLocation(url: file)
         self.options = options
     }
 
-    /// Puts all of them back in one transaction; a row that does not fit is left out and told.
+    /// Restores all rows in one transaction; a row that does not fit is skipped and reported.
     public func restore() throws(MigrationError) -> Outcome {
         do {
             let rows = try Directory.open(path: file.folder).openFile(file.name, for: .reading)
             let folder = try Directory.open(path: store.folder)
             guard try folder.status(of: store.name) != nil else {
-                throw MigrationError(.nothingFound, "there is no store to put rows into", path: store.path)
+                throw MigrationError(.nothingFound, "there is no store to restore rows into", path: store.path)
             }
             if let succession = try Succession(of: store, options: options.asShare) {
                 throw MigrationError.outOfUse(succession, next: .inspect(path: succession.store.path))
@@ -54,7 +54,7 @@ public struct ParkedRowRestoring: Sendable {
                     .rowNotRestored,
                     .warning,
                     level: .content,
-                    "line \(row.line) was not put back: \(row.reason)",
+                    "line \(row.line) was not restored: \(row.reason)",
                     path: file.path,
                     entity: row.entity
                 )

@@ -1,17 +1,17 @@
 import SafeFiles
 import StoreFormat
 
-/// The store that is merged as it was at one moment: a copy beside the journal, which becomes the base of the next merge.
+/// A snapshot of the merged store beside the journal, which becomes the base of the next merge.
 ///
-/// Where its writers are to be refused, they are from that moment on, so that nothing is written between the copy and the
-/// end of the merge.
+/// With fencing, the store is fenced when the snapshot is taken, so that nothing is written between it and the end of
+/// the merge.
 struct PinnedStore {
     let location: StoreLocation
     let base: JournalRecord.BaseFile
     let reading: TokenReading
     let findings: [Finding]
 
-    /// Copies the old store of `context` into the journal's folder, and fences it where the run's policy says so.
+    /// Copies the old store of `context` into the journal's folder, and fences it if the run's policy requires it.
     init(
         _ context: RunContext,
         fencing isFenced: Bool,
@@ -20,7 +20,7 @@ struct PinnedStore {
     ) throws {
         let target = try CapturedBase.create(of: context.transaction, in: folder)
         location = StoreLocation(folder: folder.path, name: CapturedBase.name(of: context.transaction))
-        // Whoever wants the fence does not want the store copied without it: that it cannot be locked is an error then.
+        // A caller who requires a fence must not get a copy without one, so a failure to lock is then an error.
         if try isFenced || context.canLockOldStore() {
             (reading, findings) = try Self.copy(context, to: target, fencing: isFenced, &journal)
         } else {
@@ -70,7 +70,7 @@ struct PinnedStore {
         return (reading, findings)
     }
 
-    /// Copies a store that cannot be locked, while nobody writes to it.
+    /// Copies a store that cannot be locked, while it has no writer.
     private static func copyAtRest(_ context: RunContext, to target: DurableFile) throws -> TokenReading {
         try StoreReader(
             lockTimeout: context.options.effectiveLockTimeout,
@@ -79,7 +79,7 @@ struct PinnedStore {
         )
         .withView(of: context.old) { view in
             guard view.kind != .live else {
-                throw MigrationError(.busy, "the old store is written to and cannot be locked", path: context.old.path)
+                throw MigrationError(.busy, "the old store has a writer and cannot be locked", path: context.old.path)
             }
             try target.truncate(to: 0)
             let snapshot = StillSnapshot(view: view, target: target)

@@ -2,13 +2,13 @@ import ChangeMerging
 import SafeFiles
 import StoreFormat
 
-/// Makes what a merge leaves beside the journal durable before its transaction commits.
+/// Makes the records of a merge durable before its transaction commits.
 final class RecordedMerge: MergeRecording {
     private let records: MergeRecords
     private let changeset: ChangesetRecording
     private let confirm: () throws -> Void
 
-    /// Begins inside the transaction, before the first write; `confirm` is asked after the last.
+    /// Begins inside the transaction, before the first write; calls `confirm` after the last.
     init(
         _ place: MergePlace,
         in records: MergeRecords,

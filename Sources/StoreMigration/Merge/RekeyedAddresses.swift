@@ -2,14 +2,14 @@ import ChangeMerging
 import SafeFiles
 import StoreFormat
 
-/// The addresses that objects of an old store have in the store they were merged into, read from a merge's records.
+/// Maps addresses of an old store's objects to the merged store, from a merge's records.
 struct RekeyedAddresses {
-    /// More than these are not held in memory: who asks is told to refresh everything instead.
+    /// The maximum number in memory; beyond it, consumers must refresh everything.
     private static let most = 100_000
 
     private var addresses: [ObjectURI: ObjectURI] = [:]
     private let stores: (old: String?, new: String?)
-    /// False when there are more than can be held.
+    /// False when there are more addresses than the maximum.
     private(set) var isComplete = true
 
     /// `stores` are the UUIDs of the old store and of the one it was merged into.
@@ -22,7 +22,7 @@ struct RekeyedAddresses {
         }
     }
 
-    /// Where an object of the old store is now.
+    /// The current address of an object of the old store.
     subscript(_ address: ObjectURI) -> ObjectURI {
         if let found = addresses[address] { return found }
         guard let new = stores.new, address.storeUUID == stores.old, stores.old != new else { return address }

@@ -2,11 +2,11 @@ import ChangeMerging
 import FoundationEssentials
 import SafeFiles
 
-/// The objects whose address a merge changed, as its records list them, read line by line.
+/// Reads, line by line, the objects whose address a merge changed.
 enum RekeyedLines {
     private static let chunk = 1 << 16
 
-    /// All of them.
+    /// All objects.
     static func all(in folder: Directory, named name: String) throws -> [RekeyedObject] {
         var objects: [RekeyedObject] = []
         try forEach(in: folder, named: name) { object in
@@ -16,7 +16,7 @@ enum RekeyedLines {
         return objects
     }
 
-    /// Calls `body` with each object until it returns false; a file that is not there lists none.
+    /// Calls `body` with each object until it returns false; a missing file has none.
     static func forEach(in folder: Directory, named name: String, _ body: (RekeyedObject) throws -> Bool) throws {
         guard try folder.status(of: name) != nil else { return }
         let file = try folder.openFile(name, for: .reading)

@@ -5,10 +5,10 @@ import SafeFiles
 public import StoreFormat
 import StoreVerification
 
-/// Merges one store into another, object by object and property by property; the store it merges from is only read.
+/// Merges one store into another, object by object and property by property; the source is only read.
 ///
-/// Everything happens in one transaction of the store that takes the changes. What is needed to take it back, the rows that
-/// lost a decision, and the addresses that changed are kept beside its journal. Merging the same once more changes nothing.
+/// All changes are one transaction of the receiving store. The undo record, the parked rows and the changed addresses
+/// are kept beside its journal. Merging the same store again changes nothing.
 public struct StoreMerging: Sendable {
     private let into: StoreLocation
     private let from: StoreLocation
@@ -62,10 +62,10 @@ public struct StoreMerging: Sendable {
         }
     }
 
-    /// Merges, and proves the store that took the changes.
+    /// Merges, and proves the receiving store.
     ///
-    /// A share of the store that was interrupted is recovered first. Then a merge that was interrupted is settled: it is in
-    /// the store whole, or not at all.
+    /// First recovers an interrupted share of the store. Then records the result of an interrupted merge: the store has
+    /// it completely, or not at all.
     public func merge() throws(MigrationError) -> StoreMergeOutcome {
         do {
             try requirePlaces()
@@ -94,10 +94,10 @@ public struct StoreMerging: Sendable {
     }
 
     private var unchanged: StoreMergeOutcome {
-        outcome(MergeSummary(), message: "it was merged before, and nothing was written to it since")
+        outcome(MergeSummary(), message: "the store was merged before and is unchanged since")
     }
 
-    /// Brings a run over the pair of stores to its end, whichever of them is the old one: only then its record tells.
+    /// Recovers a run over the pair, whichever store is the old one: its record is valid only then.
     private func recoverPair() throws {
         for old in [into, from] {
             let folder = StateFolder(of: old, stateFolder: options.stateFolder)
@@ -108,12 +108,12 @@ public struct StoreMerging: Sendable {
         }
     }
 
-    /// Brings an interrupted run to its end, whose records a merge must not be written among.
+    /// Recovers an interrupted run, among whose records no merge may be written.
     private func recover(_ journal: inout MigrationJournal) throws {
         guard case .interrupted(let run) = journal.state else { return }
         logger.notice("an interrupted run is recovered first")
         try RunRecovery(run, options: options.asShare, monitor: monitor, logger: logger).recover(&journal)
-        // A share that has come to its end has put the store out of use.
+        // A finished share may have fenced the store.
         try requireWritable()
     }
 
@@ -159,7 +159,7 @@ public struct StoreMerging: Sendable {
             }
         var merged: (summary: MergeSummary, result: MergeResult)?
         let (summary, result) = try withSources { base, old, confirm in
-            // Who writes to the other store after the merge is not told of it by another merge.
+            // The reader repeats the closure after a late write to the source; the merge must not run twice.
             if let merged { return merged }
             do {
                 var step = step(base, old)
@@ -193,7 +193,7 @@ public struct StoreMerging: Sendable {
         }
     }
 
-    /// The outcome of a merge that is in the store.
+    /// The outcome of a committed merge.
     private func proved(_ summary: MergeSummary, _ epoch: String, _ records: MergeRecords) throws -> StoreMergeOutcome {
         var findings = settlement.forget(epoch)
         findings += MergeAnnouncement(into, epoch: epoch).post()
@@ -218,15 +218,15 @@ public struct StoreMerging: Sendable {
         MergeSettlement(of: into, reader: reader, lockTimeout: options.lockTimeout)
     }
 
-    /// The same error, told as one that left a merged store behind.
+    /// The same error, reported as one after a committed merge.
     private func afterMerging(_ error: any Error) -> MigrationError {
         let error = MigrationError(error)
         guard error.outcome != .verificationFailed else { return error }
         return MigrationError(
             .interrupted,
-            "the stores were merged, and then: \(error.message)",
+            "the stores were merged, but then: \(error.message)",
             path: error.path.isEmpty ? into.path : error.path,
-            advice: "The merge is in the store, unproved. Verify the store; or take the merge back.",
+            advice: "The merge is committed but not verified. Run the verify command, or the unmerge command.",
             next: .verify(store: into.path),
             findings: error.findings,
             underlyingError: error
@@ -235,7 +235,7 @@ public struct StoreMerging: Sendable {
 
     // MARK: Merged before
 
-    /// The last merge of the same store that still stands.
+    /// The last merge of the same store that is in force.
     private func former(_ records: [JournalRecord]) throws -> JournalRecord.Merging? {
         try identity().flatMap { MergeState(records).last(of: $0, at: from) }
     }
@@ -244,7 +244,7 @@ public struct StoreMerging: Sendable {
         try Directory.open(path: from.folder).status(of: from.name)?.identity
     }
 
-    /// The choices as one text: with others, the same stores may end in another store.
+    /// The options as one string: other options may produce another result.
     private var choices: String {
         let policies = options.settings.policies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.rawValue)" }
         let identities = options.settings.identities.sorted { $0.key < $1.key }
@@ -253,7 +253,7 @@ public struct StoreMerging: Sendable {
         return all.joined(separator: " ")
     }
 
-    /// True when nothing was written since to the store that was merged; throws when what it held then is not the base now.
+    /// True when the source is unchanged since its last merge; throws when its former state must be the base now.
     private func isUnchanged(_ former: JournalRecord.Merging) throws -> Bool {
         guard let source = former.source else { return false }
         let reading = TokenReading(token: source.token, takenAt: source.takenAt)
@@ -261,32 +261,32 @@ public struct StoreMerging: Sendable {
             guard source.choices != choices || source.base != options.base?.path else { return true }
             throw MigrationError(
                 .needsDecision,
-                "the store was merged before, by other choices or another base",
+                "the store was merged before with other options or another base",
                 path: from.path,
-                advice: "Nothing was merged. Take the earlier merge back first.",
+                advice: "Nothing was merged. Undo the earlier merge first with the unmerge command.",
                 next: .unmerge(into: into.path)
             )
         }
         guard options.base?.path != source.base else {
             throw MigrationError(
                 .needsDecision,
-                "the store was merged before and was written to since: what it held then is to be the base now",
+                "the store was merged before and changed since: its former state must be the base now",
                 path: from.path,
                 advice:
-                    "Nothing was merged. Name a copy of that state with --base, or take the earlier merge back first.",
+                    "Nothing was merged. Name a copy of that state with --base, or undo the earlier merge first.",
                 next: .unmerge(into: into.path)
             )
         }
         return false
     }
 
-    /// What the last merge of the same store gave other keys.
+    /// The objects whose keys the last merge of the same store changed.
     private func moved(_ former: JournalRecord.Merging?, in folder: Directory) throws -> [RekeyedObject] {
         guard let former else { return [] }
         return try RekeyedLines.all(in: folder, named: MergeRecords.name(of: .rekeyed, former.epoch))
     }
 
-    /// Lends the base and the store to merge from, as they are at one moment; what it lends last throws when that has passed.
+    /// Opens snapshots of base and source; the closure's last argument throws when either has changed.
     private func withSources<R>(
         _ body: (MergePlace?, MergePlace, @escaping () throws -> Void) throws -> R
     ) throws -> R {
@@ -302,7 +302,7 @@ public struct StoreMerging: Sendable {
         }
     }
 
-    /// Throws where two of the stores are one.
+    /// Throws when two of the stores are the same.
     private func requirePlaces() throws {
         guard let base = options.base.map(StoreLocation.init(url:)) else {
             return try PlacesCheck(old: from, new: into).require()
@@ -310,7 +310,7 @@ public struct StoreMerging: Sendable {
         for (old, new) in [(from, into), (base, into), (base, from)] { try PlacesCheck(old: old, new: new).require() }
     }
 
-    /// Throws for a store that is out of use: its writers are told to go elsewhere.
+    /// Throws when the store is fenced.
     private func requireWritable() throws {
         let inspection = try StoreInspector(
             depth: .layout,
@@ -326,10 +326,10 @@ public struct StoreMerging: Sendable {
         let succession = try Succession(of: into, options: options.asShare)
         let end = succession?.store ?? StoreLocation(path: fence.newPath)
         guard let succession, end != from else {
-            // What is to be merged is where the store's own data went: that comes back as a whole.
+            // The source has the store's own data, which only unshare brings back as a whole.
             throw MigrationError(
                 .needsDecision,
-                "the store was moved to \(end.path), and takes no writes",
+                "the store was shared to \(end.path) and is fenced",
                 path: into.path,
                 advice: "Nothing was merged. Bring the data back with the unshare command.",
                 next: .unshare(old: into.path, new: end.path)
@@ -341,9 +341,9 @@ public struct StoreMerging: Sendable {
     private func failure(_ report: VerificationReport) -> MigrationError {
         MigrationError(
             .verificationFailed,
-            "the merged store does not pass its proof",
+            "the merged store failed verification",
             path: into.path,
-            advice: "What the merge did can be taken back.",
+            advice: "Undo the merge with the unmerge command.",
             next: .unmerge(into: into.path),
             findings: report.findings,
             report: report.findings

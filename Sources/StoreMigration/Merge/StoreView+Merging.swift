@@ -3,16 +3,16 @@ import SafeFiles
 import StoreFormat
 
 extension MergePlace {
-    /// The store that a view shows, held as it is.
+    /// The store of a view, pinned by a read transaction.
     init(pinning view: StoreView) throws {
-        // A live view holds its transaction already.
+        // A live view has a transaction already.
         if view.kind != .live { try view.connection.beginReading() }
         self.init(view.connection, externalData: view.externalData)
     }
 }
 
 extension StoreView {
-    /// Throws when somebody wrote to the store since it is looked at in place: what was read belongs to no one state then.
+    /// Throws when the store changed since the view was opened in place: the reads then describe no single state.
     func requireUnchanged() throws {
         guard kind == .immutable else { return }
         let location = connection.location

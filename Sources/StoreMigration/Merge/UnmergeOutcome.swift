@@ -1,14 +1,14 @@
 public import StoreFormat
 
-/// What taking a merge back did.
+/// The result of undoing a merge.
 public struct UnmergeOutcome: Sendable {
-    /// The number of the merge that was taken back.
+    /// The epoch of the undone merge.
     public let epoch: String
-    /// Objects, or rows, that are there again.
+    /// Objects, or rows, that were inserted again.
     public let inserted: Int
-    /// Those that are what they were before.
+    /// Objects, or rows, that have their former values again.
     public let updated: Int
-    /// Those that the merge had brought.
+    /// Objects, or rows, that the merge had inserted.
     public let deleted: Int
     public let findings: [Finding]
 }

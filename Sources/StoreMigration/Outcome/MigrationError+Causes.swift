@@ -5,7 +5,7 @@ import StoreStrategies
 import SystemPackage
 
 extension MigrationError {
-    /// Tells an error of any of this package's libraries: how it ends a command, and what to do.
+    /// Converts an error of any of this package's libraries: its outcome, and what to do.
     public init(_ error: any Error) {
         switch error {
         case let error as MigrationError:
@@ -17,7 +17,7 @@ extension MigrationError {
                 .busy,
                 "the destination keeps changing",
                 path: error.path,
-                advice: "Let no other program make or remove a store there, then run the command again."
+                advice: "Stop the program that creates or removes a store there, then run the command again."
             )
         case let error as BackupError:
             self.init(
@@ -68,7 +68,7 @@ extension MigrationError {
         )
     }
 
-    /// The same error, told as one that left a published store behind.
+    /// The same error, reported as one after publication.
     package var afterPublishing: MigrationError {
         guard outcome != .verificationFailed else { return self }
         return MigrationError(
@@ -82,7 +82,7 @@ extension MigrationError {
         )
     }
 
-    /// The same error with the step that leads on.
+    /// The same error with a next step.
     package func leading(to next: NextStep?) -> MigrationError {
         MigrationError(
             outcome,
@@ -113,12 +113,12 @@ extension BackupError.Code {
         case .absent: "Check the path."
         case .notABackup: "Name an archive that the backup command made."
         case .newerFormat: "Use a newer version of this program."
-        case .refused: "Nothing of it was unpacked; use a backup whose origin you know."
+        case .refused: "Nothing was unpacked; use a backup whose origin you know."
         case .damaged: "Use another backup; backups check says which are good."
         case .tooLarge:
-            "No archive of this program is like that. If you trust its origin, unpack it with tar, and use the store in it."
-        case .exists: "Name a place where nothing is."
-        case .unsuitable: "Give the store a plain name, in a folder of its own."
+            "This program makes no such archives. If you trust its origin, unpack it with tar and use the store in it."
+        case .exists: "Name a path that does not exist."
+        case .unsuitable: "Give the store a plain name, in a separate folder."
         case .failed: "Run the command again."
         }
     }
@@ -150,16 +150,16 @@ extension StoreError.Code {
         }
     }
 
-    /// What to do, where it is not what the outcome says anyway.
+    /// What to do; nil if the outcome's advice suffices.
     fileprivate var advice: String? {
         switch self {
         case .unreadable: "Run as a user who may read it."
         case .notADatabase, .emptyFile: "Name the main file of an SQLite store."
         case .damaged: UnreadableStore.Reason.damaged.advice
-        case .fenced: "Nothing was changed. Run the command on the store that holds the data now."
+        case .fenced: "Nothing was changed. Run the command on the store that has the data now."
         case .changedMeanwhile: UnreadableStore.Reason.changing.advice
         case .tooManyOpenFiles: Errno.tooManyOpenFiles.advice
-        case .lacksDefinition: "This says nothing against the store. Let one of its programs carry the change over."
+        case .lacksDefinition: "The store is sound. Make the change with one of its programs."
         default: nil
         }
     }
@@ -177,11 +177,11 @@ extension Errno {
 
     fileprivate var advice: String? {
         switch self {
-        case .permissionDenied, .notPermitted: "Run as a user who may do that, or mend the permissions."
+        case .permissionDenied, .notPermitted: "Run as a user who may do that, or fix the permissions."
         case _ where isOutOfDescriptors:
-            "Allow this process more open files (ulimit -n), or close some, then run the command again."
-        case .readOnlyFileSystem: "Name a place on a file system that can be written."
-        case .fileExists: "Name a place where nothing is, or move what is there away."
+            "Raise the limit of open files (ulimit -n), or close some, then run the command again."
+        case .readOnlyFileSystem: "Name a path on a writable file system."
+        case .fileExists: "Name a path that does not exist, or move the existing file away."
         default: nil
         }
     }
@@ -193,17 +193,17 @@ extension UnreadableStore.Reason {
         switch self {
         case .permission: "Run as the user who owns the file."
         case .directory: "Name the store's main file, not its folder."
-        case .symbolicLink: "Name the file that the link leads to."
+        case .symbolicLink: "Name the target of the link."
         case .specialFile: "Name the store's main file."
-        case .hardLink: "Remove the file's other names first: a second name is a second way to write to it."
-        case .notADatabase: "Check the path; the file is left as it is."
+        case .hardLink: "Remove the file's other hard links first: programs could write to it through them."
+        case .notADatabase: "Check the path; the file is unchanged."
         case .truncated, .damaged:
             "Restore the store from a backup, or salvage it into another file with sqlite3's .recover."
-        case .locked: "Close the program that holds the store, or give it more time with --lock-timeout."
+        case .locked: "Close the program that has the store open, or wait longer with --lock-timeout."
         case .networkFileSystem:
             "Copy the store to a local disk, or pass --allow-network-fs when only one machine uses it."
         case .openInThisProcess: "Close the store in this process first."
-        case .changing: "Run the command again when fewer writers are at work."
+        case .changing: "Run the command again when the store has fewer writers."
         case .inputOutput: "Check the disk before anything else."
         case .externalFileIsNoFile: "Move it elsewhere, then run the command again."
         }

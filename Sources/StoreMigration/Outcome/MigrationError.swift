@@ -2,22 +2,22 @@ public import StoreFormat
 
 /// An error that stopped a migration.
 ///
-/// Unless its code is `verificationFailed` or `interrupted`, nothing was changed when it is thrown: the old store still
-/// opens and keeps all its rows.
+/// Unless its outcome is `verificationFailed` or `interrupted`, nothing was changed: the old store still opens and has
+/// all its rows.
 public struct MigrationError: Error, Sendable, CustomStringConvertible {
-    /// How the run ended; never one of the words for success.
+    /// How the run ended; never a success.
     public let outcome: MigrationOutcome
-    /// A lower-case fragment that says what failed.
+    /// What failed, as a lower-case fragment.
     public let message: String
-    /// The file it is about; empty when it is about none.
+    /// The affected path; empty when there is none.
     public let path: String
-    /// A full sentence that says what to do.
+    /// What to do, as a full sentence.
     public let advice: String
-    /// What to do next, where a command of ours does it.
+    /// The next command to run, if there is one.
     public let next: NextStep?
-    /// What was noticed on the way.
+    /// The findings of the run.
     public let findings: [Finding]
-    /// The report of the proof that failed, if one did.
+    /// The findings of the failed proof, if one failed.
     public let report: [Finding]
     public let underlyingError: (any Error)?
 
@@ -45,30 +45,30 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 }
 
 extension MigrationOutcome {
-    /// The advice that goes with an outcome when the place that failed knows nothing better.
+    /// The default advice for an outcome.
     fileprivate var advice: String {
         switch self {
         case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .rolledBack,
             .done:
             "There is nothing to do."
-        case .failed: "Nothing was changed; mend what is named and run the command again."
+        case .failed: "Nothing was changed; fix the cause and run the command again."
         case .usage: "See the command's help."
-        case .findings: "Look at the findings."
+        case .findings: "Read the findings."
         case .bothHoldObjects:
-            "Decide with --on-both merge, or with --on-both keep-old or keep-new; the other is kept aside."
-        case .needsDecision: "Look at both places with the status command before anything is written."
-        case .cloudMirrorInBothPlaces: "Let one of the two be mirrored to the end, and remove the other's mirror."
-        case .lateWrites: "Both places were kept; the rows written to the old place are not in the new one."
-        case .verificationFailed: "The old store is as it was; run the verify command on it."
+            "Decide with --on-both merge, keep-old or keep-new; a replaced store is kept."
+        case .needsDecision: "Nothing was changed. Inspect both stores with the status command, then decide."
+        case .cloudMirrorInBothPlaces: "Let one of the two finish mirroring, and remove the other's mirror."
+        case .lateWrites: "Both stores were kept; rows written to the old store are not in the new one."
+        case .verificationFailed: "The old store is unchanged; run the verify command on it."
         case .interrupted: "Run the command again, or the resume command."
         case .nothingFound: "Check the path."
-        case .busy: "Close the program that holds the store, or give it more time with --lock-timeout."
+        case .busy: "Close the program that has the store open, or wait longer with --lock-timeout."
         case .foundButUnreadable: "Run as a user who may read the file, or restore it from a backup."
         case .notWritable: "Make the folder writable for this user, or run as its owner."
         case .orphanSidecar: "Put the main file back beside its log, or move the log away."
         case .incompatible: "Choose another destination."
-        case .noSpace: "Free the space that is named, then run the command again."
-        case .cancelled: "Run the command again to go on."
+        case .noSpace: "Free that much space, then run the command again."
+        case .cancelled: "Run the command again to continue."
         }
     }
 }

@@ -1,9 +1,9 @@
-/// The one word that says how a run ended; every word has its exit status.
+/// How a run ended, as one word; every word has its exit status.
 public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
     // Done, or nothing to do.
     case shared
     case alreadyShared
-    /// What one place held was merged into the other.
+    /// One store was merged into the other.
     case merged
     case unshared
     case retired
@@ -12,17 +12,17 @@ public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
     case done
     // Failed, nothing changed.
     case failed
-    // The call itself is wrong.
+    // Usage error.
     case usage
-    // Something to look at.
+    // There are findings.
     case findings
     // Needs a decision.
     case bothHoldObjects
     case needsDecision
-    /// Both places were mirrored to the cloud since they parted.
+    /// Both stores were mirrored to the cloud since they diverged.
     case cloudMirrorInBothPlaces
     case lateWrites
-    // The copy is not what it should be.
+    // The copy is wrong.
     case verificationFailed
     // Run again, or resume.
     case interrupted
@@ -55,7 +55,7 @@ public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
         }
     }
 
-    /// True when a plan with this outcome stops instead of going on.
+    /// True when a plan with this outcome stops the run.
     package var isRefusal: Bool {
         switch self {
         case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .rolledBack, .done: false

@@ -1,25 +1,25 @@
-/// The one thing to do next, as a value; the command line turns it into the command to type.
+/// The next command to run, as a value; the tool prints the command line.
 public enum NextStep: Hashable, Sendable {
-    /// When every process uses the new place, remove the old one.
+    /// Retire the old store, once every process uses the new one.
     case retire(old: String)
     /// Finish or roll back an interrupted run.
     case resume(old: String)
-    /// Run the share again, with the flags that settle what is open.
+    /// Run the share again, with the flags that make the pending decision.
     case share(old: String, new: String, flags: [String])
-    /// Look at what stands where.
+    /// Show the state of both paths.
     case status(old: String, new: String)
-    /// Prove a store again, or see what is wrong with it.
+    /// Verify a store.
     case verify(store: String)
-    /// See what a place holds.
+    /// Inspect a path.
     case inspect(path: String)
-    /// See what two stores hold differently.
+    /// Show the differences of two stores.
     case diff(String, String)
     /// Merge one store into another.
     case merge(into: String, from: String)
-    /// Take back what the last merge into a store did.
+    /// Undo the last merge into a store.
     case unmerge(into: String)
-    /// Go back to the old place, with what is in the new one.
+    /// Move back to the old store, with the new one's content.
     case unshare(old: String, new: String)
-    /// Create the folder that is missing.
+    /// Create a missing folder.
     case makeFolder(path: String)
 }

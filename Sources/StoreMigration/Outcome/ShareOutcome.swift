@@ -3,9 +3,9 @@ public import StoreFormat
 public import StoreStrategies
 public import StoreVerification
 
-/// How a share ended, with what was proved and where everything is.
+/// How a share ended, with its proof and all paths.
 public struct ShareOutcome: Sendable {
-    /// One of the two places.
+    /// One of the two stores.
     public struct Side: Hashable, Sendable, Codable {
         /// The main file's absolute path.
         public let path: String
@@ -24,14 +24,14 @@ public struct ShareOutcome: Sendable {
         }
     }
 
-    /// What a share that copied something did.
+    /// The work of a share with a copy.
     public struct Work: Hashable, Sendable {
         /// The bytes of the new store and its external files.
         public let bytes: Int64
         public let externalFiles: Int
-        /// How long writers of the old store had to wait; nil when no lock was taken.
+        /// How long the old store's write lock was held; nil when it was not taken.
         public let lockHold: Duration?
-        /// True when writers of the old store are refused now.
+        /// True when the old store is fenced now.
         public let isFenced: Bool
 
         package init(bytes: Int64, externalFiles: Int, lockHold: Duration?, isFenced: Bool) {
@@ -42,16 +42,16 @@ public struct ShareOutcome: Sendable {
         }
     }
 
-    /// What a share that merged something did.
+    /// The work of a share with a merge.
     public struct Merge: Hashable, Sendable {
         public let summary: MergeSummary
-        /// The number of the merge, by which it can be taken back.
+        /// The merge's epoch, which identifies it for an undo.
         public let epoch: String
-        /// The path of the store that took the changes.
+        /// The path of the store that received the changes.
         public let into: String
         /// The path of the store whose changes were merged.
         public let from: String
-        /// The file with the rows that lost a decision; nil when there are none.
+        /// The file with the parked rows; nil when there are none.
         public let parkedRows: String?
 
         /// The file with the objects whose address changed; nil when there are none.
@@ -75,7 +75,7 @@ public struct ShareOutcome: Sendable {
     }
 
     public let outcome: MigrationOutcome
-    /// The run's number, when a run wrote something now or before.
+    /// The transaction ID of the run that wrote something, now or before.
     public let transaction: String?
     public let old: Side?
     public let new: Side?
@@ -83,7 +83,7 @@ public struct ShareOutcome: Sendable {
     public let work: Work?
     /// Present when this run merged something.
     public let merge: Merge?
-    /// What was proved; empty when nothing was copied.
+    /// The proof; empty when nothing was copied.
     public let report: VerificationReport?
     public let findings: [Finding]
     /// One sentence that says why it ended this way.

@@ -1,8 +1,8 @@
 public import StoreFormat
 
-/// Both places at a glance; taking it changes nothing.
+/// The state of both paths; gathering it changes nothing.
 public struct StatusReport: Sendable {
-    /// What stands at one place.
+    /// What exists at one path.
     public enum Presence: String, Sendable, Codable {
         case absent
         case emptyFile
@@ -11,15 +11,15 @@ public struct StatusReport: Sendable {
         case store
     }
 
-    /// What is known of one place.
+    /// The state of one path.
     public struct Place: Sendable {
         public let path: String
         public let presence: Presence
         public let uuid: String?
         public let journalMode: StoreHeader.JournalMode?
-        /// True when a fence of ours stands in it.
+        /// True when the store is fenced.
         public let isFenced: Bool
-        /// The processes that have it open, as far as this user can see; for naming only.
+        /// The processes that have it open, as far as this user can see; for display only.
         public let holders: [Int32]
 
         package init(
@@ -39,21 +39,21 @@ public struct StatusReport: Sendable {
         }
     }
 
-    /// How far the last run came.
+    /// The state of the last run.
     public enum Run: String, Sendable, Codable {
         /// No run has left a journal.
         case none
         case shared
         case interrupted
-        /// It has not ended, and its process is alive.
+        /// The run is in progress, and its process is alive.
         case atWork
         case retired
         case rolledBack
     }
 
-    /// What is known about writes made to the old place after the copy.
+    /// Whether the old store was written to after the copy.
     public enum LateWrites: String, Sendable, Codable {
-        /// There is nothing they could be late for.
+        /// The store is not shared.
         case notApplicable
         case none
         case found
@@ -67,7 +67,7 @@ public struct StatusReport: Sendable {
     /// What `resume` would do with an interrupted run.
     public let recovery: String?
     public let transaction: String?
-    /// The archive that a retired store is kept in.
+    /// The archive of a retired store.
     public let archive: String?
     public let lateWrites: LateWrites
     public let findings: [Finding]

@@ -2,14 +2,13 @@ import SafeFiles
 public import StoreFormat
 
 extension Finding.Code {
-    /// Others than the old store's owner may put something else into the place of it, or of a folder that leads to it.
+    /// Users other than the old store's owner can replace it, or a parent folder.
     public static let oldPlaceExposed = Finding.Code(rawValue: "oldPlaceExposed")
 }
 
-/// A folder on the way to the old store in which others than its owner may exchange what leads there.
+/// A parent folder of the old store in which other users can replace an entry of its path.
 ///
-/// Whoever can do that reaches the store without the container. The store lay there before, so this is told, and refused
-/// nothing for.
+/// Such users already have access to the store without the container, so this is a warning, not an error.
 package struct ExposedFolder: Hashable, Sendable {
     package enum Party: String, Hashable, Sendable {
         case everybody = "everybody"
@@ -25,10 +24,10 @@ package struct ExposedFolder: Hashable, Sendable {
         self.party = party
     }
 
-    /// Looks at the store's folder and at those above it, and takes the nearest that is exposed; nil where none is.
+    /// The nearest exposed parent folder of the store; nil if there is none.
     ///
-    /// `group` is that of the container. In a container without rights of its own `/` and `/home` belong to a user whom
-    /// the namespace hides: that is taken to be root.
+    /// `group` is the container's group. In a container without its own user mapping, `/` and `/home` belong to a user
+    /// whom the namespace hides: that user counts as root.
     static func onTheWay(
         to store: StoreLocation,
         group: UInt32?,
@@ -38,7 +37,7 @@ package struct ExposedFolder: Hashable, Sendable {
         guard let file = try folder.status(of: store.name) else { return nil }
         let nearest = folder.path
         for (path, status) in folder.ancestry() {
-            // One that this user may not read is looked at by nobody here; it is no reason to stop.
+            // A parent folder that this user may not open is skipped.
             if let status,
                 let party = party(
                     exchangingIn: status,
@@ -60,10 +59,10 @@ package struct ExposedFolder: Hashable, Sendable {
         isRoots: Bool
     ) -> Party? {
         guard isRoots || folder.owner == store.owner else { return .anotherUser }
-        // In a sticky folder only the owner of a file can exchange it.
+        // In a sticky folder only a file's owner can replace it.
         guard folder.mode & 0o1000 == 0 else { return nil }
         if folder.mode & 0o002 != 0 { return .everybody }
-        // Where the group may write the store itself, as under a user's own group, its folder gives nothing away.
+        // If the group may write the store itself, a group-writable folder adds no risk.
         let groupWritesStore = store.group == group && store.mode & 0o020 != 0
         return folder.mode & 0o020 != 0 && folder.group == group && !groupWritesStore ? .containerGroup : nil
     }
@@ -75,8 +74,8 @@ extension Finding {
             .oldPlaceExposed,
             .warning,
             level: .files,
-            "\(folder.party.rawValue) may put something else into the old store's place;"
-                + " let only its owner write this folder (chmod go-w)",
+            "\(folder.party.rawValue) can replace the old store;"
+                + " make this folder writable for its owner only (chmod go-w)",
             path: folder.path
         )
     }

@@ -3,18 +3,18 @@ import SafeFiles
 import StoreFormat
 import StoreVerification
 
-/// What a shared store may have lost that neither its name nor its identifier tells.
+/// Detects losses of a shared store that neither its name nor its UUID shows.
 extension FactsGatherer {
-    /// True if merges stand, and the store shows no mark of the last one: its log went away with what was committed.
+    /// True if a merge is in force and the store lacks its mark: its log was lost with the commit.
     ///
-    /// A store that is none of Core Data's keeps no mark, and a merge that wrote nothing left none. Where the merge is being
-    /// taken back, the store says that.
+    /// Plain SQLite stores keep no mark, and a merge without changes leaves none. During an undo, the store has the
+    /// undo's mark instead.
     func lacksMerge(of shared: RunState.SharedRun) throws -> Bool {
         guard let epoch = shared.merges.last(where: { !$0.takesNew })?.epoch, shared.completion.newUUID != nil,
             let records = try? StateFolder(of: old, stateFolder: options.stateFolder).open(),
             try records.status(of: MergeRecords.name(of: .changeset, epoch)) != nil
         else { return false }
-        // What was folded into the main file already needs no look at the log.
+        // A mark in the main file makes reading the log unnecessary.
         if let connection = try? StoreConnection(new, access: .immutable),
             (try? StoreMerger.hasSeen(epoch, in: connection)) == true
         {
@@ -26,8 +26,7 @@ extension FactsGatherer {
         }
     }
 
-    /// Throws where what was merged from one store of the pair was taken out of the other again, though the journal does not
-    /// say so yet: what both have in common is not what it says then.
+    /// Throws when an undo of the pair's merge is not in the journal yet: the recorded common state is invalid then.
     func requireMergesStand(_ shared: RunState.SharedRun) throws {
         for place in [shared.run.new, old] {
             let epochs = shared.merges.filter { $0.takesNew == (place == old) }.map(\.epoch)
@@ -40,25 +39,25 @@ extension FactsGatherer {
             throw MigrationError(
                 .needsDecision,
                 place == old
-                    ? "what was merged from the new store is being taken back out of the old one"
-                    : "what was merged from the old store is being taken back out of the new one",
+                    ? "an undo of the merge into the old store was interrupted"
+                    : "an undo of the merge into the new store was interrupted",
                 path: place.path,
-                advice: "Finish that with the unmerge command; nothing was changed.",
+                advice: "Finish it with the unmerge command; nothing was changed.",
                 next: .unmerge(into: place.path)
             )
         }
     }
 
-    /// True if the folder of the external files is gone, and the store refers to files that were in it.
+    /// True if the folder of external files is missing, and the store refers to files in it.
     ///
-    /// That the new place has no folder for them and the old one has such files is seen at a glance, and in most runs by the
-    /// first of the two. Only then is the store asked: its objects may have been deleted, and their files with them.
+    /// The folders are compared first, which is cheap. Only if the new one is missing is the store read, because its
+    /// objects may have been deleted with their files.
     func lacksExternalFiles() throws -> Bool {
         guard let folder = try folder(of: new), try ExternalData.open(of: new, in: folder) == nil,
             let former = try self.folder(of: old), let files = try ExternalData.open(of: old, in: former),
             try !files.names().isEmpty
         else { return false }
-        // Whatever else is wrong with the new store is no loss of theirs.
+        // Other defects of the new store are not a loss of external files.
         return try StoreVerifier().verify(new, level: .coredata, against: nil).findings
             .contains { $0.code == .externalFileMissing }
     }

@@ -3,7 +3,7 @@ import SafeFiles
 import StoreFormat
 import SystemPackage
 
-/// Looks at both places and at the journal, and changes nothing.
+/// Reads both paths and the journal, and changes nothing.
 struct FactsGatherer {
     let old: StoreLocation
     let new: StoreLocation
@@ -47,15 +47,15 @@ struct FactsGatherer {
         return try .onTheWay(to: old, group: folder(of: new)?.status().group)
     }
 
-    /// The content digest of the store at `location`, our fence left out.
+    /// The content digest of the store at `location`, without the fence.
     func digest(of location: StoreLocation) throws -> String {
         try reader.withView(of: location) { view in
             try StoreDigest(of: view.connection, externalData: view.externalData, monitor: monitor).value
         }
     }
 
-    /// The content digests that the store at `location` may have had before history tracking was switched on: its tables
-    /// come with that, but Core Data makes them earlier in some stores.
+    /// The possible content digests before history tracking was switched on: with and without the history tables, which
+    /// Core Data creates earlier in some stores.
     func digestsWithoutHistory(of location: StoreLocation) throws -> [String] {
         try reader.withView(of: location) { view in
             let digest = try StoreDigest(of: view.connection, externalData: view.externalData, monitor: monitor)
@@ -63,22 +63,22 @@ struct FactsGatherer {
         }
     }
 
-    /// The digest of the rows of the store at `location`, its external files left out.
+    /// The digest of the rows of the store at `location`, without external files.
     func rowDigest(of location: StoreLocation) throws -> String {
         try reader.withView(of: location) { view in
             try StoreDigest(of: view.connection, externalFiles: nil, monitor: monitor).value
         }
     }
 
-    /// What the kernel says of the main file at `location`; nil when it or its folder is not there.
+    /// The status of the main file at `location`; nil when it or its folder is missing.
     func status(of location: StoreLocation) throws -> FileStatus? {
         try folder(of: location)?.status(of: location.name)
     }
 
-    /// The folder of `location`; nil when it is not there.
+    /// The folder of `location`; nil when it is missing.
     func folder(of location: StoreLocation) throws -> Directory? { try Directory.openIfPresent(path: location.folder) }
 
-    /// Reads stores without changing them, under the caller's options.
+    /// A reader with the caller's options, which changes nothing.
     var reader: StoreReader {
         StoreReader(
             lockTimeout: options.effectiveLockTimeout,
@@ -87,7 +87,7 @@ struct FactsGatherer {
         )
     }
 
-    /// What stands at `location`, with its objects counted.
+    /// The condition of the store at `location`, with its objects counted.
     func condition(of location: StoreLocation) throws -> StoreCondition {
         if let status = try status(of: location), status.kind == .regular,
             try OpenFiles.isOpenInThisProcess(status.identity)
@@ -96,7 +96,7 @@ struct FactsGatherer {
                 UnreadableStore(
                     .openInThisProcess,
                     path: location.path,
-                    detail: "this process has the store open itself"
+                    detail: "this process has the store open"
                 )
             )
         }
@@ -110,7 +110,7 @@ struct FactsGatherer {
         .inspect(location)
     }
 
-    /// The first of the two stores that the caller's model does not cover.
+    /// The first store that the caller's model does not cover.
     private func newerThanModel(_ conditions: StoreCondition...) throws -> StoreLocation? {
         guard let path = options.modelFile?.path else { return nil }
         let model = try ModelFile.carried(by: "your programs", at: path)
@@ -125,7 +125,7 @@ struct FactsGatherer {
     ) throws -> PlanningFacts.EarlierRun? {
         guard let inspection = oldCondition.inspection else { return nil }
         if case .shared(let shared) = state {
-            // Read before the content is compared, so that it stands for no write that the comparison did not see.
+            // Read before the content is compared, so that it covers no write that the comparison missed.
             let reading = try folder(of: old).map { try OldStateRecorder.read(old, in: $0) }
             let isUnchanged = try isUnchanged(shared.oldState)
             var newPlace = try newPlace(of: shared)
@@ -143,13 +143,13 @@ struct FactsGatherer {
                 oldReading: reading
             )
         }
-        // What a fence tells of a run whose record is void is void as well.
+        // The fence of a run whose record is void is void as well.
         if case .voided = state { return nil }
         guard let fence = inspection.fence else { return nil }
         return try earlierRun(withoutJournal: fence)
     }
 
-    /// True when the old store holds what it held; the digest is asked only when the token moved.
+    /// True when the old store is unchanged; computes the digest only if the token changed.
     func isUnchanged(_ state: JournalRecord.OldState) throws -> Bool {
         if let folder = try folder(of: old), try OldStateRecorder.isUnchanged(state, at: old, in: folder) {
             return true
@@ -157,14 +157,14 @@ struct FactsGatherer {
         return try digest(of: old) == state.digest
     }
 
-    /// What stands at the place that an earlier run shared the store to.
+    /// The state of the path that an earlier run shared the store to.
     func newPlace(of shared: RunState.SharedRun) throws -> PlanningFacts.EarlierRun.NewPlace {
         let place = try namedPlace(of: shared)
         guard place == .ours, try !isSuccessor(of: shared) else { return place }
         return try lacksMerge(of: shared) || lacksExternalFiles() ? .notOurs : .ours
     }
 
-    /// True when the store that the run shared to is out of use, and its data is verifiably in the new store.
+    /// True when the run's new store is out of use, and its data is verifiably in the store at `new`.
     private func isSuccessor(of shared: RunState.SharedRun) throws -> Bool {
         guard new != shared.run.new, let succession = try Succession(of: shared.run.new, options: options) else {
             return false
@@ -172,7 +172,7 @@ struct FactsGatherer {
         return succession.isVerified && succession.store == new
     }
 
-    /// The same, as names and identifiers tell it.
+    /// The same, judged by names and identifiers only.
     func namedPlace(of shared: RunState.SharedRun) throws -> PlanningFacts.EarlierRun.NewPlace {
         let place = new
         guard let folder = try folder(of: place), let status = try folder.status(of: place.name) else {
@@ -189,19 +189,18 @@ struct FactsGatherer {
             return .elsewhere(shared.run.new.path)
         }
         guard status.size > 0, try hasUUID(shared.completion.newUUID, place) else { return .notOurs }
-        // The kernel gives an inode's number to the next file once the first is gone: it counts at its place only, and
-        // for a store that has a UUID to be known by.
+        // Inode numbers are reused: the inode counts only at the recorded path, and for a store that has a UUID.
         if place == shared.run.new, status.identity.mayBe(recorded: shared.completion.new),
             shared.completion.newUUID != nil
         {
             return .ours
         }
-        // Restored from a backup, or moved with its folder: the receipt and the journal must agree.
+        // For a store that was restored from a backup, or moved with its folder, receipt and journal must agree.
         return Receipt(beside: place.name, in: folder)?.names(shared.run.transaction) == true ? .ours : .notOurs
     }
 
-    /// True when the journal beside the new store says that it was shared to the old one, which is there: the pair has its
-    /// record then, and another one in this direction would contradict it.
+    /// True when the journal beside the new store records that it was shared to the old one, which exists: a second
+    /// record in this direction would contradict it.
     private func isRecordedAsNew() throws -> Bool {
         guard let state = try? StateFolder(of: new, stateFolder: nil).state(isShownOnly: true) else { return false }
         switch state {
@@ -213,12 +212,12 @@ struct FactsGatherer {
         }
     }
 
-    /// True when the new place shows an older state than the old one, or another store: keys that were given out are not,
-    /// and in plain SQLite whole tables are missing.
+    /// True when the new store is an older state than the old one, or another store: it lacks assigned keys or, in
+    /// plain SQLite, whole tables.
     ///
-    /// It says something only while the old store holds what was shared. A key maximum never shrinks, whatever is deleted.
+    /// Valid only while the old store is unchanged. A key maximum never shrinks, even when rows are deleted.
     func isNewOlder(than shared: RunState.SharedRun) throws -> Bool {
-        // One that was kept as it was never had those keys.
+        // A new store that was kept never had those keys.
         if shared.completion.keepsNew == true { return false }
         return try reader.withView(of: old) { oldView in
             try reader.withView(of: new) { newView in
@@ -229,17 +228,17 @@ struct FactsGatherer {
                 }
                 guard let taken = try EntityNumbers(reading: newView.connection) else { return true }
                 let greatest = Dictionary(taken.roots.map { ($0.name, $0.max) }, uniquingKeysWith: max)
-                // A merge takes neither the texts of a history along nor what a mirror notes.
+                // A merge carries neither history strings nor CloudKit mirroring metadata.
                 let roots = given.roots.filter { $0.isOfModel || ["TRANSACTION", "CHANGE"].contains($0.name) }
                 return roots.contains { greatest[$0.name].map { [last = $0.max] in $0 < last } ?? false }
             }
         }
     }
 
-    /// True if the store at `location` has the UUID; nil is what plain SQLite has.
+    /// True if the store at `location` has the UUID; plain SQLite has nil.
     ///
-    /// It never changes in a store, so the main file alone is asked first. Where that says something else, or cannot be
-    /// read, the whole store is asked: a content that was replaced in one transaction may still lie in the log.
+    /// The UUID never changes, so the main file alone is read first. If it differs or cannot be read, the log is read
+    /// as well: a replaced content may still be there.
     private func hasUUID(_ uuid: String?, _ location: StoreLocation) throws -> Bool {
         if let uuid, let connection = try? StoreConnection(location, access: .immutable),
             let metadata = try? StoreMetadata(reading: connection), metadata.uuid == uuid
@@ -249,7 +248,8 @@ struct FactsGatherer {
         return try reader.withView(of: location) { try StoreMetadata(reading: $0.connection)?.uuid } == uuid
     }
 
-    /// A fence whose journal is lost: the receipt beside the new store is believed when the fence names it.
+    /// The run of a fence whose journal is lost; the receipt beside the new store is trusted if it lists the fence's
+    /// run.
     private func earlierRun(withoutJournal fence: StoreFence) throws -> PlanningFacts.EarlierRun {
         guard let folder = try folder(of: new), try folder.status(of: new.name) != nil else {
             let succession = try Succession(of: new, options: options)

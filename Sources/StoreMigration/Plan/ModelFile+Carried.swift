@@ -1,16 +1,16 @@
 import StoreFormat
 
 extension ModelFile {
-    /// Opens the model that programs carry; `owner` says whose it is.
+    /// Opens the model of the programs named by `owner`.
     static func carried(by owner: String, at path: String) throws -> ModelFile {
         do {
             return try ModelFile(path: path)
         } catch {
             throw MigrationError(
                 .usage,
-                "the model of \(owner) cannot be read: \(error.message)",
+                "cannot read the model of \(owner): \(error.message)",
                 path: error.path,
-                advice: "Name the model that it carries: a .momd, .mom, .xcdatamodeld or .xcdatamodel.",
+                advice: "Name its model: a .momd, .mom, .xcdatamodeld or .xcdatamodel.",
                 underlyingError: error
             )
         }

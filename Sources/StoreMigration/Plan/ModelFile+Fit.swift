@@ -1,10 +1,10 @@
 import StoreFormat
 
 extension ModelFile {
-    /// True unless the store was written with a model that this file does not know: a newer one, or another app's.
+    /// True unless the store was written with a model that this file lacks: a newer one, or another app's.
     ///
-    /// Where both tell version hashes, those of every version in the file are asked. Else every entity and property of the
-    /// store's own model has to be in the file's current one. A store without a model of its own cannot be told.
+    /// If both have version hashes, those of every version in the file count. Otherwise the file's current model must
+    /// have every entity and property of the store's. A store without a model counts as covered.
     func covers(_ inspection: StoreInspection) -> Bool {
         let theirs = inspection.metadata?.entityVersionHashes ?? [:]
         if !entityVersionHashes.isEmpty, !theirs.isEmpty {

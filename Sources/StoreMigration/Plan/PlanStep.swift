@@ -1,16 +1,16 @@
 /// One step of a plan, as data; the journal names steps by their identifier.
 public struct PlanStep: Hashable, Sendable, Codable, Identifiable {
-    /// The things a share can do; nothing else touches the disk.
+    /// The actions of a share; nothing else writes to disk.
     public enum Action: String, Sendable, Codable, CaseIterable {
-        /// Copies the old store into a private folder of the container.
+        /// Copies the old store into the staging folder.
         case stage
-        /// Makes the copy what strategies say: its journal mode, the tables of a history, modes and groups.
+        /// Applies the strategies to the copy: journal mode, history tables, modes and groups.
         case describe
-        /// Proves the copy before anybody can see it.
+        /// Proves the copy before publication.
         case prove
-        /// Moves sidecars that belong to no main file aside.
+        /// Displaces sidecars without a main file.
         case moveSidecarsAside
-        /// Copies the store at the destination aside, whole.
+        /// Copies the store at the destination to the displaced files.
         case copyAside
         /// Moves external files and then the main file into place, each in one step.
         case publish
@@ -18,15 +18,15 @@ public struct PlanStep: Hashable, Sendable, Codable, Identifiable {
         case replaceContent
         /// Merges the old store's content into the new one in one transaction.
         case merge
-        /// Keeps a copy of what was shared as the base of a later merge.
+        /// Keeps a copy of the shared content as the base of a later merge.
         case keepBase
-        /// Sets the triggers that refuse writers of the old store.
+        /// Fences the old store.
         case fence
-        /// Removes a fence whose new store is gone.
+        /// Removes a fence whose new store is missing.
         case liftFence
         /// Writes the receipt beside the new store.
         case writeReceipt
-        /// Renames the store that is out of use, once no program has it open.
+        /// Renames the withdrawn store, once no program has it open.
         case withdraw
     }
 

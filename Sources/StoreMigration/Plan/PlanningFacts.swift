@@ -1,35 +1,35 @@
 package import StoreFormat
 
-/// Everything the planner may know; gathering it is somebody else's work.
+/// The input of the planner, which does no I/O.
 package struct PlanningFacts: Sendable {
-    /// What an earlier run of ours says, checked against what is on disk.
+    /// An earlier run, checked against the stores.
     package struct EarlierRun: Hashable, Sendable {
-        /// What stands at the new place, as far as the earlier run is concerned.
+        /// The state of the new path with respect to the earlier run.
         package enum NewPlace: Hashable, Sendable {
             case ours
             case notOurs
             case absent
-            /// The store there was shared on, and left its place; its data is in this one.
+            /// The store there was shared on and renamed; its data is in this store.
             case succeeded(by: StoreLocation)
-            /// The run shared the store to another place than is asked for now, and the store is there.
+            /// The run shared the store to another path, and the store is there.
             case elsewhere(String)
         }
 
         package let transaction: String
         package let newPlace: NewPlace
-        /// True when the old store holds what it held when it was shared.
+        /// True when the old store is unchanged since it was shared.
         package let isOldUnchanged: Bool
-        /// True when the store that the run shared to is out of use, and the new store has taken its place in the chain.
+        /// True when the run's new store is out of use, and the present one follows it in the chain.
         package let followsChain: Bool
-        /// True when a person decided before that rows of the old store stay there alone.
+        /// True when the caller decided before that rows stay only in the old store.
         package let leavesRows: Bool
-        /// False when only the fence and the receipt tell of the run.
+        /// False when only the fence and the receipt record the run.
         package let hasJournal: Bool
-        /// True when the new store was kept as it was, and never took what the old one holds.
+        /// True when the new store was kept and never received the old one's content.
         package let keepsNew: Bool
-        /// True when a copy of what both places held last was kept.
+        /// True when a base was kept.
         package let hasBase: Bool
-        /// The old store's token, read before its content was looked at.
+        /// The old store's token, read before its content.
         package let oldReading: TokenReading?
 
         package init(
@@ -59,19 +59,19 @@ package struct PlanningFacts: Sendable {
     package let new: StoreLocation
     package let oldCondition: StoreCondition
     package let newCondition: StoreCondition
-    /// True when a main file, of whatever size, has the new store's name.
+    /// True when a file of any size has the new store's name.
     package let isMainFileAtNew: Bool
-    /// Nil when no run of ours over the old store came to its end, and no fence of ours stands in it.
+    /// Nil when the old store has neither a complete run nor a fence.
     package let earlierRun: EarlierRun?
-    /// Where the data of the store at the new place is, if that store is out of use.
+    /// The current location of the new store's data, if that store is out of use.
     package let succession: Succession?
-    /// True when the store at the new place was shared to the old one, and that record stands.
+    /// True when the store at the new path was shared to the old one, and that record is valid.
     package let isOldRecordedNew: Bool
-    /// Whether both places hold the same content; nil when that was not looked at.
+    /// True when both stores have equal content; nil when that was not compared.
     package let areContentsEqual: Bool?
-    /// The store that was written with a model newer than the caller's; nil when neither was, or nobody asked.
+    /// The store whose model is newer than the caller's; nil if there is none, or no model was named.
     package let newerThanModel: StoreLocation?
-    /// Where others could exchange what leads to the old store; nil where only its owner can.
+    /// The folder in which other users can replace the old store; nil if there is none.
     package let exposedFolder: ExposedFolder?
 
     package init(
@@ -100,7 +100,7 @@ package struct PlanningFacts: Sendable {
         self.exposedFolder = exposedFolder
     }
 
-    /// True when the decision hangs on whether both places hold the same content.
+    /// True when the decision depends on whether both contents are equal.
     package var needsContentComparison: Bool {
         guard earlierRun == nil, let old = oldCondition.inspection, let new = newCondition.inspection else {
             return false
@@ -110,7 +110,7 @@ package struct PlanningFacts: Sendable {
 }
 
 extension StoreInspection {
-    /// True when the content of one could stand in the place of the other: the same kind, the same model.
+    /// True when one content could replace the other: same kind, same model.
     ///
     /// A database without tables fits any.
     package func fits(_ other: StoreInspection) -> Bool {

@@ -4,17 +4,17 @@ public import StoreFormat
 extension Finding.Code {
     /// Users who could not read the old store can read the new one.
     public static let readableByMore = Finding.Code(rawValue: "readableByMore")
-    /// The new store's folder has an access control list, and what that allows is not compared.
+    /// The new store's folder has an access control list, which is not compared.
     public static let accessListNotCompared = Finding.Code(rawValue: "accessListNotCompared")
 }
 
-/// Who can read a file, by its mode and by the search bits of every folder that leads to it.
+/// The users who can read a file, by its mode and the search bits of all its parent folders.
 ///
-/// The owner is left out, and so are access control lists.
+/// The owner and access control lists are not considered.
 struct ReadAccess: Hashable {
-    /// True when every user of the machine can.
+    /// True when every user of the machine can read it.
     let everybody: Bool
-    /// The groups whose members can.
+    /// The groups whose members can read it.
     let groups: Set<UInt32>
 
     init(mode: UInt32, group: UInt32, through folders: [FileStatus]) {
@@ -26,14 +26,14 @@ struct ReadAccess: Hashable {
         groups = Set((folders.map(\.group) + [group]).filter { allows($0) })
     }
 
-    /// What the store in `folder` gives away with this mode and group.
+    /// The read access to a store in `folder` with this mode and group.
     ///
-    /// A folder above that this user may not look at counts as one that lets everybody through.
+    /// A parent folder that this user may not open counts as searchable for everyone.
     init(mode: UInt32, group: UInt32, in folder: Directory) {
         self.init(mode: mode, group: group, through: folder.ancestry().compactMap(\.status))
     }
 
-    /// What to tell of a new store at `path` when the old one's readers were `old`; members of the groups `meant` are to
+    /// The findings for a new store at `path` when `old` was the old one's access; members of the groups `meant` should
     /// read it.
     func findings(comparedTo old: ReadAccess, meant: Set<UInt32>, path: String) -> [Finding] {
         if old.everybody { return [] }
@@ -48,8 +48,8 @@ struct ReadAccess: Hashable {
                 .readableByMore,
                 .warning,
                 level: .files,
-                "\(readers) can read the new store, and could not read the old one; take the right from its folder"
-                    + " (chmod o-x) or from the store (--strategy SharedAccess:mode=0660)",
+                "\(readers) can read the new store, and could not read the old one; restrict its folder"
+                    + " (chmod o-x) or the store (--strategy SharedAccess:mode=0660)",
                 path: path
             )
         ]
@@ -62,14 +62,14 @@ extension Finding {
             .accessListNotCompared,
             .info,
             level: .files,
-            "the folder has an access control list; the users that it lets read the store are not compared (getfacl)",
+            "the folder has an access control list, which is not compared; check with getfacl who can read the store",
             path: folder
         )
     }
 }
 
 extension Directory {
-    /// This folder and those above it up to the root, with their status where this user may open them.
+    /// This folder and its parents up to the root, with the status of each that this user may open.
     func ancestry() -> [(path: String, status: FileStatus?)] {
         var path = path
         var folders = [(path, try? status())]

@@ -1,15 +1,15 @@
 public import StoreFormat
 public import StoreStrategies
 
-/// What a share would do, decided from two inspections and the caller's options; carrying it out is another matter.
+/// What a share would do, decided from two inspections and the caller's options.
 public struct SharePlan: Hashable, Sendable {
-    /// How the run ends when it is carried out and nothing fails.
+    /// The outcome if the plan is carried out without a failure.
     public let outcome: MigrationOutcome
     /// The main file of the old store.
     public let old: StoreLocation
     /// The main file of the new store.
     public let new: StoreLocation
-    /// In the order in which they are carried out; empty when there is nothing to do.
+    /// The steps in order; empty when there is nothing to do.
     public let steps: [PlanStep]
     public let findings: [Finding]
     /// One sentence that says why.
@@ -38,19 +38,19 @@ public struct SharePlan: Hashable, Sendable {
         self.roles = roles
     }
 
-    /// The plan where an earlier run has begun and was interrupted.
+    /// The plan when an earlier run was interrupted.
     init(interrupted run: RunState.InterruptedRun, old: StoreLocation, new: StoreLocation) {
         self.init(
             outcome: .interrupted,
             old: old,
             new: new,
             findings: [.interrupted(run, at: old)],
-            reason: "an earlier run was interrupted; a share finishes or takes back that run first",
+            reason: "an earlier run was interrupted; a share finishes it or rolls it back first",
             next: .resume(old: old.path)
         )
     }
 
-    /// The plan where the processes `holders` are at work on a run.
+    /// The plan while the processes `holders` work on a run.
     init(atWork transaction: String, _ holders: [Int32], old: StoreLocation, new: StoreLocation) {
         self.init(
             outcome: .busy,
@@ -62,7 +62,7 @@ public struct SharePlan: Hashable, Sendable {
         )
     }
 
-    /// The same plan with what strategies say, and what is to be noticed about it.
+    /// The same plan with the roles, steps and findings of strategies.
     func describing(_ roles: [RoleDescription], steps: [PlanStep], findings more: [Finding]) -> SharePlan {
         SharePlan(
             outcome: outcome,

@@ -1,19 +1,19 @@
 public import StoreFormat
 
 extension Finding.Code {
-    /// Rows of the old store are in no other store, since a person decided to keep the new one as it is.
+    /// Rows exist only in the old store, because the caller decided to keep the new one unchanged.
     public static let rowsOnlyInOldStore = Finding.Code(rawValue: "rowsOnlyInOldStore")
-    /// An empty store stood at the destination and was copied aside.
+    /// The destination had an empty store, of which a copy is kept.
     public static let emptyStoreKeptAside = Finding.Code(rawValue: "emptyStoreKeptAside")
-    /// The store at the destination was copied aside whole before its content was replaced.
+    /// A copy of the destination's store was kept before its content was replaced.
     public static let storeKeptAside = Finding.Code(rawValue: "storeKeptAside")
-    /// A file of zero bytes stands where a store is expected.
+    /// A file of zero bytes has the name of a store.
     public static let emptyFile = Finding.Code(rawValue: "emptyFile")
-    /// Sidecars without a main file stood at the destination and were moved aside.
+    /// The destination had sidecars without a main file, which were displaced.
     public static let sidecarsMovedAside = Finding.Code(rawValue: "sidecarsMovedAside")
-    /// The store was shared before, and the shared store is gone.
+    /// The store was shared before, and the shared store is missing.
     public static let sharedStoreMissing = Finding.Code(rawValue: "sharedStoreMissing")
-    /// Writes were made to the old store after it was copied.
+    /// The old store was written to after it was copied.
     public static let lateWrites = Finding.Code(rawValue: "lateWrites")
 }
 
@@ -27,7 +27,7 @@ package struct SharePlanner: Sendable {
         self.options = options
     }
 
-    /// The plan; its rules stand in the order in which they are asked.
+    /// The plan; the first rule that applies decides.
     package func plan() -> SharePlan {
         if let refusal = unreadable() ?? orphanSidecar() ?? outOfUse() ?? newerModel() { return refusal }
         guard let old = facts.oldCondition.inspection else { return withoutOldStore() }
@@ -52,17 +52,17 @@ package struct SharePlanner: Sendable {
         guard case .orphanSidecar(let names) = facts.oldCondition else { return nil }
         return plan(
             .orphanSidecar,
-            reason: "there is no main file beside \(names.sorted().joined(separator: " and ")), which may hold rows",
+            reason: "the main file of \(names.sorted().joined(separator: " and ")) is missing; the log may have rows",
             next: .inspect(path: facts.old.folder)
         )
     }
 
-    /// The store at the new place takes no writes, or its record of the pair says that it is the old one.
+    /// Refuses a new store that is fenced, or is the old store of the pair.
     private func outOfUse() -> SharePlan? {
         if facts.isOldRecordedNew || facts.succession?.store == facts.old {
             return plan(
                 .needsDecision,
-                reason: "the store at the new place was shared to the old one; it comes back with the unshare command",
+                reason: "the store at the new path was shared to the old one; move it back with the unshare command",
                 next: .unshare(old: facts.new.path, new: facts.old.path)
             )
         }
@@ -72,7 +72,7 @@ package struct SharePlanner: Sendable {
     private func movedOn(to store: StoreLocation) -> SharePlan {
         plan(
             .needsDecision,
-            reason: "the store at the new place was moved to \(store.path), and takes no writes",
+            reason: "the store at the new path was shared to \(store.path) and is fenced",
             next: .share(old: facts.old.path, new: store.path, flags: options.policyFlags)
         )
     }
@@ -81,7 +81,7 @@ package struct SharePlanner: Sendable {
         guard let store = facts.newerThanModel else { return nil }
         return plan(
             .incompatible,
-            reason: "the store was written with a newer model than the one that is named: \(store.path)",
+            reason: "the store was written with a newer model than the named one: \(store.path)",
             next: .inspect(path: store.path)
         )
     }
@@ -94,7 +94,7 @@ package struct SharePlanner: Sendable {
         return plan(.incompatible, reason: reason, next: .inspect(path: facts.new.path))
     }
 
-    // MARK: Nothing at the old place
+    // MARK: No old store
 
     private func withoutOldStore() -> SharePlan {
         var findings: [Finding] = []
@@ -102,9 +102,9 @@ package struct SharePlanner: Sendable {
             findings.append(.zeroByteFile(at: facts.old))
         }
         if case .store(let new) = facts.newCondition, !new.isBlank {
-            return plan(.alreadyShared, findings: findings, reason: "only the new place holds a store")
+            return plan(.alreadyShared, findings: findings, reason: "only the new path has a store")
         }
-        return plan(.nothingFound, findings: findings, reason: "neither place holds a store")
+        return plan(.nothingFound, findings: findings, reason: "neither path has a store")
     }
 
     // MARK: Shared before
@@ -116,7 +116,7 @@ package struct SharePlanner: Sendable {
                 .alreadyShared,
                 steps: stepsOfSharedStore(earlier, old),
                 findings: earlier.leavesRows ? [.rowsOnlyInOldStore(at: facts.old)] : [],
-                reason: "the store is shared, and nothing was written to the old place since",
+                reason: "the store is shared, and the old store is unchanged since",
                 next: earlier.leavesRows
                     ? .status(old: facts.old.path, new: facts.new.path) : .retire(old: facts.old.path)
             )
@@ -125,7 +125,7 @@ package struct SharePlanner: Sendable {
                 .alreadyShared,
                 steps: (options.oldStore == .fence ? [step(.fence, facts.old)] : []) + [step(.writeReceipt, facts.new)],
                 findings: [.writtenLate(at: facts.old), .rowsOnlyInOldStore(at: facts.old)],
-                reason: "the old store was written to after it was shared, and the new one is to stay as it is",
+                reason: "the old store was written to after it was shared, and the new one is kept unchanged",
                 next: .status(old: facts.old.path, new: facts.new.path)
             )
         case (.ours, false) where earlier.hasBase:
@@ -140,7 +140,7 @@ package struct SharePlanner: Sendable {
             return plan(
                 .lateWrites,
                 findings: [.writtenLate(at: facts.old)],
-                reason: "the old store was written to after it was shared, and nobody kept what both places held then",
+                reason: "the old store was written to after it was shared, and no base was kept",
                 next: .merge(into: facts.new.path, from: facts.old.path)
             )
         case (.absent, _) where facts.newCondition.inspection?.isBlank == false:
@@ -151,7 +151,7 @@ package struct SharePlanner: Sendable {
                 .shared,
                 steps: lift + publishingSteps,
                 findings: [.sharedStoreGone(from: facts.new)] + sidecarFindings,
-                reason: "the store was shared before, and the shared store is gone",
+                reason: "the store was shared before, and the shared store is missing",
                 next: .retire(old: facts.old.path)
             )
         case (.succeeded(let store), _):
@@ -159,7 +159,7 @@ package struct SharePlanner: Sendable {
         case (.elsewhere(let path), _):
             return plan(
                 .needsDecision,
-                reason: "the old store was shared to another place, \(path)",
+                reason: "the old store was shared to another path, \(path)",
                 next: .status(old: facts.old.path, new: path)
             )
         case (.notOurs, _):
@@ -170,12 +170,12 @@ package struct SharePlanner: Sendable {
     private var anotherStoreAtNew: SharePlan {
         plan(
             .needsDecision,
-            reason: "the old store was shared, and the new place holds another or an older store",
+            reason: "the old store was shared, and the new path has another or an older store",
             next: .status(old: facts.old.path, new: facts.new.path)
         )
     }
 
-    /// A lost journal is written anew with a run that copies nothing, so that the old place can be retired.
+    /// A run without a copy writes a lost journal again, so that the old store can be retired.
     private func stepsOfSharedStore(_ earlier: PlanningFacts.EarlierRun, _ old: StoreInspection) -> [PlanStep] {
         guard earlier.hasJournal, !earlier.followsChain else {
             let protect = old.fence != nil || options.oldStore == .fence || !earlier.hasJournal
@@ -194,7 +194,7 @@ package struct SharePlanner: Sendable {
                 .shared,
                 steps: lift + replacingSteps,
                 findings: [.emptyStoreAside(at: facts.new)] + sidecarFindings,
-                reason: "the new place holds an empty database beside a log that is not its own",
+                reason: "the new path has an empty database beside another database's log",
                 next: .retire(old: facts.old.path)
             )
         case .absent, .orphanSidecar, .unreadable:
@@ -202,7 +202,7 @@ package struct SharePlanner: Sendable {
                 .shared,
                 steps: lift + publishingSteps,
                 findings: sidecarFindings,
-                reason: "the old place holds a store and the new one none",
+                reason: "the old path has a store and the new one has none",
                 next: .retire(old: facts.old.path)
             )
         case .emptyFile, .store:
@@ -210,7 +210,7 @@ package struct SharePlanner: Sendable {
                 .shared,
                 steps: lift + replacingSteps,
                 findings: [.emptyStoreAside(at: facts.new)],
-                reason: "the new place holds an empty database",
+                reason: "the new path has an empty database",
                 next: .retire(old: facts.old.path)
             )
         }
@@ -223,18 +223,18 @@ package struct SharePlanner: Sendable {
             return plan(
                 .alreadyShared,
                 steps: protect + receipt,
-                reason: "the old store holds no object",
+                reason: "the old store has no objects",
                 next: .retire(old: facts.old.path)
             )
         }
-        // A record that is void may have left its fence, which no copy is to take along.
+        // A void record may have left its fence, which must not be copied.
         let lift = old.fence == nil ? [] : [step(.liftFence, facts.old)]
         if new.isEmpty {
             return plan(
                 .shared,
                 steps: lift + replacingSteps,
                 findings: [.emptyStoreAside(at: facts.new)],
-                reason: "the new place holds a store without objects",
+                reason: "the new path has a store without objects",
                 next: .retire(old: facts.old.path)
             )
         }
@@ -242,7 +242,7 @@ package struct SharePlanner: Sendable {
             return plan(
                 .alreadyShared,
                 steps: protect + receipt,
-                reason: "both places hold the same content",
+                reason: "both stores have the same content",
                 next: .retire(old: facts.old.path)
             )
         }
@@ -250,7 +250,7 @@ package struct SharePlanner: Sendable {
         case .fail:
             return plan(
                 .bothHoldObjects,
-                reason: "both places hold objects, and not the same ones",
+                reason: "both stores have objects, and their contents differ",
                 next: .status(old: facts.old.path, new: facts.new.path)
             )
         case .keepOld:
@@ -258,14 +258,14 @@ package struct SharePlanner: Sendable {
                 .shared,
                 steps: lift + replacingSteps,
                 findings: [.storeAside(at: facts.new)],
-                reason: "both places hold objects, and the old ones are to be kept",
+                reason: "both stores have objects, and the old ones are kept",
                 next: .retire(old: facts.old.path)
             )
         case .merge:
             return plan(
                 .merged,
                 steps: mergingSteps,
-                reason: "both places hold objects, and are to be merged",
+                reason: "both stores have objects and are merged",
                 next: .retire(old: facts.old.path)
             )
         case .keepNew:
@@ -273,7 +273,7 @@ package struct SharePlanner: Sendable {
                 .alreadyShared,
                 steps: protect + receipt,
                 findings: [.rowsOnlyInOldStore(at: facts.old)],
-                reason: "both places hold objects, and the new ones are to be kept",
+                reason: "both stores have objects, and the new ones are kept",
                 next: .status(old: facts.old.path, new: facts.new.path)
             )
         }
@@ -342,7 +342,7 @@ extension Finding {
             .rowsOnlyInOldStore,
             .warning,
             level: .content,
-            "rows of the old store are in no other store, since the new one was kept as it is: after a retire they are only in"
+            "rows exist only in the old store, because the new one was kept unchanged: after a retire they are only in"
                 + " its archive; merge the old store into the new one to carry them",
             path: location.path
         )
@@ -357,7 +357,7 @@ extension Finding {
             .emptyStoreKeptAside,
             .info,
             level: .files,
-            "the empty store at the new place is kept aside",
+            "a copy of the empty store at the new path is kept",
             path: location.path
         )
     }
@@ -367,7 +367,7 @@ extension Finding {
             .storeKeptAside,
             .info,
             level: .files,
-            "the store at the new place is kept aside whole",
+            "a copy of the store at the new path is kept",
             path: location.path
         )
     }
@@ -377,7 +377,7 @@ extension Finding {
             .sidecarsMovedAside,
             .info,
             level: .files,
-            "\(names.sorted().joined(separator: " and ")) had no main file and is moved aside",
+            "\(names.sorted().joined(separator: " and "))  had no main file and is moved to the displaced files",
             path: location.path
         )
     }
@@ -387,7 +387,7 @@ extension Finding {
             .sharedStoreMissing,
             .error,
             level: .files,
-            "the store that was shared is gone; the old store is shared again",
+            "the shared store is missing; the old store is shared again",
             path: location.path
         )
     }

@@ -3,15 +3,15 @@ import StoreBackup
 import StoreFormat
 import SystemPackage
 
-/// What a run needs before it begins: asked by plans too, so that they end as the run would.
+/// The requirements of a run; plans check them too, so that they end as the run would.
 ///
-/// Nothing is written to find out; what changes afterwards is told by whatever fails then.
+/// The checks write nothing; a later change makes the affected step fail.
 struct ShareRequirements {
     let old: StoreLocation
     let new: StoreLocation
     let options: ShareOptions
 
-    /// Throws what would stop a run that carries out `plan`.
+    /// Throws the error that would stop a run of `plan`.
     func require(_ plan: SharePlan, _ described: DescribedStore?, occupant: StoreInspection?) throws {
         let stateFolder = StateFolder(of: old, stateFolder: options.stateFolder)
         try stateFolder.requireWritable()
@@ -21,9 +21,9 @@ struct ShareRequirements {
         guard try container.allowsWriting() else {
             throw MigrationError(
                 .notWritable,
-                "the folder of the new store cannot be written by this user",
+                "this user cannot write to the folder of the new store",
                 path: new.folder,
-                advice: "Run as its owner, or let this user write it: chmod or setfacl."
+                advice: "Run as its owner, or give this user write access with chmod or setfacl."
             )
         }
         try requireWritableStores(plan, container)
@@ -38,7 +38,8 @@ struct ShareRequirements {
         }
     }
 
-    /// Throws for an old store whose name is too long for what `unshare` puts beside it, or for the copy that `retire` makes.
+    /// Throws when the old store's name is too long for the files that `unshare` creates, or for the copy that `retire`
+    /// makes.
     private func requireRoomForNames(_ stateFolder: StateFolder) throws {
         guard
             old.name.utf8.count > RecordedContent.longestStoreName
@@ -46,13 +47,13 @@ struct ShareRequirements {
         else { return }
         throw MigrationError(
             .usage,
-            "the old store's name leaves no room for the names of the files that go with it",
+            "the old store's name is too long for the names of its sidecar files",
             path: old.path,
-            advice: "Give the store a shorter name, or name a folder with a shorter path with --state DIR."
+            advice: "Rename the store, or name a folder with a shorter path with --state DIR."
         )
     }
 
-    /// Throws for a container on a file system whose locks cannot be trusted, unless the caller says otherwise.
+    /// Throws for a container on a network file system, whose locks cannot be trusted, unless the options allow it.
     func requireTrusted(_ container: Directory) throws {
         guard !options.allowsNetworkFileSystem, try container.isOnNetworkFileSystem() else { return }
         throw UnreadableStore(
@@ -62,7 +63,7 @@ struct ShareRequirements {
         )
     }
 
-    /// Throws unless each store that the plan writes can be written.
+    /// Throws unless this user can write each store that the plan writes.
     private func requireWritableStores(_ plan: SharePlan, _ container: Directory) throws {
         let actions = Set(plan.steps.map(\.action))
         if options.oldStore == .fence, actions.contains(.fence) {
@@ -74,16 +75,16 @@ struct ShareRequirements {
             try Self.requireWritable(new, in: container) { reason in
                 MigrationError(
                     .notWritable,
-                    "the new store cannot be written: \(reason)",
+                    "cannot write to the new store: \(reason)",
                     path: new.path,
-                    advice: "Run as its owner, or let this user write it: chmod, setfacl, chattr -i -a."
+                    advice: "Run as its owner, or give this user write access: chmod, setfacl, chattr -i -a."
                 )
             }
         }
     }
 
-    /// Throws `error` with a reason unless SQLite can write the store: its main file, the log, index and journal that are
-    /// there, and its folder where one of these is missing, or is to be removed.
+    /// Throws `error` with a reason unless SQLite can write the store: its main file, existing sidecars, and its folder
+    /// if a sidecar is missing or to be removed.
     static func requireWritable(
         _ store: StoreLocation,
         in folder: Directory,
@@ -96,7 +97,7 @@ struct ShareRequirements {
         }
         let hasLog = sidecars.contains(store.writeAheadLogName) && sidecars.contains(store.sharedMemoryName)
         guard removing || !hasLog, try !folder.allowsWriting() else { return }
-        throw error("this user can make and remove no file beside it")
+        throw error("this user cannot create or remove files beside it")
     }
 }
 
@@ -105,26 +106,26 @@ extension MigrationError {
     static func oldNotWritable(_ reason: String, path: String, _ cause: (any Error)? = nil) -> MigrationError {
         MigrationError(
             .notWritable,
-            "the old store cannot be written: \(reason)",
+            "cannot write to the old store: \(reason)",
             path: path,
             advice: "Run as its owner, or pass --old capture --state DIR to copy it without a fence.",
             underlyingError: cause
         )
     }
 
-    /// Files that this user may not give to a group.
+    /// Files whose group this user may not change.
     static func notGiven(to group: UInt32, path: String, _ cause: (any Error)? = nil) -> MigrationError {
         MigrationError(
             .notWritable,
-            "the files cannot be given to the group \(group), of which this user is no member",
+            "cannot give the files to the group \(group): this user is not a member",
             path: path,
-            advice: "Run as a member of the group, or name another one.",
+            advice: "Run as a member of the group, or name another group.",
             underlyingError: cause
         )
     }
 }
 
 extension SharePlan {
-    /// True when it copies the old store.
+    /// True when the plan copies the old store.
     var copies: Bool { steps.contains { $0.action == .publish || $0.action == .replaceContent } }
 }

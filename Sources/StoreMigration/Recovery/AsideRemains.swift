@@ -1,13 +1,13 @@
 import SafeFiles
 import StoreFormat
 
-/// The aside folder of an interrupted run, found again by its inode.
+/// The displaced files of an interrupted run; the folder is identified by its inode.
 struct AsideRemains {
     let folder: Directory
     private let name: String
     private let container: Directory
 
-    /// Nil when there is none, or when what has its name is not what the run made.
+    /// Nil when there is no such folder, or when this run did not create it.
     init?(of transaction: String, identity: FileIdentity?, in container: Directory) throws {
         name = AsideFolder.name(for: transaction)
         self.container = container
@@ -17,15 +17,15 @@ struct AsideRemains {
         guard isOurs else { return nil }
     }
 
-    /// Moves what was in the way at `location` back to where it was, and removes the folder when that leaves it empty.
+    /// Moves displaced files of `location` back, and removes the folder when it is empty then.
     ///
-    /// Under a number lies what shared its name with something else; it stays here. So does a log or journal where
-    /// somebody has made a store at `location` meanwhile, which would take it for its own.
+    /// A numbered file shared its name with another and stays here. So does a log or journal when another process has
+    /// created a store at `location`: that store would replay it.
     func putBack(to location: StoreLocation) throws {
         let sidecars = location.sidecarNames
         let own = [location.name, location.supportFolderName] + sidecars
         let externalData = try container.externalData(of: location)
-        // The main file comes last: where it is, all else is back.
+        // The main file moves last: once it is in place, so are all others.
         let names = try folder.entries()
         for name in names.filter({ $0 != location.name }) + names.filter({ $0 == location.name }) {
             guard let target = own.contains(name) ? container : externalData,
@@ -40,7 +40,7 @@ struct AsideRemains {
         try container.synchronize()
     }
 
-    /// True where a main file stands that is not the one to be put back; asked anew each time, as apps do not wait.
+    /// True when another main file is in place; checked before each move, because apps do not wait.
     private func isClaimed(_ location: StoreLocation) throws -> Bool {
         try container.status(of: location.name) != nil
             && !folder.isSameFile(location.name, as: location.name, in: container)

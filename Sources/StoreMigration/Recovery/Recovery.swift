@@ -3,7 +3,7 @@ public import Logging
 import SafeFiles
 import StoreFormat
 
-/// Finishes or takes back an interrupted run, from the journal beside the old store.
+/// Finishes or rolls back an interrupted run, from the journal beside the old store.
 public struct Recovery: Sendable {
     private let old: URL
     private let options: ShareOptions
@@ -16,13 +16,13 @@ public struct Recovery: Sendable {
         self.logger = logger
     }
 
-    /// Goes forward after the commit point and back before it; does nothing when no run was interrupted.
+    /// Finishes the run after the commit point, rolls it back before; does nothing when no run was interrupted.
     @discardableResult
     public func resume() throws(MigrationError) -> ShareOutcome {
         try recover(only: nil)
     }
 
-    /// Goes back; after the commit point it does nothing and ends as `needsDecision`.
+    /// Rolls the run back; after the commit point it does nothing and ends as `needsDecision`.
     @discardableResult
     public func abort() throws(MigrationError) -> ShareOutcome {
         try recover(only: .back)
@@ -51,9 +51,9 @@ public struct Recovery: Sendable {
         guard wanted == nil else {
             throw MigrationError(
                 .needsDecision,
-                "the new place's content is on its way back to the old one",
+                "an unshare to the old path was interrupted and cannot be aborted",
                 path: shared.run.old.path,
-                advice: "Finish that with the unshare command; the store can be shared again afterwards.",
+                advice: "Finish it with the unshare command; the store can be shared again afterwards.",
                 next: .unshare(old: shared.run.old.path, new: shared.run.new.path)
             )
         }
@@ -71,9 +71,9 @@ public struct Recovery: Sendable {
         guard wanted == nil else {
             throw MigrationError(
                 .needsDecision,
-                "the old store is archived, and has left its place",
+                "the old store is archived and already renamed",
                 path: retirement.old.path,
-                advice: "Finish that with the resume command; the archive can be restored afterwards.",
+                advice: "Finish the retirement with the resume command; the archive can be restored afterwards.",
                 next: .resume(old: retirement.old.path)
             )
         }
@@ -94,11 +94,11 @@ public struct Recovery: Sendable {
         if wanted == .back, try recovery.decision() == .forward {
             throw MigrationError(
                 .needsDecision,
-                "the copy is in place; a run cannot be taken back after that",
+                "the copy is published, so the run cannot be rolled back",
                 path: run.run.new.path,
                 advice: isRestore
                     ? "Finish the run with the resume command."
-                    : "Finish the run with the resume command; or go back with the unshare command, which finishes it first.",
+                    : "Finish the run with the resume command; or run the unshare command, which finishes it first.",
                 next: isRestore
                     ? .resume(old: run.run.old.path) : .unshare(old: run.run.old.path, new: run.run.new.path)
             )
@@ -109,7 +109,7 @@ public struct Recovery: Sendable {
             transaction: run.run.transaction,
             old: ShareOutcome.Side(path: run.run.old.path, uuid: nil, objects: nil, digest: nil),
             new: ShareOutcome.Side(path: run.run.new.path, uuid: nil, objects: nil, digest: nil),
-            message: decision == .forward ? "the interrupted run was finished" : "the interrupted run was taken back",
+            message: decision == .forward ? "the interrupted run was finished" : "the interrupted run was rolled back",
             next: isRestore
                 ? nil
                 : decision == .forward

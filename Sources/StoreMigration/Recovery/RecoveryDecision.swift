@@ -1,21 +1,21 @@
 package import SafeFiles
 
-/// What becomes of an interrupted run: a pure function from the journal and what stands at the destination.
+/// How an interrupted run ends: a pure function of the journal and the destination's state.
 package enum RecoveryDecision: Hashable, Sendable {
-    /// The commit point was not reached: everything is taken back.
+    /// The commit point was not reached: everything is rolled back.
     case back
-    /// The commit point was passed: the rest is done.
+    /// The commit point was passed: the run is finished.
     case forward
-    /// What stands at the destination is neither what was there nor what was to be; nothing is touched.
+    /// The destination has neither the former nor the new content; nothing is touched.
     case undecided
 
-    /// What a look at the destination shows.
+    /// The destination's observed state.
     package struct Observation: Hashable, Sendable {
         /// The main file at the destination, if there is one.
         package let main: FileIdentity?
-        /// The content digest at the destination, which only a replacement asks for; nil when it is an empty file.
+        /// The content digest at the destination, read only for a replacement; nil for an empty file.
         package let digest: String?
-        /// The mark of the last merge into the store at the destination, which only a merge asks for.
+        /// The mark of the last merge into the store at the destination, read only for a merge.
         package let epoch: String?
 
         package init(main: FileIdentity?, digest: String?, epoch: String? = nil) {
@@ -39,12 +39,12 @@ package enum RecoveryDecision: Hashable, Sendable {
 
     private init(_ replacement: JournalRecord.Replacement, isPublished: Bool, _ observed: Observation) {
         if observed.main?.mayBe(recorded: replacement.main) != true {
-            // The file that was to be written is gone; the content is whole in the old store.
+            // The file to be written is gone; the old store still has the whole content.
             self = .back
         } else if isPublished {
             self = .forward
         } else if observed.digest == replacement.loserDigest {
-            // Where both hold the same, too: a fence, which the digest leaves out, may still stand there.
+            // Also when both digests are equal: the former store may still have a fence, which the digest omits.
             self = .back
         } else if observed.digest == replacement.digest {
             self = .forward

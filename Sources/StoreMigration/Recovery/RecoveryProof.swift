@@ -2,7 +2,7 @@ import SafeFiles
 import StoreFormat
 import StoreVerification
 
-/// Proves the new store of a run that was interrupted after its commit point, as the run itself would have.
+/// Proves the new store of a run that was interrupted after its commit point, with the run's own checks.
 struct RecoveryProof {
     private let run: RunState.InterruptedRun
     private let options: ShareOptions
@@ -18,10 +18,10 @@ struct RecoveryProof {
         FactsGatherer(old: run.run.old, new: run.run.new, options: options, monitor: monitor)
     }
 
-    /// The content digest of what was shared; throws `verificationFailed` when the new store does not hold it.
+    /// The digest of the shared content; throws `verificationFailed` when the new store lacks it.
     ///
-    /// `hasOldContent` says that the old store still holds what was shared. A new store that its consumers have begun to
-    /// write to can only be proved sound.
+    /// `hasOldContent` is true while the old store still has the shared content. A new store that consumers have
+    /// written to can only be proved structurally sound.
     func digest(hasOldContent: Bool) throws -> String {
         if let digest = run.provedDigest { return digest }
         try proveStructure()
@@ -29,13 +29,13 @@ struct RecoveryProof {
         var expected = run.publication?.digest ?? run.replacement?.contentDigest
         if expected == nil, hasOldContent { expected = try gatherer.digest(of: run.run.old) }
         guard let expected, expected != found else { return found }
-        // A run that switched history on added its tables to what was shared.
+        // A run that switched history on added tables to the shared content.
         if try gatherer.digestsWithoutHistory(of: run.run.new).contains(expected) { return expected }
         guard try isUntouched() else { return expected }
-        throw failure("the new store does not hold what was shared")
+        throw failure("the new store lacks shared content")
     }
 
-    /// True when nobody wrote to the new store since it appeared, as its size and time tell.
+    /// True when no program wrote to the new store since publication, judged by size and time.
     func isUntouched() throws -> Bool {
         guard let publication = run.publication, let folder = try gatherer.folder(of: run.run.new) else { return false }
         let token = try folder.token(of: run.run.new.name)
@@ -43,7 +43,7 @@ struct RecoveryProof {
             && !token.hasUnfinishedWork
     }
 
-    /// What was wrong with the old store already is no failure of the new one.
+    /// A defect that the old store had already is not a failure of the new one.
     private func proveStructure() throws {
         let old = run.run.old
         guard try gatherer.status(of: old).map({ $0.size > 0 }) ?? false else {
@@ -78,7 +78,7 @@ struct RecoveryProof {
             .verificationFailed,
             message,
             path: run.run.new.path,
-            advice: "Both stores were kept, and \(run.run.old.path) takes writes again; use it, not the new one.",
+            advice: "Use \(run.run.old.path), which is writable again, not the new store. Both were kept.",
             next: .verify(store: run.run.new.path),
             findings: findings,
             report: findings

@@ -4,17 +4,17 @@ import StoreBackup
 import StoreFormat
 
 extension RetireRun.Fate {
-    /// The name that the store takes when it leaves its place, before anything of it is removed.
+    /// The store's name after it is renamed, before any of its files is removed.
     ///
-    /// It ends in an extension, so that the name of the folder of external files, which leaves that out, holds the run's
-    /// number as well and is no other store's.
+    /// It has an extension, because the folder of external files omits it: so the folder's name also contains the
+    /// transaction ID and is unique to this store.
     func name(of old: StoreLocation, transaction: String) -> String {
         label(of: old, transaction: transaction) + Self.fileNameEnd
     }
 
     private static let fileNameEnd = ".sqlite"
 
-    /// What became of the store, and in which run; a long name is cut, so that there is room beside the store under it.
+    /// The disposition and the transaction ID; a long store name is cut, so that sidecar names fit beside it.
     func label(of old: StoreLocation, transaction: String) -> String {
         let end = mark + transaction
         let room = RecordedContent.longestStoreName - end.utf8.count - Self.fileNameEnd.utf8.count
@@ -23,15 +23,15 @@ extension RetireRun.Fate {
         return name + end
     }
 
-    /// What stands in these names between the store's and the run's number.
+    /// The part of these names between the store's name and the transaction ID.
     var mark: String { self == .archived ? ".retired-" : ".withdrawn-" }
 }
 
-/// The archive that a retired store is kept in, and its removal.
+/// Archives a retired store and removes it.
 extension RetireRun {
-    /// The archive with what the old store holds, whole and durable: the one that an earlier try made, or a new one.
+    /// The durable archive of the old store's content: from an earlier attempt, or a new one.
     ///
-    /// Its name is the run's, so that a retirement that is tried again finds it.
+    /// It is named after the run, so that a repeated retirement finds it.
     func archive(_ shared: RunState.SharedRun) throws -> (archive: JournalRecord.Archive, findings: [Finding]) {
         let folder = options.backupFolder.map { StoreLocation(url: $0).path } ?? stateFolder.path
         let name = Fate.archived.label(of: old, transaction: shared.run.transaction) + BackupForm.standard.fileNameEnd
@@ -41,7 +41,7 @@ extension RetireRun {
             guard try holds(archive) else {
                 throw MigrationError(
                     .needsDecision,
-                    "what has the archive's name does not hold what the old store holds",
+                    "a file with the archive's name exists and differs from the old store",
                     path: place.path,
                     advice: "Move it away, then retire the store again."
                 )
@@ -61,9 +61,9 @@ extension RetireRun {
             guard cause.outcome == .noSpace else { throw cause }
             throw MigrationError(
                 .noSpace,
-                "there is no room for the archive that the old store is to be kept in: \(cause.message)",
+                "no space for the archive of the old store: \(cause.message)",
                 path: cause.path,
-                advice: "Name a folder with more room with --backup DIR; the old store is as it was.",
+                advice: "Name a folder with more space with --backup DIR; the old store is unchanged.",
                 underlyingError: error
             )
         }
@@ -71,16 +71,17 @@ extension RetireRun {
             try? Directory.open(path: place.folder).removeFile(place.name)
             throw writtenLate(shared)
         }
-        // Once the archive is journalled nobody looks here again: what it was made in has to be gone for good by then.
+        // No later run cleans this folder once the archive is in the journal, so the removal of temporary files must be
+        // durable by then.
         try Directory.open(path: folder).synchronize()
         return (archive, report.findings)
     }
 
     var stateFolder: StateFolder { StateFolder(of: old, stateFolder: options.stateFolder) }
 
-    /// True when the archive is there and, read whole and unpacked, holds what it is to hold.
+    /// True when the archive exists and, fully read and unpacked, has the expected digest.
     ///
-    /// What cannot be read for want of room or descriptors is not false for that: such a failure is thrown.
+    /// A failure to read it, such as a lack of space or descriptors, is thrown, not reported as false.
     private func holds(_ archive: JournalRecord.Archive) throws -> Bool {
         let url = URL(filePath: archive.path, directoryHint: .notDirectory)
         do {
@@ -90,8 +91,7 @@ extension RetireRun {
         }
     }
 
-    /// Removes what an interrupted retirement left under the new name; only what the archive holds, to the digest, and
-    /// only under a lease.
+    /// Removes the leftovers of an interrupted retirement, only if they equal the archive, and only under a lease.
     func removeRemains(of shared: RunState.SharedRun, name: String, _ journal: inout MigrationJournal) throws {
         guard let archive = shared.archive, !shared.isRemoved else { return }
         let folder = try Directory.open(path: old.folder)
@@ -100,15 +100,15 @@ extension RetireRun {
         }
         let retired = StoreLocation(folder: old.folder, name: name)
         guard status.identity.mayBe(recorded: shared.run.oldIdentity) else {
-            throw kept(retired, "another file has the name that the old store was kept under")
+            throw kept(retired, "the renamed old store was replaced by another file")
         }
         guard try holds(archive) else {
-            throw kept(retired, "the archive of the old store is gone or damaged: \(archive.path)")
+            throw kept(retired, "the archive of the old store is missing or damaged: \(archive.path)")
         }
         let token = try folder.token(of: name)
         let gatherer = FactsGatherer(old: retired, new: shared.run.new, options: options, monitor: .silent)
         guard try gatherer.digest(of: retired) == archive.digest else {
-            throw kept(retired, "what is left of the old store is not what the archive holds")
+            throw kept(retired, "the renamed old store differs from the archive")
         }
         guard let lease = try acquireLease(on: name, in: folder) else { throw inUse(status.identity) }
         defer { lease.release() }
@@ -121,13 +121,13 @@ extension RetireRun {
             .needsDecision,
             message,
             path: retired.path,
-            advice: "The file named here is the old store, sealed; keep it, or move it away and run the command again.",
+            advice: "The file is the old store, marked read-only; keep it, or move it away and run the command again.",
             next: .inspect(path: retired.path)
         )
     }
 
-    /// Removes the store under its new name with all that goes with it, the main file first: what is left without it is
-    /// known by its name, which holds the run's number.
+    /// Removes the renamed store with its files, the main file first: the others are identified by the transaction ID
+    /// in their names.
     func remove(
         _ name: String,
         of transaction: String,
@@ -140,9 +140,9 @@ extension RetireRun {
             RecordedContent.receiptName(for: name),
         ]
         for name in files where try folder.status(of: name) != nil { try folder.removeFile(name) }
-        // On the disk, too: with its main file but without the rest it would be taken for another store.
+        // Flushed here: after a power failure, a main file without its sidecars would look like another store.
         try folder.synchronize()
-        // Versions before this one took a name whose folder may be another store's; that is left alone.
+        // Earlier versions used a name whose folder may belong to another store; such a folder stays.
         if retired.supportFolderName.contains(transaction) { try removeSupportFolder(of: retired, in: folder) }
         try folder.synchronize()
         try journal.append(.removed)
@@ -154,7 +154,7 @@ extension RetireRun {
             try folder.openDirectory(retired.supportFolderName)
                 .removeDirectory(StoreLocation.externalDataFolderName)
         }
-        // What else a program put there is not ours to remove.
+        // Other files in the folder may be a program's, and stay.
         if try folder.status(of: retired.supportFolderName)?.kind == .directory,
             try folder.openDirectory(retired.supportFolderName).entries().isEmpty
         {
@@ -162,7 +162,7 @@ extension RetireRun {
         }
     }
 
-    /// The end of a retirement whose store is in an archive.
+    /// The outcome of a retirement whose store is archived.
     func archivedOutcome(
         _ shared: RunState.SharedRun,
         isRepeated: Bool = false,
@@ -181,9 +181,9 @@ extension RetireRun {
         )
     }
 
-    /// Ends what an interrupted retirement left, if anything; true when it did.
+    /// Finishes an interrupted retirement, if any; returns true when it did.
     ///
-    /// A store that was sealed but not renamed is let go: only who asks for a retirement again wants one.
+    /// A store that was marked read-only but not renamed becomes writable again: the caller did not ask to retire it.
     func finishInterrupted() throws -> Bool {
         try liftLeftSeal()
         guard try isInterrupted(stateFolder.state()) else { return false }
@@ -191,7 +191,7 @@ extension RetireRun {
         return true
     }
 
-    /// True between the moment in which the old store left its name and the end of its removal.
+    /// True from the old store's rename until the end of its removal.
     func isInterrupted(_ state: RunState) throws -> Bool {
         switch state {
         case .retired(let shared, _):
@@ -211,7 +211,7 @@ extension Finding {
             .rowsOnlyInOldStore,
             .warning,
             level: .content,
-            "rows of the old store are in this archive and in no store: the new one was kept as it is",
+            "rows of the old store exist only in this archive: the new store was kept unchanged",
             path: path
         )
     }

@@ -2,9 +2,9 @@ import ChangeRelay
 import SafeFiles
 import StoreFormat
 
-/// What lies beside the store and takes its new name with it.
+/// Renames the files beside the store with it.
 extension RetireRun {
-    /// Change notices keep to the store's name, as its other files do; nobody can be woken there any more.
+    /// Renames the relay with the store, and removes the wake file, for which no consumer waits any more.
     func moveRelay(in folder: Directory, to name: String) throws {
         for sidecar in ["", "-wal", "-shm"] {
             try move(RelayQueue.name(for: old.name) + sidecar, to: RelayQueue.name(for: name) + sidecar, in: folder)
@@ -13,16 +13,16 @@ extension RetireRun {
         if try folder.status(of: wake) != nil { try folder.removeFile(wake) }
     }
 
-    /// The support folder takes the name that goes with the new name, so that the kept store opens with its files; what
-    /// has that name already is never adopted.
+    /// Renames the support folder with the store, so that the kept store opens with its external files; never adopts an
+    /// existing folder.
     func moveSupportFolder(in folder: Directory, to name: String) throws {
         guard try folder.status(of: old.supportFolderName) != nil else { return }
         try folder.move(old.supportFolderName, to: renamed(name).supportFolderName, in: folder)
     }
 
-    /// Throws where the folder of external files would not go with this store, or not with it alone.
+    /// Throws when the folder of external files belongs to another store too, or cannot be renamed.
     ///
-    /// The folder's name follows from the store's without its extension: `default.sqlite` and `default.store` share it.
+    /// The folder's name omits the store's extension: `default.sqlite` and `default.store` share it.
     func requireOwnSupportFolder(in folder: Directory, for name: String? = nil) throws {
         let support = old.supportFolderName
         guard try folder.status(of: support) != nil else { return }
@@ -39,7 +39,7 @@ extension RetireRun {
         guard try folder.status(of: target) == nil else {
             throw MigrationError(
                 .needsDecision,
-                "something has the name that the folder of external files is to take",
+                "the new name for the folder of external files is taken",
                 path: folder.path + "/" + target,
                 advice: "Move it away, then run the command again.",
                 next: .inspect(path: old.path)
@@ -49,7 +49,7 @@ extension RetireRun {
 
     private func renamed(_ name: String) -> StoreLocation { StoreLocation(folder: old.folder, name: name) }
 
-    /// Moves what goes with the store, where it is there and nothing has its new name.
+    /// Renames a file of the store if it exists and its new name is free.
     func move(_ name: String, to target: String, in folder: Directory) throws {
         guard try folder.status(of: name) != nil, try folder.status(of: target) == nil else { return }
         try folder.move(name, to: target, in: folder)

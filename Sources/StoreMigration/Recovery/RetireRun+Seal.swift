@@ -2,13 +2,13 @@ import Logging
 import SafeFiles
 import StoreFormat
 
-/// A store that stays in its place, and takes writes as it did before somebody tried to retire it.
+/// Removes the read-only marker from a store that was not retired after all.
 extension RetireRun {
     var seal: StoreSeal { StoreSeal(store: old, lockTimeout: options.effectiveLockTimeout) }
 
-    /// Lets the store be written to again after a retirement that failed, where it has not left its name.
+    /// Makes the store writable again after a failed retirement, unless it was renamed.
     ///
-    /// A failure here is not the one to tell of: whoever comes next takes the seal off.
+    /// A failure is only logged, because the caller reports the original error; the next run removes the marker.
     func letWrite(
         _ identity: FileIdentity,
         isLogged: Bool,
@@ -24,7 +24,7 @@ extension RetireRun {
         }
     }
 
-    /// Gives the store its write-ahead log again, and notes that: from then on the mode is its user's.
+    /// Restores WAL mode and records that; from then on the mode is the user's choice.
     private func giveLogBack(_ journal: inout MigrationJournal) throws {
         if try !seal.isLogged() { try seal.restoreLog() }
         guard try seal.isLogged(), case .shared(let shared) = journal.state, shared.lostLog,
@@ -33,10 +33,10 @@ extension RetireRun {
         try journal.append(.retiring(to: name))
     }
 
-    /// True where a killed retirement left the store in its place, and sealed or maybe without its log.
+    /// True when a killed retirement left the store unrenamed, and read-only or out of WAL mode.
     ///
-    /// The file itself is looked at only where the journal tells of a retirement, or where the store is to take the new
-    /// one's content; or, with `evenUntold`, in any case: versions before this one sealed a store before they said so.
+    /// The file is read only if the journal records a retirement or an unshare; with `evenUntold` it is always read,
+    /// because earlier versions marked a store before they recorded it.
     func isLeftSealed(_ state: RunState, evenUntold: Bool = false) throws -> Bool {
         let shared: RunState.SharedRun
         switch state {
@@ -50,19 +50,19 @@ extension RetireRun {
         return try shared.lostLog || seal.isSet()
     }
 
-    /// Takes off the seal that a killed retirement left; another one may be at work, and is waited for.
+    /// Removes the read-only marker of a killed retirement; waits for the journal, because a retirement may be running.
     func liftLeftSeal(evenUntold: Bool = false) throws {
         guard try isLeftSealed(stateFolder.state(), evenUntold: evenUntold) else { return }
         try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
             guard try isLeftSealed(journal.state, evenUntold: evenUntold) else { return }
-            logger.notice("the seal that an interrupted retirement left is taken off")
+            logger.notice("removing the read-only marker of an interrupted retirement")
             try seal.lift()
             guard case .shared(let shared) = journal.state, shared.lostLog else { return }
             do {
                 try giveLogBack(&journal)
             } catch {
-                // Somebody has it open; it is as good without, and whoever comes next tries again.
-                logger.notice("the store was not given its log back", metadata: ["error": "\(error)"])
+                // Another process has the store open. It works without WAL, and the next run retries.
+                logger.notice("WAL mode was not restored", metadata: ["error": "\(error)"])
             }
         }
     }

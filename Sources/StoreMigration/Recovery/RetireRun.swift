@@ -5,15 +5,15 @@ import StoreBackup
 import StoreFormat
 import StoreVerification
 
-/// Archives a shared store's old place, seals and renames it, and removes it, once it is proved that nobody has it open.
+/// Archives an old store, marks it read-only, renames and removes it, after proving that no process has it open.
 ///
-/// SQLite's locks prove nothing about processes that are idle; a write lease on the file does.
+/// SQLite's locks do not reveal idle processes; a write lease on the file does.
 struct RetireRun {
-    /// What becomes of the store.
+    /// The disposition of the store.
     enum Fate {
-        /// An archive holds it, and it is removed.
+        /// The store is archived and removed.
         case archived
-        /// It stays under a name that says what became of it.
+        /// The store is kept under a name that shows its disposition.
         case withdrawn
     }
 
@@ -21,7 +21,7 @@ struct RetireRun {
     var fate = Fate.archived
     let options: ShareOptions
     let logger: Logger
-    /// The run to go by where the journal that told of it is gone.
+    /// The run to use when its journal is lost.
     var unjournalled: RunState.SharedRun?
 
     func run() throws -> ShareOutcome {
@@ -65,12 +65,12 @@ struct RetireRun {
             guard try folder.status(of: name)?.identity.mayBe(recorded: shared.run.oldIdentity) == true else {
                 throw MigrationError(
                     .nothingFound,
-                    "the old store is gone",
+                    "the old store is missing",
                     path: old.path,
                     advice: "There is nothing to retire; the shared store is at \(shared.run.new.path)."
                 )
             }
-            // Nobody's lease is held here: the other stores are opened.
+            // Runs without a lease, because it opens other stores in the folder.
             try requireOwnSupportFolder(in: folder, for: name)
             try moveSupportFolder(in: folder, to: name)
             let kept = try finish(shared, name: name, folder: folder, &journal)
@@ -81,7 +81,7 @@ struct RetireRun {
         guard status.identity.mayBe(recorded: shared.run.oldIdentity) else {
             throw MigrationError(
                 .needsDecision,
-                "another file has taken the old store's place",
+                "the old store's path has another file",
                 path: old.path,
                 next: .status(old: old.path, new: shared.run.new.path)
             )
@@ -90,12 +90,12 @@ struct RetireRun {
         try ShareRequirements.requireWritable(old, in: folder, removing: true) { reason in
             MigrationError(
                 .notWritable,
-                "the old store cannot leave its folder: \(reason)",
+                "cannot rename or remove the old store: \(reason)",
                 path: old.path,
                 advice: "Make the folder and the store's files writable for this user (chmod, chattr -i -a)."
             )
         }
-        // A power cut in the middle of the rename may leave both names; the file takes its way from the beginning then.
+        // A power failure during the rename may leave both names; the retirement then starts over.
         for name in Set([name, shared.retiringTo ?? name])
         where try folder.status(of: name)?.identity == status.identity {
             try folder.removeFile(name)
@@ -106,7 +106,7 @@ struct RetireRun {
         var shared = shared
         var findings: [Finding] = []
         if fate == .archived {
-            // Asked first, so that no archive is made of a store that somebody has open.
+            // Checked first, so that no archive is made of a store that a process has open.
             guard let lease = try acquireLease(in: folder) else { throw inUse(status.identity) }
             lease.release()
             let gatherer = FactsGatherer(old: old, new: shared.run.new, options: options, monitor: .silent)
@@ -116,7 +116,7 @@ struct RetireRun {
             shared.archive = made.archive
             findings = made.findings
         }
-        // An earlier try that was killed may have folded the log in already.
+        // An earlier attempt that was killed may have checkpointed the log already.
         if !shared.lostLog { shared.lostLog = try seal.isLogged() }
         do {
             return try leave(shared, to: name, status.identity, in: folder, findings, &journal)
@@ -126,7 +126,7 @@ struct RetireRun {
         }
     }
 
-    /// Seals the store and takes it out of its place, and what goes with it.
+    /// Marks the store read-only and renames it with its files.
     private func leave(
         _ shared: RunState.SharedRun,
         to name: String,
@@ -140,20 +140,20 @@ struct RetireRun {
         }
         guard let lease = try acquireLease(in: folder) else { throw inUse(identity) }
         defer { lease.release() }
-        // Of no use to a sealed store, and nobody has it open. SQLite removes it when it folds the log in; where the disk
-        // refused that once, it does not try again.
+        // SQLite removes the shared-memory file when it checkpoints the log, but never retries a removal that failed.
+        // No process has it open here.
         if try folder.status(of: old.sharedMemoryName) != nil { try folder.removeFile(old.sharedMemoryName) }
         guard try folder.token(of: old.name) == sealed, try sidecars(in: folder).isEmpty, lease.isIntact() else {
             throw disturbed()
         }
         RunMoment.retiring.pass()
         try folder.move(old.name, to: name, in: folder)
-        // What goes with the store must not have its new name before the store has.
+        // Flushed here: the other files must not get their new names before the main file.
         try folder.synchronize()
         try moveSupportFolder(in: folder, to: name)
         let kept = try finish(shared, name: name, folder: folder, &journal)
         guard fate == .archived else { return kept }
-        // Whoever had the name before it changed waits for the lease to end, and is to find the store.
+        // A process that opened the old name waits for the lease to end, and must then find the store.
         guard lease.isIntact() else { throw disturbed() }
         try remove(name, of: shared.run.transaction, in: folder, &journal)
         return archivedOutcome(shared, findings + kept.findings)
@@ -165,7 +165,7 @@ struct RetireRun {
         folder: Directory,
         _ journal: inout MigrationJournal
     ) throws -> ShareOutcome {
-        // What was posted since the share, though nobody could save.
+        // Carries notices that were posted since the share, although no program could save.
         let new = try Succession(of: shared.run.new, options: options)?.store ?? shared.run.new
         let findings = RelayCarriage(old: old, new: new, options: options).carry()
         try moveRelay(in: folder, to: name)
@@ -177,7 +177,7 @@ struct RetireRun {
             shared,
             name: name,
             findings: findings,
-            message: "the old store is sealed and kept as \(name)"
+            message: "the old store is read-only and kept as \(name)"
         )
     }
 
@@ -185,18 +185,18 @@ struct RetireRun {
 
     private func requireProvedNewStore(_ shared: RunState.SharedRun) throws {
         let succession = try Succession(of: shared.run.new, options: options)
-        // In a chain the data is at its end, and there it is proved.
+        // In a chain, the store at the end has the data and is proved.
         let place = succession?.store ?? shared.run.new
         let gatherer = FactsGatherer(old: old, new: place, options: options, monitor: .silent)
         let isOurs = try succession?.isVerified != false && gatherer.newPlace(of: shared) == .ours
-        // Late writes are told as such; only beside an unchanged old store an older new one shows.
+        // Late writes are reported separately, so the age is compared only when the old store is unchanged.
         let isOlder =
             try isOurs && succession == nil && gatherer.isUnchanged(shared.oldState)
             && gatherer.isNewOlder(than: shared)
         guard isOurs, !isOlder else {
             throw MigrationError(
                 .needsDecision,
-                "the store that was shared is not at its place",
+                "the new path does not have the store that was shared",
                 path: shared.run.new.path,
                 advice: "Share the old store again before anything is removed.",
                 next: .share(old: old.path, new: shared.run.new.path, flags: [])
@@ -208,10 +208,10 @@ struct RetireRun {
         guard report.passed else {
             throw MigrationError(
                 .verificationFailed,
-                "the new store does not pass its proof",
+                "the new store failed verification",
                 path: place.path,
                 advice: fate == .archived
-                    ? nil : "The content was brought back, and both stores were kept; run the verify command on both.",
+                    ? nil : "The old store has the content again. Run the verify command on both stores.",
                 next: .verify(store: place.path),
                 findings: report.findings,
                 report: report.findings
@@ -223,16 +223,16 @@ struct RetireRun {
         try FileLease.acquire(on: name ?? old.name, in: folder, deadline: Deadline(after: options.effectiveLockTimeout))
     }
 
-    /// Proves that nothing was written late, folds the log in, and seals the file; returns the token it has then.
+    /// Proves that there are no late writes, checkpoints the log, and marks the file read-only; returns its token then.
     ///
-    /// `announce` is called before the file changes: whoever finds a seal knows from the journal whose it is.
+    /// Calls `announce` before the file changes, so that the journal identifies the owner of a read-only marker.
     private func seal(
         _ shared: RunState.SharedRun,
         folder: Directory,
         announce: () throws -> Void
     ) throws -> FileToken {
         guard let status = try folder.status(of: old.name) else { throw inUse(shared.run.oldIdentity) }
-        // The lease is asked first, so that a store that somebody has open is not touched at all.
+        // The lease comes first, so that a store that a process has open is not touched.
         guard let lease = try acquireLease(in: folder) else { throw inUse(status.identity) }
         lease.release()
         let connection = try StoreConnection(
@@ -250,7 +250,7 @@ struct RetireRun {
         try announce()
         try connection.foldLogIn()
         try connection.execute("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE")
-        // What another connection committed since the digest was taken shows in this number.
+        // `data_version` changes when another connection has committed since the digest.
         guard try connection.value("PRAGMA data_version") == version else { throw writtenLate(shared) }
         try StoreSeal.set(through: connection)
         connection.rollback()
@@ -285,7 +285,7 @@ struct RetireRun {
     func disturbed() -> MigrationError {
         MigrationError(
             .busy,
-            "somebody opened or changed the old store while it was retired",
+            "another process opened or changed the old store during its retirement",
             path: old.path,
             advice: "Close every program that may open it, then retire it again."
         )

@@ -5,16 +5,16 @@ import StoreFormat
 import StoreStrategies
 import StoreVerification
 
-/// Brings an interrupted run to its end, forward after the commit point and back before it.
+/// Finishes an interrupted run after its commit point, and rolls it back before.
 ///
-/// A crash inside it is an ordinary input of the next one: every step looks before it acts.
+/// Recovery is idempotent: each step checks the state before it acts, so that a crash only needs another recovery.
 struct RunRecovery {
     let run: RunState.InterruptedRun
     private let options: ShareOptions
     private let monitor: WorkMonitor
     private let logger: Logger
 
-    /// Prepares to recover a run; `new` is where the caller asks the store to be, should the run's container have moved.
+    /// Prepares to recover a run; `new` is the caller's new path, used if the run's container has moved.
     init(
         _ run: RunState.InterruptedRun,
         new: StoreLocation? = nil,
@@ -23,7 +23,7 @@ struct RunRecovery {
         logger: Logger
     ) throws(FileError) {
         var run = run
-        // A container that cannot be looked into is not one that moved: what was published lies in it.
+        // An unreadable container has not moved: it contains the published store.
         if let new, try Directory.openIfPresent(path: run.run.new.folder) == nil { run.run = run.run.to(new) }
         self.run = run
         self.options = options
@@ -35,7 +35,7 @@ struct RunRecovery {
         FactsGatherer(old: run.run.old, new: run.run.new, options: options, monitor: monitor)
     }
 
-    /// What would become of the run, decided without changing anything.
+    /// How the run would end, decided without changing anything.
     func decision() throws -> RecoveryDecision {
         let main = try gatherer.status(of: run.run.new)
         var digest: String?
@@ -45,7 +45,7 @@ struct RunRecovery {
             do {
                 digest = try gatherer.rowDigest(of: run.run.new)
             } catch let error as StoreError where error.code == .emptyFile {
-                // The file was empty, and the writer that filled it was killed: it is empty again.
+                // The file was empty, and its first writer was killed: it is empty again.
                 digest = nil
             }
         }
@@ -62,7 +62,7 @@ struct RunRecovery {
         return RecoveryDecision(run, RecoveryDecision.Observation(main: main?.identity, digest: digest, epoch: epoch))
     }
 
-    /// Recovers the run and says which way it went.
+    /// Recovers the run and returns the decision.
     @discardableResult
     func recover(_ journal: inout MigrationJournal) throws -> RecoveryDecision {
         if let container = try gatherer.folder(of: run.run.new) {
@@ -81,7 +81,7 @@ struct RunRecovery {
                 try goForward(&journal)
             }
         case .undecided where options.onBoth != .fail:
-            // The caller has decided for one of the two stores; the next plan treats them as such.
+            // The caller has chosen one of the stores; the next plan applies the choice.
             try goBack(&journal, keepsAside: true)
             return .back
         case .undecided:
@@ -90,7 +90,7 @@ struct RunRecovery {
                 "an interrupted run left neither the former nor the new content",
                 path: run.run.new.path,
                 advice:
-                    "The former content lies in \(AsideFolder.name(for: run.run.transaction)) beside it; decide with"
+                    "The former content is in \(AsideFolder.name(for: run.run.transaction)) beside it; decide with"
                     + " share and --on-both keep-old or --on-both keep-new.",
                 next: .share(old: run.run.old.path, new: run.run.new.path, flags: ["--on-both", "keep-old"])
             )
@@ -107,7 +107,7 @@ struct RunRecovery {
     private func goBack(_ journal: inout MigrationJournal, keepsAside: Bool = false) throws {
         let new = run.run.new
         if let container = try gatherer.folder(of: new) {
-            // A store that somebody wrote to since may hold what the run brought, which names these files.
+            // A store that was written to since may have the run's content, which refers to these files.
             if !keepsAside {
                 let externalFiles = run.publication?.externalFiles ?? run.replacement?.externalFiles ?? [:]
                 try StagedExternalFiles.takeBack(externalFiles, of: new, in: container)
@@ -122,7 +122,7 @@ struct RunRecovery {
             }
             try Nest(of: run.run.transaction, identity: run.nest, in: container)?.remove()
         }
-        // A fence stays where an earlier run had set one, for that run stands again.
+        // The fence of an earlier run stays, because that run is in force again.
         if run.former?.completion.isFenced != true, run.run.restores == nil { try liftOwnFence() }
         let folder = try stateFolder.open()
         try MergeRecords.remove(run.run.transaction, in: folder)
@@ -132,7 +132,7 @@ struct RunRecovery {
 
     private var stateFolder: StateFolder { StateFolder(of: run.run.old, stateFolder: options.stateFolder) }
 
-    /// The folder with what the run copied or moved aside at the destination.
+    /// The displaced files of the run at the destination.
     func asideFolder(in container: Directory) throws -> AsideRemains? {
         try AsideRemains(of: run.run.transaction, identity: run.aside, in: container)
     }
@@ -168,7 +168,7 @@ struct RunRecovery {
         return context
     }
 
-    /// Ends a merge that was committed.
+    /// Finishes a committed merge.
     private func finish(_ merging: JournalRecord.Merging, _ journal: inout MigrationJournal) throws {
         for finding in try MergeCloser(context(), merging).close(&journal, nil, nil, []).findings {
             logger.notice("\(finding.message)")
@@ -179,7 +179,7 @@ struct RunRecovery {
         let context = try context()
         guard let identity = try context.container.status(of: run.run.new.name)?.identity,
             let oldToken = run.publication?.oldToken ?? run.replacement?.oldToken
-        else { throw MigrationError(.interrupted, "the new store is gone", path: run.run.new.path) }
+        else { throw MigrationError(.interrupted, "the new store is missing", path: run.run.new.path) }
         let condition =
             try inspector
             .inspect(run.run.old)
@@ -199,7 +199,7 @@ struct RunRecovery {
         } catch let error as MigrationError where error.outcome == .verificationFailed {
             try liftOwnFence()
             try Nest(of: run.run.transaction, identity: run.nest, in: context.container)?.remove()
-            // From here on the two stores are two stores: no later run may take the new one for a proved copy.
+            // The stores are independent from here on: no later run may treat the new one as a proved copy.
             try journal.append(.unfenced)
             throw error
         }
@@ -233,7 +233,7 @@ struct RunRecovery {
         .write(beside: run.run.new.name, in: context.container)
         try Nest(of: run.run.transaction, identity: run.nest, in: context.container)?.remove()
         let oldState = try oldState(context, hasOld: inspection != nil, digest: digest, token: oldToken)
-        // Where the old store was written to since, the new one is all that still holds what both held.
+        // After late writes, only the new store still has the common state.
         if inspection != nil, oldState.takenAt == 0, let base = try untouchedBase(proof) {
             try journal.append(.base(base))
         }
@@ -251,7 +251,7 @@ struct RunRecovery {
         CapturedBase.removeUnneeded(for: journal.state, in: try stateFolder.open())
     }
 
-    /// A copy of the new store, if it holds what was shared and nothing else.
+    /// A copy of the new store, if its content is exactly the shared one.
     private func untouchedBase(_ proof: RecoveryProof) throws -> JournalRecord.BaseFile? {
         guard try proof.isUntouched() else { return nil }
         let folder = try stateFolder.open()
@@ -263,7 +263,7 @@ struct RunRecovery {
         return nil
     }
 
-    /// The run goes on as it began.
+    /// The caller's options with the policy that the run began with.
     private var runOptions: ShareOptions {
         var options = options
         options.oldStore = run.run.policy
@@ -292,7 +292,7 @@ struct RunRecovery {
         try journal.append(.fenced)
     }
 
-    /// The old store's state, with a token only where it still holds what was shared.
+    /// The old store's state; its token is valid only if it still has the shared content.
     private func oldState(
         _ context: RunContext,
         hasOld: Bool,

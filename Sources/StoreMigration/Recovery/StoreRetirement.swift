@@ -2,9 +2,10 @@ public import FoundationEssentials
 public import Logging
 import StoreFormat
 
-/// Takes a shared store's old place out of use: the store is archived, the archive checked, and then the store removed.
+/// Retires an old store: archives it, checks the archive, then removes the store.
 ///
-/// The archive is made in the backup folder of the options, by default in the journal's folder. Only when nobody has the old store open, nothing was written to it since it was shared, and the new store is proved.
+/// The archive is made in the backup folder of the options, by default in the journal's folder. Requires that no
+/// process has the old store open, that it has no late writes, and that the new store is proved.
 public struct StoreRetirement: Sendable {
     private let old: URL
     private let options: ShareOptions
@@ -17,7 +18,7 @@ public struct StoreRetirement: Sendable {
         self.logger = logger
     }
 
-    /// Retires the store, or says why not.
+    /// Retires the store, or throws the reason why it cannot.
     @discardableResult
     public func retire() throws(MigrationError) -> ShareOutcome {
         do {

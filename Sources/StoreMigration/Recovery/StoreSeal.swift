@@ -1,7 +1,8 @@
 import SafeFiles
 import StoreFormat
 
-/// What makes SQLite open a store for reading only: a write version that it does not know (byte 18 of the header).
+/// The read-only marker: a write version that SQLite does not know, in byte 18 of the header, so that it opens the
+/// store read-only.
 ///
 /// Source: section 1.3.3 of SQLite's file format.
 struct StoreSeal {
@@ -13,25 +14,26 @@ struct StoreSeal {
     let store: StoreLocation
     let lockTimeout: Duration
 
-    /// Sets the seal through a connection that holds the exclusive lock.
+    /// Sets the marker through a connection that holds the exclusive lock.
     static func set(through connection: StoreConnection) throws {
         try withUnsafeBytes(of: version) { try connection.write(.main, $0, at: offset) }
         try connection.synchronize(.main)
     }
 
-    /// True while the store is sealed.
+    /// True while the marker is set.
     func isSet() throws -> Bool {
         try StoreHeader.formatVersions(of: store).writing == Self.version
     }
 
-    /// True for a store that keeps a write-ahead log.
+    /// True for a store in WAL mode.
     func isLogged() throws -> Bool {
         try StoreHeader.formatVersions(of: store).reading == Self.loggedVersion
     }
 
-    /// Takes the seal off, durably; whoever opens the store from then on may write.
+    /// Removes the marker, durably; processes that open the store afterwards may write.
     ///
-    /// Needs no lock: nobody writes while it is set, but one who read the header before it was, and writes this same byte.
+    /// Needs no lock: while the marker is set, the only possible writer read the header before and writes the same
+    /// byte.
     func lift() throws {
         let connection = try StoreConnection(store, access: .liveWriting, lockTimeout: lockTimeout)
         let versions = try versions(connection)
@@ -42,7 +44,7 @@ struct StoreSeal {
         try connection.close()
     }
 
-    /// Gives the store its write-ahead log again; where somebody has it open, that is left to whoever opens it next.
+    /// Restores WAL mode; if another process has the store open, the next opener does it.
     func restoreLog() throws {
         let connection = try StoreConnection(store, access: .liveWriting, lockTimeout: .zero)
         _ = try connection.value("PRAGMA journal_mode=WAL")
@@ -50,7 +52,7 @@ struct StoreSeal {
     }
 
     private func versions(_ connection: StoreConnection) throws -> (writing: UInt8, reading: UInt8) {
-        // The file is opened with the first look at it.
+        // SQLite opens the file lazily, on the first read.
         _ = try connection.value("PRAGMA schema_version")
         var bytes: [UInt8] = [0, 0]
         _ = try bytes.withUnsafeMutableBytes { try connection.read(.main, into: $0, at: Self.offset) }

@@ -1,9 +1,9 @@
 import SafeFiles
 import StoreFormat
 
-/// The stores whose external files lie in one folder, for its name follows from theirs without the extension.
+/// Finds stores that share a folder of external files, because its name omits the store's extension.
 enum SupportFolderOwners {
-    /// The other stores in the folder of `location` that keep their external files where it does.
+    /// The other stores in the folder of `location` with the same folder of external files.
     static func others(than location: StoreLocation) throws -> [StoreLocation] {
         try StoreInspector.stores(in: location.folder)
             .filter { $0.name != location.name && $0.supportFolderName == location.supportFolderName }

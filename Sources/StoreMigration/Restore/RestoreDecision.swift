@@ -2,26 +2,26 @@ import FoundationEssentials
 import SafeFiles
 import StoreFormat
 
-/// What a restore does with the place it is to restore to: decided from what stands there, before anything is written.
+/// What a restore does at its destination, decided from what exists there before anything is written.
 enum RestoreDecision: Hashable {
-    /// Nothing is there: the store moves in.
+    /// The destination is vacant: the store is published there.
     case fill
-    /// What is there is kept aside, and its content replaced.
+    /// The existing store is copied to the displaced files, and one transaction replaces its content.
     case replace
-    /// What is there cannot be read: it is moved aside whole, and the store moves in.
+    /// The existing file cannot be read: it moves to the displaced files as a whole, and the store is published.
     case clear
-    /// What is there is what the backup holds.
+    /// The existing store already has the backup's content.
     case leave
 }
 
-/// Decides about a restore, or says why there is none.
+/// Decides what a restore does, or throws the reason why it may not run.
 struct RestoreJudge {
     let backup: StoreInspection
     let place: StoreLocation
     let options: RestoreOptions
     let gatherer: FactsGatherer
 
-    /// What to do where `condition` stands; `isOlder` is asked only where it matters.
+    /// The decision for `condition`; `isOlder` runs only when the decision depends on it.
     func decision(on condition: StoreCondition) throws -> RestoreDecision {
         try requireKnownModel()
         switch condition {
@@ -32,21 +32,21 @@ struct RestoreJudge {
         }
     }
 
-    /// Damage is what many a backup is restored for; whatever else keeps a store from being read is no reason to move it.
+    /// Only damage permits displacing an unreadable store; for any other reason the file may be intact.
     private func decision(on store: UnreadableStore) throws -> RestoreDecision {
         let isDamaged = [.damaged, .truncated, .notADatabase].contains(store.reason)
         if isDamaged, options.overwrite == .always { return .clear }
         let cause = MigrationError(store)
         throw MigrationError(
             cause.outcome,
-            "what is there cannot be read: \(store.detail)",
+            "cannot read the store at the destination: \(store.detail)",
             path: place.path,
-            advice: isDamaged ? "Replace it with --overwrite always; it is kept aside whole." : cause.advice,
+            advice: isDamaged ? "Replace it with --overwrite always; the damaged files are kept." : cause.advice,
             underlyingError: store
         )
     }
 
-    /// The digest of what is there; throws ``UnreadableStore`` where its pages are damaged.
+    /// The digest of the existing store; throws ``UnreadableStore`` when its pages are damaged.
     private func digest() throws -> String {
         do {
             return try gatherer.digest(of: place)
@@ -59,9 +59,9 @@ struct RestoreJudge {
         if let fence = occupant.fence {
             throw MigrationError(
                 .needsDecision,
-                "the store there was shared to another place, and its writers are refused",
+                "the store at the destination was shared to another path and is fenced",
                 path: place.path,
-                advice: "Restore to \(fence.newPath), where its programs look for it."
+                advice: "Restore to \(fence.newPath), which its programs open."
             )
         }
         if occupant.isBlank { return .replace }
@@ -74,23 +74,23 @@ struct RestoreJudge {
         guard options.overwrite != .never || damage != nil else {
             throw MigrationError(
                 .needsDecision,
-                "there is a store already, and it holds something else",
+                "the destination has a store with other content",
                 path: place.path,
-                advice: "Restore to another place, or replace it with --overwrite always; it is kept aside then."
+                advice: "Restore to another path, or replace the store with --overwrite always; a copy of it is kept."
             )
         }
         guard options.allowsOtherStore || occupant.kind == backup.kind && occupant.uuid == backup.uuid else {
             throw MigrationError(
                 .incompatible,
-                "the backup is that of another store",
+                "the backup was made of another store",
                 path: place.path,
-                advice: "Restore it to a place of its own, or pass --other-store to replace this one all the same."
+                advice: "Restore it to another path, or pass --other-store to replace this store."
             )
         }
         guard options.allowsOtherModel || occupant.fits(backup) || occupant.kind != backup.kind else {
             throw MigrationError(
                 .incompatible,
-                "the backup was made with another model than the store there has",
+                "the backup's model differs from that of the store at the destination",
                 path: place.path,
                 advice: "Pass --other-model when the programs that open it know that model."
             )
@@ -99,9 +99,9 @@ struct RestoreJudge {
         guard try options.overwrite == .always || isOlder(occupant) else {
             throw MigrationError(
                 .needsDecision,
-                "the store there cannot be told to be older than the backup",
+                "cannot prove that the store at the destination is older than the backup",
                 path: place.path,
-                advice: "Replace it all the same with --overwrite always; it is kept aside."
+                advice: "Replace it with --overwrite always; a copy of it is kept."
             )
         }
         return .replace
@@ -119,9 +119,10 @@ struct RestoreJudge {
         }
     }
 
-    /// True when what the store's history tells, or else its numbers, is less than in the backup and nowhere more.
+    /// True when the store's last transaction is less than the backup's or, if that does not decide, no primary-key
+    /// maximum is greater and one is less.
     ///
-    /// No clock is asked. Numbers that were given out are never taken back, whatever is deleted.
+    /// Clocks are not trusted. Core Data never reuses a primary key, so the maxima only grow.
     private func isOlder(_ occupant: StoreInspection) throws -> Bool {
         if let theirs = occupant.history?.last, let ours = backup.history?.last, theirs != ours { return theirs < ours }
         let pairs = try gatherer.reader.withView(of: place) { placeView in

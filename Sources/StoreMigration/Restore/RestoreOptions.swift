@@ -3,35 +3,35 @@ import StoreFormat
 
 /// What a caller decides about a restore; the defaults are the safe choices.
 public struct RestoreOptions: Sendable {
-    /// When a store that is there may be replaced; it is kept aside whole.
+    /// When an existing store may be replaced; a copy of it is kept.
     public enum OverwritePolicy: String, Sendable, Codable, CaseIterable {
         case never
         case always
-        /// Only where the store can be told to be an earlier state of the one in the backup.
+        /// Only when the existing store is provably an earlier state of the store in the backup.
         case ifOlder = "if-older"
     }
 
     public var overwrite: OverwritePolicy = .never
     /// True to replace a store of another UUID or kind.
     public var allowsOtherStore = false
-    /// True to restore a store of a model that the place, or the caller's programs, do not know.
+    /// True to restore a store whose model the destination, or the caller's programs, do not know.
     public var allowsOtherModel = false
-    /// The file of the model that the caller's programs carry.
+    /// The model file that the caller's programs carry.
     public var modelFile: URL?
     /// How long to wait for each lock.
     public var lockTimeout: Duration = .seconds(20)
     /// Network file systems are refused unless this is true: their locks cannot be trusted.
     public var allowsNetworkFileSystem = false
-    /// True for a program that root may run: it becomes the place's owner for good, once it has opened the archive.
+    /// True for a program that root may run: after opening the archive it becomes the destination's owner for good.
     public var becomesOwner = false
 
     public init() {}
 
-    /// What the parts of a share are told, which carry out a restore.
+    /// The options for the parts of a share that a restore reuses.
     var asShare: ShareOptions {
         var options = ShareOptions()
         options.oldStore = .capture
-        // The plan has decided; what a half-written place holds is in its aside folder.
+        // The restore has decided already; the displaced files keep the destination's former content.
         options.onBoth = .keepOld
         options.modelFile = modelFile
         options.level = .content

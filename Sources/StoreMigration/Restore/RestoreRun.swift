@@ -4,10 +4,11 @@ import StoreBackup
 import StoreFormat
 import StoreVerification
 
-/// Puts the store of an unpacked backup into its place, by the steps and the journal of a share.
+/// Publishes the store of an unpacked backup at its destination, with the steps and the journal of a share.
 ///
-/// The unpacked store is copied into a nest beside the place and proved there; then it moves in, or replaces what is there
-/// in one transaction after a copy of that was kept aside. Nothing of the unpacked store is fenced or kept.
+/// The unpacked store is copied into a staging folder beside the destination and proved there. Then it is renamed into
+/// place, or, after a copy of the existing store was kept, replaces that store's content in one transaction. The
+/// unpacked store gets no fence and is not kept.
 struct RestoreRun {
     let unpacked: UnpackedBackup
     let place: StoreLocation
@@ -30,7 +31,8 @@ struct RestoreRun {
                 logger.notice("an interrupted run is recovered first")
                 try RunRecovery(run, options: options.asShare, monitor: monitor, logger: logger).recover(&journal)
             }
-            // A store that nobody can read is replaced without a question; the one that comes tells which merges it has seen.
+            // An unreadable store needs no settlement: it is replaced, and the restored store shows which merges it
+            // contains.
             if try gatherer.status(of: place) != nil, (try? gatherer.reader.withView(of: place) { _ in }) != nil {
                 try MergeSettlement(of: place, reader: gatherer.reader, lockTimeout: options.lockTimeout)
                     .settle(&journal, in: stateFolder.open())
@@ -46,18 +48,18 @@ struct RestoreRun {
     private func elsewhere(_ path: String) -> MigrationError {
         MigrationError(
             .needsDecision,
-            "the store of this place was shared to another one",
+            "the store at this path was shared to another path",
             path: place.path,
-            advice: "Restore to \(path), where its programs look for it."
+            advice: "Restore to \(path), which its programs open."
         )
     }
 
     private func onItsWay(_ run: JournalRecord.RunIdentity) -> MigrationError {
         MigrationError(
             .needsDecision,
-            "the store that this place was shared to is on its way back",
+            "an unshare to this path was interrupted",
             path: place.path,
-            advice: "Finish that first with the unshare command.",
+            advice: "Finish it first with the unshare command.",
             next: .unshare(old: place.path, new: run.new.path)
         )
     }
@@ -67,7 +69,7 @@ struct RestoreRun {
         let condition = try gatherer.condition(of: place)
         let decision = try judge.decision(on: condition)
         if decision == .leave {
-            return outcome(nil, findings: carryRelay(), message: "the store there holds what the backup holds")
+            return outcome(nil, findings: carryRelay(), message: "the destination already has the backup's content")
         }
         let context = try RunContext(
             transaction: RunContext.drawTransaction(),
@@ -81,7 +83,7 @@ struct RestoreRun {
         let mode = condition.inspection?.mode ?? former ?? unpacked.manifest.store.mode
         var result: RestoreOutcome?
         return try gatherer.reader.withView(of: unpacked.location) { view in
-            // Lent again after somebody had touched a folder that is ours alone; the work is done.
+            // The reader repeats the closure when its private copy was touched; the restore must not run twice.
             if let result { return result }
             let done =
                 decision == .replace
@@ -135,7 +137,7 @@ struct RestoreRun {
             try monitor.checkCancellation()
             monitor.report(.publishing, 0, of: 1)
             RunMoment.publishing.pass()
-            // What comes may be older than what both stores of a pair had in common, in a vacant place as well.
+            // The restored store may predate the common state of its pairs, at a vacant destination too.
             try PairRecords(store: place, options: options.asShare)
                 .void(because: "a backup was restored", holding: &journal, at: stateFolder)
             try destination.place(copy, oldToken: view.token, digest: unpacked.manifest.store.digest, &journal)
@@ -144,7 +146,7 @@ struct RestoreRun {
             if destination.placed != nil { throw MigrationError(error).afterPublishing }
             try takeBack(context, nest, destination, &journal, cause: error)
             if error is DestinationAppeared {
-                throw MigrationError(.busy, "a store appeared at the place meanwhile", path: place.path)
+                throw MigrationError(.busy, "another process created a store at the destination", path: place.path)
             }
             throw error
         }
@@ -162,14 +164,14 @@ struct RestoreRun {
                 keptAside: isKept ? aside : nil,
                 report: copy.proof?.report,
                 findings: findings,
-                message: isKept ? "what was there is kept aside" : "nothing was there"
+                message: isKept ? "the former store is kept" : "the destination was vacant"
             )
         } catch {
             throw MigrationError(error).afterPublishing
         }
     }
 
-    /// The copy in the nest, durable, and equal to what the backup holds.
+    /// The copy in the staging folder, flushed to disk, with the backup's content digest.
     private func proved(_ context: RunContext, _ view: StoreView, in nest: Nest, mode: UInt32) throws -> StagedCopy {
         let copy = try StagedCopy(context, nest: nest, mode: mode, view: view)
         try copy.build()
@@ -179,9 +181,9 @@ struct RestoreRun {
         guard try copy.contentDigest() == unpacked.manifest.store.digest else {
             throw MigrationError(
                 .verificationFailed,
-                "the copy does not hold what the backup holds",
+                "the copy differs from the backup",
                 path: place.path,
-                advice: "Check the disk; nothing was changed at the place."
+                advice: "Check the disk; the destination is unchanged."
             )
         }
         try nest.folder.synchronize()
@@ -200,7 +202,7 @@ struct RestoreRun {
             try (nest ?? Nest(of: context.transaction, identity: nil, in: context.container))?.remove()
             try journal.append(.rolledBack)
         } catch {
-            logger.error("taking back failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
+            logger.error("rollback failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
             throw MigrationError(cause).afterPublishing
         }
     }

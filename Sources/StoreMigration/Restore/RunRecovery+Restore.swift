@@ -2,23 +2,23 @@ import SafeFiles
 import StoreFormat
 
 extension RunRecovery {
-    /// Brings a restore to its end whose store is in place: there is no old store to fence, and no receipt to write.
+    /// Finishes a restore whose store is published: there is no old store to fence and no receipt to write.
     func finishRestore(of digest: String, _ journal: inout MigrationJournal) throws {
         let place = run.run.new
         guard let container = try gatherer.folder(of: place), let status = try container.status(of: place.name) else {
-            throw MigrationError(.interrupted, "the restored store is gone", path: place.path)
+            throw MigrationError(.interrupted, "the restored store is missing", path: place.path)
         }
         if run.published == nil {
             try container.synchronize()
             try journal.append(.published(status.identity))
         }
-        // What programs wrote since is theirs; a file that nobody touched has to be what was restored.
+        // A file that a program has written to since may differ; an untouched file must equal the backup.
         if let publication = run.publication, status.size == publication.size, status.modified == publication.modified,
             try !container.token(of: place.name).hasUnfinishedWork, try gatherer.digest(of: place) != digest
         {
             throw MigrationError(
                 .verificationFailed,
-                "the restored store is not what the backup holds",
+                "the restored store differs from the backup",
                 path: place.path,
                 advice: "Check the disk, then restore again with --overwrite always.",
                 next: .verify(store: place.path)

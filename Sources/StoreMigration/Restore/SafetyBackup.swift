@@ -3,11 +3,11 @@ import StoreBackup
 public import StoreFormat
 
 extension Finding.Code {
-    /// A backup was made before anything else was done.
+    /// A backup was made before the run changed anything.
     public static let backedUp = Finding.Code(rawValue: "backedUp")
 }
 
-/// The backup that the caller wants to have before a store is shared.
+/// The optional backup before a share.
 struct SafetyBackup {
     let store: StoreLocation
     let options: ShareOptions
@@ -19,7 +19,7 @@ struct SafetyBackup {
         self.monitor = monitor
     }
 
-    /// Makes the backup, where one is wanted, and tells it; what goes wrong stops the run before it wrote anything.
+    /// Makes the backup if the options name a folder, and returns its report; a failure stops the run before it writes.
     func make() throws -> (report: BackupReport, findings: [Finding])? {
         guard let folder = options.backupFolder else { return nil }
         var backup = BackupOptions()

@@ -4,18 +4,17 @@ import SafeFiles
 import StoreBackup
 public import StoreFormat
 
-/// Restores a store from a backup, to an empty place or over a store that is kept aside; safe to run again.
+/// Restores a store from a backup, to a vacant path or over a store of which a copy is kept; safe to run again.
 ///
-/// The archive may be a stranger's: it is unpacked into a folder of our own, and only what it was found to hold goes on.
-/// From there on a restore is what a share is: staged and proved beside its place, put there in one step, recovered by
-/// whoever comes next. Its calls block.
+/// The archive is untrusted: it is unpacked into a private folder, and only checked content goes on. The rest is a
+/// share: staged and proved beside the destination, published in one step, recovered by the next run. Its calls block.
 public struct StoreRestorer: Sendable {
     private let place: URL
     private let options: RestoreOptions
     private let logger: Logger
     private let onProgress: (@Sendable (StoreProgress) -> Void)?
 
-    /// Creates a restorer to `place`: a path, or an existing folder in which the store takes its old name.
+    /// Creates a restorer to `place`: a path, or an existing folder, in which the store keeps its name.
     public init(
         to place: URL,
         options: RestoreOptions = RestoreOptions(),
@@ -37,7 +36,7 @@ public struct StoreRestorer: Sendable {
         try restore(isCancelled) { try ArchiveSource(at: archive) }
     }
 
-    /// Restores from a stream, in a tar form; `read` fills a buffer and returns how many bytes it put there, 0 at the end.
+    /// Restores from a tar stream; `read` fills a buffer and returns the number of bytes, 0 at the end.
     @discardableResult
     public func restore(
         reading read: @escaping (UnsafeMutableRawBufferPointer) throws -> Int,
@@ -51,7 +50,7 @@ public struct StoreRestorer: Sendable {
         _ open: () throws -> ArchiveSource
     ) throws(MigrationError) -> RestoreOutcome {
         do {
-            // The place's owner may not be able to read what root can.
+            // Opens the archive as root: the destination's owner may lack read access to it.
             let source = try open()
             if options.becomesOwner { try OldStoreOwner.becomeOwner(ofPlace: place) }
             return try restore(source, WorkMonitor(onProgress: onProgress, isCancelled: isCancelled))

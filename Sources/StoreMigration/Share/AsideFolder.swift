@@ -2,14 +2,14 @@ import SafeFiles
 import StoreFormat
 import SystemPackage
 
-/// The folder in the container that takes what stood in the way at the destination; made when first needed, and kept.
+/// The folder of displaced files in the container; created on first use, and kept.
 final class AsideFolder {
     private static let mode: UInt32 = 0o700
     private let name: String
     private let container: Directory
     private var folder: Directory?
 
-    /// What this run moved here, and from where.
+    /// The files that this run moved here, with their origins.
     private var taken: [(name: String, original: String, source: Directory)] = []
 
     /// True when this run moved nothing here.
@@ -22,21 +22,20 @@ final class AsideFolder {
         self.container = container
     }
 
-    /// The folder, created and durable, and told to `onCreate` when this call created it.
+    /// The folder, created and flushed; `onCreate` receives its identity when this call creates it.
     func open(onCreate: (FileIdentity) throws -> Void) throws -> Directory {
         if let folder { return folder }
         let opened = try create()
-        // Whatever fails from here on, it is taken back.
+        // Set first, so that rollback removes the folder if a later step fails.
         folder = opened
         try container.synchronize()
         try onCreate(opened.status().identity)
         return opened
     }
 
-    /// Nobody is told to remove what has the name already.
+    /// The advice never says to remove the existing folder.
     ///
-    /// An earlier try of the run may keep there what is nowhere else, though whoever saw the run's other names can have
-    /// made it as well.
+    /// It may contain the only copy of files that an earlier attempt displaced, or another user may have created it.
     private func create() throws -> Directory {
         do {
             return try container.createDirectory(name, mode: Self.mode)
@@ -44,9 +43,9 @@ final class AsideFolder {
             guard error.errno == .fileExists else { throw error }
             throw MigrationError(
                 .needsDecision,
-                "the folder that this run would make is there already",
+                "the folder for displaced files exists already",
                 path: container.path + "/" + name,
-                advice: "Leave it there and run the command again, which takes another name.",
+                advice: "Leave it there and run the command again: each run uses another name.",
                 underlyingError: error
             )
         }
@@ -55,9 +54,9 @@ final class AsideFolder {
     /// The folder, when this run has opened it.
     func opened() -> Directory? { folder }
 
-    /// Puts back what this run moved here, and removes the folder when that leaves it empty.
+    /// Moves the files of this run back, and removes the folder when it is empty then.
     ///
-    /// A log or journal stays where somebody has made a store at `location` meanwhile, which would take it for its own.
+    /// A log or journal stays here when another process has created a store at `location`: that store would replay it.
     func putBack(to location: StoreLocation) throws {
         guard let folder else { return }
         while let (name, original, source) = taken.last {
@@ -73,7 +72,7 @@ final class AsideFolder {
         try container.synchronize()
     }
 
-    /// Removes what a run copied here before it was taken back; the originals are where they were.
+    /// Removes the copies of a run that was rolled back; the originals are in their places.
     func removeCopies() throws {
         guard let folder else { return }
         try Self.removeContents(of: folder)
@@ -108,13 +107,13 @@ final class AsideFolder {
             target = "\(file).\(number)"
             number += 1
         }
-        // Whatever fails from here on, it is put back, if it came that far.
+        // Recorded first, so that rollback moves the file back if a later step fails.
         taken.append((target, file, source))
         try source.moveDurably(file, to: target, in: folder)
         return try folder.status(of: target)?.identity
     }
 
-    /// Puts the last one back that was moved here, whatever stands beside it; where its name is taken again it stays.
+    /// Moves the last displaced file back, without regard to its neighbours; it stays here if its name is taken.
     func putBackLast() throws {
         guard let folder, let (name, original, source) = taken.popLast() else { return }
         do {

@@ -1,13 +1,13 @@
 import SafeFiles
 
-/// Where a copy goes: a place without a main file, or one whose content it replaces.
+/// The destination of a copy: one without a main file, or one whose content is replaced.
 protocol CopyDestination: AnyObject {
     /// The store in place; nil before the commit point.
     var placed: PlacedStore? { get }
 
-    /// Puts the completed copy into place; the commit point lies in here.
+    /// Publishes the completed copy; contains the commit point.
     ///
-    /// `oldToken` is the old store's at the moment when the copy was completed; `digest` is the copy's, where it is known.
+    /// `oldToken` is the old store's token when the copy was completed; `digest` is the copy's, if known.
     func place(
         _ copy: StagedCopy,
         oldToken: FileToken,
@@ -15,16 +15,16 @@ protocol CopyDestination: AnyObject {
         _ journal: inout MigrationJournal
     ) throws
 
-    /// Takes back what was done before the commit point.
+    /// Rolls back what was done before the commit point.
     func putBack() throws
 
-    /// Removes what the store that was there needs no longer, after the commit point.
+    /// Removes files that only the displaced store used, after the commit point.
     func tidy(after copy: StagedCopy) throws
 }
 
-/// The new store as it was when it appeared.
+/// The new store at the time of publication.
 struct PlacedStore {
     let identity: FileIdentity
-    /// Nil when the kernel could not be asked.
+    /// Nil when the status could not be read.
     var token: FileToken?
 }

@@ -5,24 +5,24 @@ import StoreStrategies
 import StoreVerification
 import SystemPackage
 
-/// Carries out a plan that copies the old store to its new place.
+/// Carries out a plan that copies the old store to the new path.
 ///
-/// The order is that of the commit protocol: stage, prove, lock, complete, publish, fence, unlock, prove what could not
-/// be proved before, close. A store that is captured is not fenced, so its lock is let go once the copy is complete, and
-/// the rest of the proof comes before the copy appears.
+/// The commit protocol orders the steps: stage, prove, lock, complete, publish, fence, unlock, prove the rest, close. A
+/// captured store gets no fence, so its lock is released when the copy is complete, and the rest of the proof precedes
+/// publication.
 struct CopyRun {
     private let context: RunContext
     private let inspection: StoreInspection
     private let view: StoreView?
 
-    /// Prepares the run; with `view`, the old store may only be read, and nothing of it is locked or fenced.
+    /// Prepares the run; with `view`, the old store is read only, neither locked nor fenced.
     init(_ context: RunContext, inspection: StoreInspection, view: StoreView? = nil) {
         self.context = context
         self.inspection = inspection
         self.view = view
     }
 
-    /// Shares the store; on an error before the commit point everything is taken back.
+    /// Shares the store; an error before the commit point rolls everything back.
     func run(to destination: some CopyDestination, _ journal: inout MigrationJournal) throws -> RunResult {
         try journal.append(
             .begin(
@@ -53,7 +53,7 @@ struct CopyRun {
         }
     }
 
-    /// Copies, proves and follows the writers, all without a lock.
+    /// Copies, proves and catches up with writers, all without a lock.
     private func stage(_ progress: inout CopyProgress, _ journal: inout MigrationJournal) throws -> StagedCopy {
         let nest = try Nest(creating: context.transaction, in: context.container)
         progress.nest = nest
@@ -71,7 +71,7 @@ struct CopyRun {
         return copy
     }
 
-    /// Completes the copy under the old store's lock and puts it into place.
+    /// Completes the copy under the old store's lock and publishes it.
     private func place(
         _ copy: StagedCopy,
         at destination: some CopyDestination,
@@ -124,14 +124,14 @@ struct CopyRun {
         RunMoment.published.pass()
     }
 
-    /// Refuses writers from here on, and lets go of the old store.
+    /// Fences the old store and releases its lock.
     private func commitFence(_ progress: inout CopyProgress) throws {
         guard let lock = progress.lock else { return }
         progress.findings += try FenceWriter(lock).set(transaction: context.transaction, newPath: context.new.path)
         try lock.commit(deadline: context.lockDeadline())
     }
 
-    /// Takes everything back; when that fails too, the run counts as interrupted and recovery finishes the work.
+    /// Rolls everything back; if that fails too, the run counts as interrupted and recovery finishes the rollback.
     private func takeBack(
         _ progress: CopyProgress,
         _ destination: some CopyDestination,
@@ -141,12 +141,12 @@ struct CopyRun {
         progress.lock?.rollback()
         do {
             try destination.putBack()
-            // Absent here if its creation failed halfway; it is recognised by its name then.
+            // The variable is nil if creation failed halfway; the staging folder is then found by its name.
             let nest = try progress.nest ?? Nest(of: context.transaction, identity: nil, in: context.container)
             try nest?.remove()
             try journal.append(.rolledBack)
         } catch {
-            context.logger.error("taking back failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
+            context.logger.error("rollback failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
             throw MigrationError(cause).afterPublishing
         }
     }

@@ -1,2 +1,2 @@
-/// The store whose content was to be replaced holds something else than was known of it.
+/// The store to be replaced no longer has the expected content.
 struct DestinationWritten: Error {}

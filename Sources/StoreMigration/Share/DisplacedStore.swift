@@ -3,10 +3,10 @@ import SafeFiles
 import StoreFormat
 import SystemPackage
 
-/// The store at the destination whose content is about to be replaced in one transaction.
+/// The store at the destination whose content one transaction will replace.
 ///
-/// Its file is never renamed, replaced or removed: somebody may have it open. SQLite's backup writes the new content into
-/// it, as a transaction of that file.
+/// Its file is never renamed, replaced or removed, because a process may have it open. SQLite's backup writes the new
+/// content as a transaction of that file.
 ///
 /// Source: the online backup API of SQLite's documentation; a step of no pages takes the destination's write lock.
 final class DisplacedStore {
@@ -29,8 +29,9 @@ final class DisplacedStore {
         }
         identity = status.identity
         try requirePageSize()
-        // The new content comes through the log. What is in it before, as a fence, would hide from whoever looks at both
-        // that the log is rightly another store's; where a reader keeps it there, or somebody writes, it stays.
+        // The new content is committed through the log. An older frame there, such as a fence, would hide from a reader
+        // of both files that the log belongs to the replaced store. The checkpoint is best effort: readers and writers
+        // may block it.
         try? connection.checkpointPassively()
     }
 
@@ -46,7 +47,7 @@ final class DisplacedStore {
         guard theirs == ours else {
             throw MigrationError(
                 .needsDecision,
-                "the store at the new place has another page size and is in write-ahead-log mode",
+                "the store at the new path has another page size and is in WAL mode",
                 path: context.new.path,
                 advice: "Close every program that has it open and move it away, then run the command again.",
                 next: .status(old: context.old.path, new: context.new.path)
@@ -73,7 +74,7 @@ final class DisplacedStore {
         }
     }
 
-    /// Copies the displaced store into `folder` as it is: the main file, what its log holds, its external files.
+    /// Copies the displaced store into `folder` unchanged: the main file, its log, its external files.
     func copyAside(to folder: Directory) throws {
         try copy(.main, to: folder, as: context.new.name)
         if connection.isOpen(.journal), try connection.size(of: .journal) > 0 {

@@ -1,7 +1,7 @@
 import SafeFiles
 import StoreFormat
 
-/// The external files of a store whose content was replaced; copies of them lie in the aside folder.
+/// The external files of a store whose content was replaced; copies of them are in the displaced files.
 enum ExternalFilesOfDisplacedStore {
     /// Removes the files that only the displaced store named, each only when an equal copy is kept in `aside`.
     static func remove(
@@ -13,7 +13,7 @@ enum ExternalFilesOfDisplacedStore {
         guard let aside, let kept = try aside.externalData(of: location),
             let folder = try container.externalData(of: location)
         else { return }
-        // Another store may keep its external files here; which of them are whose nobody can tell.
+        // Another store may use the same folder, and the files do not show their owner.
         guard try SupportFolderOwners.others(than: location).isEmpty else { return }
         for name in try folder.names() where ours.place(of: name) == nil {
             guard try kept.status(of: name) != nil, try folder.holdsEqualFile(name, to: kept) else { continue }
@@ -22,7 +22,7 @@ enum ExternalFilesOfDisplacedStore {
         try folder.synchronize()
     }
 
-    /// Puts back what a run that is taken back had moved out of the way: every kept file that is missing in its place.
+    /// Moves displaced external files back during a rollback: each kept file that is missing in its place.
     static func restore(from aside: Directory?, to location: StoreLocation, in container: Directory) throws {
         guard let aside, let kept = try aside.externalData(of: location) else { return }
         let names = try kept.names()

@@ -1,6 +1,6 @@
 import Logging
 
 extension Logger {
-    /// A logger that says nothing.
+    /// A logger that discards its messages.
     static var silent: Logger { Logger(label: "store-migrate", factory: { _ in SwiftLogNoOpLogHandler() }) }
 }

@@ -2,13 +2,13 @@ import SafeFiles
 import StoreFormat
 import SystemPackage
 
-/// The private folder in the container in which a copy is built, on the container's file system.
+/// The staging folder: private, in the container, so that the copy is built on the container's file system.
 ///
-/// Nobody but its owner can enter it, so files in it may carry their final modes before they move into place.
+/// Only its owner can enter it, so files in it may carry their final modes before publication.
 struct Nest {
     private static let prefix = ".store-migrate-"
     private static let mode: UInt32 = 0o700
-    /// The folder of staged external files inside the nest.
+    /// The folder of staged external files inside the staging folder.
     static let externalName = "external"
 
     let folder: Directory
@@ -18,7 +18,7 @@ struct Nest {
 
     static func name(for transaction: String) -> String { prefix + transaction }
 
-    /// Creates the nest of a run, durably.
+    /// Creates the staging folder of a run, durably.
     init(creating transaction: String, in container: Directory) throws {
         name = Self.name(for: transaction)
         self.container = container
@@ -27,9 +27,10 @@ struct Nest {
         try container.synchronize()
     }
 
-    /// Finds the nest of an interrupted run again; nil when it is gone or is not ours.
+    /// Finds the staging folder of an interrupted run; nil when it is gone or is not ours.
     ///
-    /// A nest whose inode was not yet journalled is ours when it is empty, belongs to this user and nobody else may enter.
+    /// A staging folder whose inode is not in the journal yet is ours when it is empty, owned by this user and has mode
+    /// 0700.
     init?(of transaction: String, identity: FileIdentity?, in container: Directory) throws {
         name = Self.name(for: transaction)
         self.container = container
@@ -46,9 +47,9 @@ struct Nest {
         }
     }
 
-    /// Takes the names in here from files that are in place at `location`.
+    /// Removes the staged names of files that are already published at `location`.
     ///
-    /// A power cut in the middle of a move may leave both names, and a file with two names is refused everywhere.
+    /// A power failure during a rename may leave both names, and a file with two hard links is refused everywhere.
     func releasePlacedFiles(of location: StoreLocation) throws {
         for name in try folder.entries() where try folder.isSameFile(name, as: location.name, in: container) {
             try folder.removeFile(name)
@@ -62,7 +63,7 @@ struct Nest {
         }
     }
 
-    /// Removes the nest and what is left in it.
+    /// Removes the staging folder and its files.
     func remove() throws {
         for entry in try folder.entries() {
             if entry == Self.externalName, try folder.status(of: entry)?.kind == .directory {

@@ -2,28 +2,28 @@ import SafeFiles
 import StoreFormat
 import SystemPackage
 
-/// A destination with a main file: a copy of it is kept aside, and one transaction replaces its content.
+/// A destination with a main file: a copy of that store is kept, and one transaction replaces its content.
 final class OccupiedPlace: CopyDestination {
     private let context: RunContext
     private let aside: AsideFolder
-    /// What the store is to hold; nil when anything may give way that the caller's decision lets.
+    /// The content that the store must have; nil when the caller's decision permits any.
     private let expected: JournalRecord.OldState?
-    /// The runs whose fence goes with the content.
+    /// The runs whose fence is removed with the content.
     private let lifted: Set<String>
-    /// The folder of the run's journal; nil where the content that comes is the same store's, and no record is void.
+    /// The folder of the run's journal; nil when the new content is the same store's, so that no record becomes void.
     private let home: StateFolder?
-    /// The external files that are about to move into place, once the journal tells of them.
+    /// The external files about to move into place, once the journal records them.
     private var announcedFiles = NameTable<FileIdentity>()
     private(set) var placed: PlacedStore?
 
-    /// The place of a store whose content is lost to the pairs that it belongs to.
+    /// A destination whose content is lost to the pairs that it belongs to.
     init(_ context: RunContext, journalledIn home: StateFolder) {
         (self.context, self.home) = (context, home)
         (expected, lifted) = (nil, [])
         aside = AsideFolder(for: context.transaction, in: context.container)
     }
 
-    /// The place of the old store that takes the content of the new one, and whose fence, set by one of `lifted`, goes with it.
+    /// The old store's path, which receives the new store's content and loses the fence set by one of `lifted`.
     init(wayBack context: RunContext, expecting expected: JournalRecord.OldState?, lifting lifted: Set<String>) {
         (self.context, self.expected, self.lifted) = (context, expected, lifted)
         home = nil
@@ -53,7 +53,7 @@ final class OccupiedPlace: CopyDestination {
         if let home {
             try PairRecords(store: context.new, options: context.options)
                 .void(because: "the content was replaced", holding: &journal, at: home) { folder, _ in
-                    // The run's own record goes on with what it brings.
+                    // The run's own record describes the new content and stays valid.
                     folder.path == home.path
                 }
         }
@@ -74,8 +74,8 @@ final class OccupiedPlace: CopyDestination {
         try copy.external.publish(to: context.new, in: context.container) { name, folder in
             try aside.take(name, from: folder) { _ in }
         }
-        // A commit that failed at the disk may still be found in the log by whoever opens the store next. Nothing is taken
-        // back from here on, whatever fails; the next run looks at what came of it.
+        // A commit that failed with an I/O error may still be in the log, and the next opener may recover it. From here
+        // on nothing is rolled back; the next run checks the result.
         placed = PlacedStore(identity: displaced.identity)
         if SeededBug.mainFileRenamed.isMade {
             try context.container.move(context.new.name, to: context.new.name + ".displaced", in: folder)
@@ -102,7 +102,7 @@ final class OccupiedPlace: CopyDestination {
         )
     }
 
-    /// A log beside a main file of zero bytes is removed by the next opener; a copy of it is kept.
+    /// SQLite removes a log beside a main file of zero bytes on the next open; a copy of it is kept.
     private func copySidecars(to folder: Directory) throws {
         guard try context.container.status(of: context.new.name)?.size == 0 else { return }
         for name in [context.new.writeAheadLogName, context.new.journalName] {
@@ -114,7 +114,7 @@ final class OccupiedPlace: CopyDestination {
         }
     }
 
-    /// Throws when somebody wrote objects into the empty store since the run was planned; the lock is held now.
+    /// Throws when the empty store received objects since planning; the lock is held.
     private func requireStillExpendable(in folder: Directory) throws {
         guard context.options.onBoth != .keepOld, try folder.status(of: context.new.name)?.size != 0 else { return }
         let location = StoreLocation(folder: folder.path, name: context.new.name)
@@ -125,9 +125,9 @@ final class OccupiedPlace: CopyDestination {
         else { throw DestinationAppeared(path: context.new.path) }
     }
 
-    /// Throws when the store was written to since it was last looked at; the lock is held now.
+    /// Throws when the store was written to since it was last read; the lock is held.
     ///
-    /// The content is compared only where the token moved, for writers wait meanwhile.
+    /// Writers wait meanwhile, so the content is compared only when the token changed.
     private func requireExpected(in folder: Directory) throws {
         guard let expected, try !OldStateRecorder.isUnchanged(expected, at: context.new, in: context.container) else {
             return
@@ -141,7 +141,7 @@ final class OccupiedPlace: CopyDestination {
         guard digest == expected.digest else { throw DestinationWritten() }
     }
 
-    /// Throws when another run has shared the store on since it was opened; the lock is held now.
+    /// Throws when another run has shared and fenced the store since it was opened; the lock is held.
     private func requireNoFence(in folder: Directory) throws {
         let location = StoreLocation(folder: folder.path, name: context.new.name)
         guard try folder.status(of: location.name)?.size != 0 else { return }

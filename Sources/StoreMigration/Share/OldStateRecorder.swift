@@ -2,15 +2,15 @@ import FoundationEssentials
 import SafeFiles
 import StoreFormat
 
-/// Takes and judges the cheap token by which an old store is known to be unchanged.
+/// Records and checks the token that proves cheaply that an old store is unchanged.
 ///
-/// A token is worth recording only when it was read before the content it stands for, or while the store was locked: one
-/// that is read afterwards may cover a write that nobody saw.
+/// A token must be read before the content it represents, or under the store's lock. A token read later may cover a
+/// write that the reader missed.
 enum OldStateRecorder {
-    /// A token that names a younger timestamp than this could have missed a write on a kernel with coarse timestamps.
+    /// With coarse timestamps, a token may miss a write whose timestamp is younger than this.
     private static let settlingTime = 2 * KernelTimestamps.tick
 
-    /// The token of the store at `location` as it is now.
+    /// The current token of the store at `location`.
     static func read(_ location: StoreLocation, in folder: Directory) throws -> TokenReading {
         TokenReading(token: try folder.token(of: location.name), takenAt: now())
     }

@@ -1,7 +1,7 @@
 import SafeFiles
 import StoreFormat
 
-/// Picks how a live old store is copied, by its journal mode.
+/// Selects the snapshot method for a live old store by its journal mode.
 enum OldStoreSnapshot {
     static func journalMode(of source: StoreConnection) throws -> StoreHeader.JournalMode {
         try source.value("PRAGMA journal_mode")?.text == "wal" ? .wal : .rollback

@@ -11,8 +11,10 @@ struct ProtectRun {
     private let keepsNew: Bool
     private let leavesRows: Bool
 
-    /// `keepsNew` says that the new store never took what the old one holds, and `leavesRows` that the old one holds rows
-    /// which the new one lacks.
+    /// Prepares the run.
+    ///
+    /// `keepsNew` is true when the new store never received the old one's content, `leavesRows` when the old store has
+    /// rows that the new one lacks.
     init(_ context: RunContext, inspection: StoreInspection, keepsNew: Bool, leavesRows: Bool) {
         self.context = context
         self.inspection = inspection
@@ -20,12 +22,12 @@ struct ProtectRun {
         self.leavesRows = leavesRows
     }
 
-    /// Fences the old store; `requiresEqualContent` says that the plan rests on both places holding the same.
+    /// Fences the old store; `requiresEqualContent` is true when the plan relies on equal content of both stores.
     func run(_ journal: inout MigrationJournal, requiresEqualContent: Bool) throws -> RunResult {
         guard let identity = try context.container.status(of: context.new.name)?.identity else {
             throw DestinationAppeared(path: context.new.path)
         }
-        // Before anything is recorded: a store that cannot be opened leaves no run behind.
+        // Opened before the journal begins, so that a store that cannot be opened leaves no run behind.
         let connection = try context.openOldStore()
         try journal.append(
             .begin(
@@ -59,7 +61,7 @@ struct ProtectRun {
                 options: context.options,
                 monitor: context.monitor
             )
-            // Read before the content, so that it stands for no write that the digest did not see.
+            // Read before the content, so that the token covers no write that the digest missed.
             let reading = try OldStateRecorder.read(context.old, in: context.oldFolder)
             let digest = try StoreDigest(
                 of: connection,
@@ -143,7 +145,8 @@ struct ProtectRun {
         return run.former?.run.transaction
     }
 
-    /// Takes the run back as recovery would: its fence is lifted unless an earlier run, which stands again, had set one.
+    /// Rolls the run back as recovery would: lifts its fence unless an earlier run, which is in force again, had set
+    /// one.
     private func takeBack(
         _ connection: StoreConnection,
         _ journal: inout MigrationJournal,
@@ -153,10 +156,10 @@ struct ProtectRun {
         try? connection.close()
         guard case .interrupted(let run) = journal.state else { return }
         do {
-            // Whoever cancelled the run has not cancelled this.
+            // The rollback must not be cancelled with the run.
             try RunRecovery(run, options: context.options, monitor: .silent, logger: context.logger).recover(&journal)
         } catch {
-            context.logger.error("taking back failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
+            context.logger.error("rollback failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
             throw MigrationError(cause).afterPublishing
         }
     }

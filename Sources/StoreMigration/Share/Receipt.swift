@@ -3,9 +3,9 @@ package import SafeFiles
 package import StoreFormat
 package import StoreStrategies
 
-/// The file beside a shared store that says where it came from and how its programs open it.
+/// The file beside a shared store that records its origin and how its programs open it.
 ///
-/// It is written for people, apps and later runs; nothing trusts it without the journal beside the old store.
+/// It informs people, apps and later runs; nothing trusts it without the journal beside the old store.
 package struct Receipt: Hashable, Sendable, Codable {
     private static let mode: UInt32 = 0o644
 
@@ -15,15 +15,15 @@ package struct Receipt: Hashable, Sendable, Codable {
     /// The old store's path when it was shared.
     package let old: String
     package let storeUUID: String?
-    /// The content of the new store when it was shared.
+    /// The digest of the new store when it was shared.
     package let digest: String
-    /// The content of the old store, where history was switched on for the new one; else it is the same.
+    /// The digest of the old store if history was switched on for the new one; otherwise both are equal.
     package let oldDigest: String?
-    /// The store as it was when it held that; nil when others may have written to it before it could be asked.
+    /// The store's token at that content; nil when other processes may have written before it was read.
     package let token: FileToken?
-    /// The other runs whose old stores lead here: in a chain of shares each of them is known by this file.
+    /// The other runs that shared a store to this one; each run of a chain is found through this file.
     package private(set) var others: [Origin]?
-    /// True where the new store was kept as it was, and never took what the old one holds; nil elsewhere.
+    /// True when the new store was kept and never received the old one's content; otherwise nil.
     package let keepsNew: Bool?
     /// How each role opens the store, by the role's name.
     package let descriptions: [String: PersistentStoreDescription]
@@ -34,17 +34,16 @@ package struct Receipt: Hashable, Sendable, Codable {
         package let old: String
     }
 
-    /// The runs that lead here, the one that wrote the receipt first.
+    /// The runs that shared a store to this one, the writer of the receipt first.
     package var origins: [Origin] { [Origin(transaction: transaction, old: old)] + (others ?? []) }
 
-    /// No more runs than these are remembered beside the last one.
+    /// The maximum number of runs that are kept beside the last one.
     private static let mostOthers = 16
 
-    /// True when a run is the one that wrote the receipt, or one of the others that lead here.
+    /// True when `run` wrote the receipt or is one of the others.
     package func names(_ run: String) -> Bool { origins.contains { $0.transaction == run } }
 
-    /// The same receipt, in which the runs that the present one beside `name` tells of are remembered but for `former`,
-    /// which this one goes on from.
+    /// The same receipt with the runs of the present receipt beside `name`, except `former`, which this run continues.
     package func remembering(besides former: String?, beside name: String, in folder: Directory) -> Receipt {
         guard let present = Receipt(beside: name, in: folder) else { return self }
         let others = present.origins.filter { ![former, transaction].contains($0.transaction) }
@@ -53,7 +52,7 @@ package struct Receipt: Hashable, Sendable, Codable {
         return receipt
     }
 
-    /// The same receipt, with the runs that led to the old store: where that one is out of use, they lead here.
+    /// The same receipt with the runs of the old store's receipt, if that store is fenced and so out of use.
     package func remembering(
         predecessorsOf old: StoreLocation,
         in folder: Directory,

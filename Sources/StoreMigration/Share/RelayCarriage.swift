@@ -3,27 +3,29 @@ import SafeFiles
 public import StoreFormat
 
 extension Finding.Code {
-    /// Change notices that lay beside the old store could not be taken to the new one.
+    /// Change notices beside the old store could not be copied to the new one.
     public static let relayNotCarried = Finding.Code(rawValue: "relayNotCarried")
-    /// Change notices that nobody had merged yet were taken to the new store.
+    /// Unread change notices were copied to the new store.
     public static let relayCarried = Finding.Code(rawValue: "relayCarried")
 }
 
-/// Takes what programs left for each other beside the old store to the new one, once nobody can add to it any more.
+/// Copies pending change notices from the old store's relay to the new one's, once no program can save to the old
+/// store.
 struct RelayCarriage {
     let old: StoreLocation
     let new: StoreLocation
     let options: ShareOptions
 
-    /// What was carried, and what could not be; a relay that cannot be read is no reason to take a share back.
+    /// Reports what was copied and what was not; an unreadable relay does not roll a share back.
     ///
-    /// Addresses stay valid: the new store has the old one's UUID and keys.
+    /// Object addresses stay valid: the new store has the old one's UUID and keys.
     ///
-    /// After a merge, `addresses` tell where objects of the old store are now, and consumers refresh all they show.
+    /// After a merge, `addresses` maps objects of the old store to the new one, and consumers refresh everything they
+    /// show.
     func carry(through addresses: RekeyedAddresses? = nil) -> [Finding] {
         do {
             let folder = try Directory.open(path: old.folder)
-            // An empty file is one that somebody was about to make a relay of.
+            // An empty file is a relay whose creation was interrupted.
             let hasRelay = try folder.status(of: RelayQueue.name(for: old.name)).map { $0.size > 0 } ?? false
             guard hasRelay || !options.legacyChanges.isEmpty else { return [] }
             let queue = try RelayQueue(beside: new, lockTimeout: options.effectiveLockTimeout)
@@ -40,7 +42,7 @@ struct RelayCarriage {
             guard carried.notices > 0 || carried.consumers > 0 else { return [] }
             return [
                 found(
-                    "\(carried.notices) change notices and \(carried.consumers) consumers' positions were taken along",
+                    "\(carried.notices) change notices and the positions of \(carried.consumers) consumers were copied",
                     queue
                 )
             ]
@@ -49,7 +51,7 @@ struct RelayCarriage {
         }
     }
 
-    /// What a notice about objects of the old store says about the same objects of the new one.
+    /// Rewrites a notice about objects of the old store for the same objects in the new one.
     private func readdressing(
         _ addresses: RekeyedAddresses
     ) -> @Sendable (ChangeNotice.Content) -> ChangeNotice.Content {
@@ -64,7 +66,7 @@ struct RelayCarriage {
             let result = try changes.run(into: queue)
             guard result.posted > 0 else { return result.findings }
             return result.findings + [
-                found("\(result.posted) saves left in preferences were made change notices", queue)
+                found("\(result.posted) saves in preferences were converted to change notices", queue)
             ]
         } catch {
             return [notCarried(error.message, from: error.path)]
@@ -80,7 +82,7 @@ struct RelayCarriage {
             .relayNotCarried,
             .warning,
             level: .merging,
-            "pending changes were not taken along, so every program should refresh all it shows: \(reason)",
+            "pending change notices were not copied, so every program should refresh all it shows: \(reason)",
             path: path
         )
     }

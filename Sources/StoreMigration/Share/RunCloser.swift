@@ -6,13 +6,13 @@ import StoreStrategies
 import StoreVerification
 
 extension Finding.Code {
-    /// Somebody wrote to the new store before it could be compared; what was copied had been proved page by page.
+    /// A program wrote to the new store before it was compared; its pages were proved before.
     public static let writtenWhileProving = Finding.Code(rawValue: "writtenWhileProving")
-    /// The files carry the old store's mode, which leaves other members of the group out.
+    /// The files have the old store's mode, which excludes other members of the group.
     public static let notGroupReadable = Finding.Code(rawValue: "notGroupReadable")
 }
 
-/// Ends a run whose store is in place: proves what could not be proved before, writes the receipt, cleans up.
+/// Ends a run whose store is published: completes the proof, writes the receipt, removes the staging folder.
 struct RunCloser {
     private let context: RunContext
     private let progress: CopyProgress
@@ -37,13 +37,13 @@ struct RunCloser {
         } catch let error as MigrationError where error.outcome == .verificationFailed {
             try liftFence()
             try progress.nest?.remove()
-            // From here on the two stores are two stores: no later run may take the new one for a proved copy.
+            // The stores are independent from here on: no later run may treat the new one as a proved copy.
             try journal.append(.unfenced)
             throw MigrationError(
                 .verificationFailed,
                 error.message,
                 path: error.path.isEmpty ? context.new.path : error.path,
-                advice: "Both stores were kept, and \(context.old.path) takes writes again; use it, not the new one.",
+                advice: "Use \(context.old.path), which is writable again, not the new store. Both were kept.",
                 next: .verify(store: context.new.path),
                 findings: error.findings,
                 report: error.report,
@@ -71,7 +71,7 @@ struct RunCloser {
         .remembering(predecessorsOf: context.old, in: context.oldFolder, policy: context.options.oldStore)
         .write(beside: context.new.name, in: context.container)
         try progress.nest?.remove()
-        // As late as can be: a token is trusted once its timestamps are older than the kernel's tick.
+        // As late as possible: a token is trusted once its timestamps are older than the kernel's tick.
         let reading = try oldStore.youngestReading(of: context.old, in: context.oldFolder)
         try progress.lock?.close()
         try journal.append(
@@ -102,7 +102,7 @@ struct RunCloser {
         )
     }
 
-    /// The proof made before the copy appeared when it still holds; what is missing is proved on the store in place.
+    /// The proof from before publication, if still valid; otherwise the published store is proved for what is missing.
     private func prove(_ copy: StagedCopy, _ placed: PlacedStore) throws -> StoreProof {
         if let proof = copy.proof, !copy.changedSinceProof, proof.digest != nil || context.options.level < .content {
             return proof
@@ -116,7 +116,7 @@ struct RunCloser {
         return try reader.withView(of: context.new) { view in
             let isComparable =
                 try context.options.level >= .content && isUntouched(placed, in: view)
-            // Consumers may be at work in a moment: what they do later is not held against the copy.
+            // Read now: consumers may change these files any moment, which does not invalidate the copy.
             let differing =
                 isComparable ? try copy.external.differingFiles(from: context.new, in: context.container) : []
             var proof =
@@ -139,24 +139,24 @@ struct RunCloser {
         }
     }
 
-    /// False when a consumer has begun to change the store in place: it cannot be compared any more.
+    /// False when a consumer has changed the published store, which then cannot be compared.
     private func isUntouched(_ placed: PlacedStore, in view: StoreView) throws -> Bool {
         guard let token = placed.token, view.token.holdsSameContent(as: token) else { return false }
         return try context.container.token(of: context.new.name).holdsSameContent(as: token)
     }
 
-    /// The digest of what was shared, taken from the old store: it is pinned to that, or writers are refused.
+    /// The digest of the shared content, taken from the old store, whose content is pinned or fenced.
     private func contentDigest(of copy: StagedCopy) throws -> String {
         try StoreDigest(of: copy.source, externalFiles: externalDigest(of: copy), monitor: context.monitor).value
     }
 
-    /// The content digest of the new store, where the proof did not take it.
+    /// The content digest of the new store, if the proof did not take it.
     private func newStoreDigest() throws -> String {
         try FactsGatherer(old: context.old, new: context.new, options: context.options, monitor: context.monitor)
             .digest(of: context.new)
     }
 
-    /// The digest of the external files that were copied; a writer that was refused may have left others.
+    /// The digest of the copied external files only; a refused writer may have left others.
     private func externalDigest(of copy: StagedCopy) throws -> String? {
         let files = copy.external.identities.names
         return try context.oldFolder.externalData(of: context.old)
@@ -169,7 +169,7 @@ struct RunCloser {
             }
     }
 
-    /// Gives the old store back to its writers, because what was published cannot be trusted.
+    /// Makes the old store writable again, because the published store cannot be trusted.
     private func liftFence() throws {
         progress.copy?.source.rollback()
         guard let lock = progress.lock, context.options.oldStore == .fence else { return }
@@ -197,7 +197,7 @@ struct RunCloser {
                 .notGroupReadable,
                 .info,
                 level: .files,
-                "the new store keeps the old one's mode, with which other users of the group cannot write it",
+                "the new store has the old one's mode, so other users of the group cannot write to it",
                 path: context.new.path
             )
         ]
@@ -210,7 +210,7 @@ extension Finding {
             .writtenWhileProving,
             .info,
             level: .content,
-            "the new store was written to before it was compared; its pages had been proved when it appeared",
+            "a program wrote to the new store before it was compared; its pages were proved before publication",
             path: location.path
         )
     }

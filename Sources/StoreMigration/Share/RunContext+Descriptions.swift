@@ -1,10 +1,10 @@
 import StoreVerification
 
 extension RunContext {
-    /// Shows the level `merging` for those who will open the new store.
+    /// Proves the level `merging` for the programs that will open the new store.
     var mergeProbe: MergeProbe { MergeProbe(descriptions: described?.descriptions, writer: probeWriter) }
 
-    /// The tables of a history that the new store gets and the old one has not; nil when history is not switched on.
+    /// The history tables that only the new store has; nil when history is not switched on.
     var addedHistory: Set<String>? {
         described?.treatment.addsHistory == true ? described?.treatment.addedHistory : nil
     }

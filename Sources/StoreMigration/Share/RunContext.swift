@@ -5,23 +5,23 @@ import StoreStrategies
 import StoreVerification
 import SystemPackage
 
-/// What all parts of one run share: the two places, opened once, and what the caller decided.
+/// What all parts of one run use: both folders, opened once, and the caller's options.
 struct RunContext {
     let transaction: String
     let old: StoreLocation
     let new: StoreLocation
-    /// The folder that holds the old store.
+    /// The folder of the old store.
     let oldFolder: Directory
-    /// The folder that holds, or will hold, the new store.
+    /// The folder of the new store.
     let container: Directory
     /// The group of the container, which the new files get.
     let group: UInt32
     let options: ShareOptions
     let monitor: WorkMonitor
     let logger: Logger
-    /// Who writes when the level `merging` is shown.
+    /// The writer in the proof of the level `merging`.
     let probeWriter: any ProbeWriter
-    /// The store as strategies describe it; nil when none was asked for.
+    /// The store as strategies describe it; nil when no strategy ran.
     var described: DescribedStore?
     /// How each role opens the new store when the run is done; recorded beside the store.
     var descriptions: [StoreRole: PersistentStoreDescription] = [:]
@@ -50,7 +50,7 @@ struct RunContext {
     /// The folder of the journal.
     var stateFolder: StateFolder { StateFolder(of: old, stateFolder: options.stateFolder) }
 
-    /// The folder of the new store; it is never created by us.
+    /// Opens the folder of the new store; it is never created here.
     static func openContainer(_ new: StoreLocation) throws -> Directory {
         do {
             return try Directory.open(path: new.folder)
@@ -67,7 +67,7 @@ struct RunContext {
         }
     }
 
-    /// The same run seen from the other side: what is to be read is the new store.
+    /// The same run in the other direction: it reads the new store.
     func reversed() throws -> RunContext {
         try RunContext(
             transaction: transaction,
@@ -80,7 +80,7 @@ struct RunContext {
         )
     }
 
-    /// Opens the old store to lock and fence it; nothing is written before the lock is held.
+    /// Opens the old store for locking and fencing; nothing is written before the lock is held.
     func openOldStore() throws -> StoreConnection {
         do {
             return try StoreConnection(old, access: .liveWriting, lockTimeout: options.effectiveLockTimeout)
@@ -90,10 +90,10 @@ struct RunContext {
         }
     }
 
-    /// Throws unless every connection has the file open that was inspected, and that file is still in its place.
+    /// Throws unless every connection has the inspected file open, and that file is still at its path.
     ///
-    /// Whoever may write to the folder may have put another one there, a backup of the same store perhaps: what is locked
-    /// and fenced would not be what was copied. Call it under the lock.
+    /// Another process may have replaced the file, with a backup of the same store perhaps: the lock and the fence
+    /// would not apply to what was copied. Call it under the lock.
     func requireInspectedStore(_ inspection: StoreInspection, _ connections: StoreConnection...) throws {
         let isInPlace = try oldFolder.status(of: old.name)?.identity == inspection.identity
         guard
@@ -102,13 +102,13 @@ struct RunContext {
         else { return }
         throw MigrationError(
             .busy,
-            "another store took this one's place meanwhile",
+            "the store's file was replaced during the run",
             path: old.path,
-            advice: "Let nothing replace the file while it is shared, then run the command again."
+            advice: "Stop the program that replaces the file, then run the command again."
         )
     }
 
-    /// True when this user can take the old store's write lock, or somebody else has it.
+    /// True when this user can take the old store's write lock, or another process holds it.
     func canLockOldStore() throws -> Bool {
         do {
             let connection = try openOldStore()
@@ -123,10 +123,10 @@ struct RunContext {
         }
     }
 
-    /// The deadline of a lock that is waited for from now on.
+    /// The deadline for a lock, counted from now.
     func lockDeadline() -> Deadline { Deadline(after: options.effectiveLockTimeout) }
 
-    /// Draws the number of a new run: 128 random bits, so that nothing depends on the clock.
+    /// Draws a transaction ID: 128 random bits, so that nothing depends on the clock.
     static func drawTransaction() -> String {
         var generator = SystemRandomNumberGenerator()
         return (0..<4)

@@ -2,7 +2,7 @@ import StoreFormat
 import StoreStrategies
 import StoreVerification
 
-/// What a run that came to its end hands to whoever tells the caller.
+/// The result of a completed run, for the outcome that the caller receives.
 struct RunResult {
     let transaction: String
     let digest: String?

@@ -3,9 +3,9 @@ import SafeFiles
 import StoreFormat
 import StoreStrategies
 
-/// What is done while the journal is locked: no strategy is asked here.
+/// The part of a share under the journal's lock: no strategy runs here.
 extension ShareEngine {
-    /// Carries out what both places and the journal call for now; nil when strategies have to be asked again.
+    /// Carries out what both paths and the journal require now; nil when strategies must be asked again.
     func shareExclusively(
         _ prospect: Prospect,
         _ file: DescriptionsFile?,
@@ -28,7 +28,7 @@ extension ShareEngine {
             do {
                 return try carryOut(describing(plan, described), facts, described, file, &journal)
             } catch is DestinationAppeared {
-                logger.notice("the destination appeared while the copy was made; planning again")
+                logger.notice("the destination was created during the copy; planning again")
             }
         }
         throw MigrationError(DestinationAppeared(path: new.path))
@@ -62,10 +62,10 @@ extension ShareEngine {
             plan.copies
             ? described?.descriptions ?? [.app: inspection.mirroredDescription(at: new)]
             : try descriptionsInForce(described, facts.newCondition.inspection) {
-                // A receipt that tells of no run of ours may be any store's.
+                // A receipt that names none of our runs may be any store's.
                 try facts.earlierRun == nil ? [:] : recorded()
             }
-        // On the disk before anything is published, so that a full one stops the run in time.
+        // Written before publication, so that a full disk stops the run in time.
         let staged = try file?.stage(context.descriptions)
         let actions = Set(plan.steps.map(\.action))
         if actions.contains(.liftFence) { try FenceLifting(context).lift(&journal) }
@@ -117,7 +117,7 @@ extension ShareEngine {
         return try gatherer.reader.withView(of: old) { view in
             if let result { return result }
             guard view.kind != .live else {
-                throw MigrationError(.busy, "the old store is written to and cannot be locked", path: old.path)
+                throw MigrationError(.busy, "the old store has a writer and cannot be locked", path: old.path)
             }
             let made = try CopyRun(context, inspection: inspection, view: view).run(to: VacantPlace(context), &journal)
             result = made
@@ -125,14 +125,14 @@ extension ShareEngine {
         }
     }
 
-    /// True when a run that copies nothing leaves the new store without what the old one holds.
+    /// True when a run without a copy leaves the new store without the old one's content.
     ///
-    /// Late writes that are left where they are take nothing away of what was shared.
+    /// Late writes that stay in the old store remove nothing from what was shared.
     private func keepsNew(_ facts: PlanningFacts) -> Bool {
         facts.areContentsEqual != true && facts.earlierRun?.keepsNew != false
     }
 
-    /// After a checkpoint the files differ and the content does not; the next look is cheap again.
+    /// A checkpoint changes the files but not the content; a new token makes the next check cheap again.
     private func renewToken(_ plan: SharePlan, _ facts: PlanningFacts, _ journal: inout MigrationJournal) throws {
         guard plan.outcome == .alreadyShared, case .shared(let shared) = journal.state,
             let reading = facts.earlierRun?.oldReading

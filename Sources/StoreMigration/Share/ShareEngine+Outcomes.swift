@@ -3,7 +3,7 @@ public import StoreFormat
 import StoreStrategies
 import StoreVerification
 
-/// What is told of a share.
+/// The outcomes of a share.
 extension ShareEngine {
     func outcome(of plan: SharePlan, facts: PlanningFacts, state: RunState) throws -> ShareOutcome {
         switch plan.outcome {
@@ -60,7 +60,7 @@ extension ShareEngine {
 }
 
 extension Finding {
-    /// The finding of a run that ended: the path of a displaced store is the one where it lies now.
+    /// The finding of a completed run, with the path where the displaced store is now.
     fileprivate func naming(displaced transaction: String, at new: StoreLocation) -> Finding {
         guard [.storeKeptAside, .emptyStoreKeptAside].contains(code) else { return self }
         var finding = self
@@ -83,7 +83,7 @@ extension StoreCondition {
 }
 
 extension ShareOutcome {
-    /// The outcome when nothing happened since the store was shared.
+    /// The outcome when nothing changed since the store was shared.
     static func already(_ shared: RunState.SharedRun, _ plan: SharePlan) -> ShareOutcome {
         ShareOutcome(
             outcome: .alreadyShared,
@@ -103,23 +103,23 @@ extension ShareOutcome {
 }
 
 extension MigrationError {
-    /// A store that is shared, and whose descriptions could not take their place.
+    /// The store is shared, but the descriptions could not be written.
     static func sharedWithoutDescriptions(_ cause: FileError, transaction: String) -> MigrationError {
         let error = MigrationError(cause)
         return MigrationError(
             .interrupted,
-            "the store is shared, and its descriptions are not written: \(error.message)",
+            "the store is shared, but its descriptions were not written: \(error.message)",
             path: error.path,
-            advice: "Run the command again: it writes them, and nothing else is left to do.",
+            advice: "Run the command again; it only writes the descriptions.",
             underlyingError: cause
         )
     }
 }
 
 extension Finding.Code {
-    /// A run ended between its beginning and its end.
+    /// A run stopped before it was complete.
     public static let interruptedRun = Finding.Code(rawValue: "interruptedRun")
-    /// A run is between its beginning and its end, and its process is alive.
+    /// A run is in progress, and its process is alive.
     public static let runAtWork = Finding.Code(rawValue: "runAtWork")
 }
 
@@ -129,7 +129,7 @@ extension Finding {
             .interruptedRun,
             .warning,
             level: .files,
-            "the way back from \(shared.run.new.path) was interrupted",
+            "the unshare of \(shared.run.new.path) was interrupted",
             path: location.path
         )
     }

@@ -5,10 +5,10 @@ import StoreFormat
 import StoreStrategies
 import StoreVerification
 
-/// The whole of a share: recover, look, ask, decide, carry out, tell.
+/// A whole share: recover, inspect, ask strategies, decide, carry out, report.
 ///
-/// Strategies are asked before the journal is locked, for they may take their time. Under the lock everything is looked
-/// at again, and when what they were asked about is not so any more, the lock is let go and they are asked again.
+/// Strategies run before the journal is locked, because they may be slow. Under the lock everything is read again. If a
+/// strategy's input has changed, the lock is released and the strategies run again.
 struct ShareEngine {
     static let mostAttempts = 3
 
@@ -26,7 +26,7 @@ struct ShareEngine {
     }
     var requirements: ShareRequirements { ShareRequirements(old: old, new: new, options: options) }
 
-    /// What a share would do now, and how it would end; a run that has not ended is a finding.
+    /// What a share would do now, and its outcome; an unfinished run is a finding.
     func plan() throws -> SharePlan {
         try PlacesCheck(old: old, new: new).require()
         try descriptionsFile()?.requireWritable()
@@ -75,9 +75,9 @@ struct ShareEngine {
                 try shareExclusively(prospect, file, &$0)
             }
             if let outcome { return outcome }
-            logger.notice("the places have changed since they were looked at; looking again")
+            logger.notice("the stores changed since they were inspected; inspecting again")
         }
-        throw MigrationError(.busy, "both places keep changing", path: old.path, advice: "Run the command again.")
+        throw MigrationError(.busy, "both stores keep changing", path: old.path, advice: "Run the command again.")
     }
 
     private func require(_ prospect: Prospect) throws {
@@ -92,17 +92,17 @@ struct ShareEngine {
         guard case .unsharing(let shared, _) = state else { return }
         throw MigrationError(
             .interrupted,
-            "the way back to the old place has not come to its end",
+            "an unshare to the old path was interrupted",
             path: old.path,
             advice: "Finish it with the unshare command.",
             next: .unshare(old: old.path, new: shared.run.new.path)
         )
     }
 
-    /// Removes what an interrupted retirement left; where that cannot be done now, it is in nobody's way.
+    /// Finishes an interrupted retirement; a failure is logged, because it does not affect the share.
     private func finishRetirement(_ state: RunState) {
         var options = options
-        // Nobody waits for a share because of what is only in the way.
+        // Cleaning up must not delay the share.
         options.lockTimeout = min(options.lockTimeout, .seconds(1))
         let retirement = RetireRun(old: old, options: options, logger: logger)
         do {
@@ -121,17 +121,17 @@ struct ShareEngine {
         }
     }
 
-    /// The outcome of a share that finds nothing to do, without a lock; nil when there is work.
+    /// The outcome of a share with nothing to do, without a lock; nil when there is work.
     private func settled(_ prospect: Prospect, _ state: RunState) throws -> ShareOutcome? {
         if let shared = prospect.shared { return try describing(.already(shared, prospect.plan), prospect.described) }
-        // Another run may have begun between the looks; what they show then belongs to no one moment.
+        // Another run may have begun between the reads; they then describe no single state.
         guard let facts = prospect.facts, prospect.plan.steps.isEmpty, !needsRenewal(prospect.plan, state),
             try stateFolder.state() == state
         else { return nil }
         return try describing(outcome(of: prospect.plan, facts: facts, state: state), prospect.described)
     }
 
-    /// The last complete run, when two looks at file names prove that there is nothing to do.
+    /// The last complete run, if the status of both files proves that there is nothing to do.
     func unchangedSince(_ state: RunState) throws -> RunState.SharedRun? {
         guard case .shared(let shared) = state, shared.run.new == new, shared.retiringTo == nil,
             options.oldStore == .capture || shared.completion.isFenced,
@@ -144,16 +144,17 @@ struct ShareEngine {
         return shared
     }
 
-    /// True when the new store may have been shared on, so that it has to be looked at as a whole.
+    /// True when the new store may have been shared on, so that it must be inspected in full.
     private func mayBeOutOfUse(_ store: StoreLocation) throws -> Bool {
         if Succession.isApparent(at: store) { return true }
-        // What is still in the log is seen by whoever reads both; a store without a journal of its own was never an old one.
+        // A fence in the log is visible only through SQLite. A store without a journal of its own was never an old
+        // store.
         let log = StoreLocation(folder: store.folder, name: store.writeAheadLogName)
         guard try gatherer.status(of: log).map({ $0.size > 0 }) == true else { return false }
         return try !StateFolder(of: store, stateFolder: nil).records().isEmpty
     }
 
-    /// True when only the token of a shared and unchanged store has to be renewed.
+    /// True when only the token of a shared and unchanged store must be renewed.
     private func needsRenewal(_ plan: SharePlan, _ state: RunState) -> Bool {
         if case .shared = state { plan.outcome == .alreadyShared } else { false }
     }

@@ -2,27 +2,28 @@ import SafeFiles
 import StoreFormat
 import StoreVerification
 
-/// The copy of an old store on its way: built in the nest, proved, and completed under the old store's lock.
+/// The copy of an old store: built in the staging folder, proved, and completed under the old store's lock.
 final class StagedCopy {
     private let context: RunContext
     private let nest: Nest
     private let snapshot: any StoreSnapshot
-    /// The connection that reads the old store; pinned to what was copied where the journal mode allows it.
+    /// The connection that reads the old store, pinned to the copied snapshot if the journal mode allows it.
     let source: StoreConnection
     private let ownsSource: Bool
     let journalMode: StoreHeader.JournalMode
     let main: DurableFile
     let external: StagedExternalFiles
-    /// Where the staged main file is.
+    /// The location of the staged main file.
     let location: StoreLocation
-    /// What the copy was proved to be before the lock; nil when writers left no quiet moment.
+    /// The proof from before the lock; nil when writers left no quiet interval.
     private(set) var proof: StoreProof?
     /// True once the copy changed after it was proved.
     private(set) var changedSinceProof = false
     private var isTreated = false
     private var isProvedForRoles = false
 
-    /// Opens the old store and prepares its copy in `nest`; from `view`, where the old store may only be read.
+    /// Opens the old store and prepares its copy in the staging folder; reads from `view` if the old store is
+    /// read-only.
     init(_ context: RunContext, nest: Nest, mode: UInt32, view: StoreView? = nil) throws {
         self.context = context
         self.nest = nest
@@ -54,27 +55,27 @@ final class StagedCopy {
         try external.update(monitor: context.monitor)
     }
 
-    /// Proves the copy without a lock, as far as writers leave a quiet moment.
+    /// Proves the copy without a lock, if writers leave a quiet interval.
     ///
-    /// Throws ``MigrationError`` with the outcome `verificationFailed` when the copy is not what it should be.
+    /// Throws ``MigrationError`` with the outcome `verificationFailed` when the copy is wrong.
     func prove() throws {
         let isSettled = try snapshot.settle()
         guard isSettled || snapshot.isConsistentUnderWriters else { return }
         try proveAsDescribed(withContent: isSettled)
     }
 
-    /// Proves the copy as its descriptions say that it will be, and leaves it as it was.
+    /// Proves the copy with its descriptions applied, and reverts them afterwards.
     private func proveAsDescribed(withContent: Bool) throws {
         guard let described = context.described else { return try prove(withContent: withContent) }
         let treatment = try StagedTreatment(described.treatment, to: location, main: main)
-        // Modes and groups stay: nobody else gets at the copy, and the old store's writers change none.
+        // Modes and groups stay: the staging folder is private, and writers of the old store change neither.
         try FileRights(described.treatment).apply(to: main)
         try prove(withContent: withContent)
         try proveForRoles(described)
         try treatment.takeBack(from: main)
     }
 
-    /// Makes the completed copy what its descriptions say, for good; nothing when no strategy was asked.
+    /// Applies the descriptions to the completed copy for good; does nothing without a strategy.
     func treat() throws {
         guard let described = context.described else { return }
         _ = try StagedTreatment(described.treatment, to: location, main: main)
@@ -92,7 +93,7 @@ final class StagedCopy {
         isProvedForRoles = true
     }
 
-    /// Proves the completed copy again if it changed since it was proved; nobody writes to it any more.
+    /// Proves the completed copy again if it changed since its proof; it has no writers any more.
     func proveCompleted() throws {
         guard changedSinceProof || proof == nil || proof?.digest == nil && context.options.level >= .content else {
             return
@@ -110,7 +111,7 @@ final class StagedCopy {
             } else if journalMode == .wal {
                 .comparison(original: source, differingFiles: external.differingFiles)
             } else {
-                // Reading the original for so long would keep its writers waiting; its bytes are compared under the lock.
+                // A long read of the original would block its writers; its bytes are compared under the lock.
                 .digest
             }
         proof = try StoreProver(options: context.options, probe: context.mergeProbe, monitor: context.monitor)
@@ -129,14 +130,14 @@ final class StagedCopy {
         try image.close()
     }
 
-    /// Lets go of the old store.
+    /// Closes the connection to the old store.
     func closeSource() throws {
         guard ownsSource else { return }
         source.rollback()
         try source.close()
     }
 
-    /// Follows the writers up to the lock, so that it is held for a moment only.
+    /// Copies what writers changed, so that the lock is held briefly.
     func catchUp() throws {
         let isPatched = try snapshot.catchUp(monitor: context.monitor)
         let isExternalChanged = try external.update(monitor: context.monitor)
@@ -154,9 +155,9 @@ final class StagedCopy {
     /// The content digest that was proved, unless the copy changed since.
     var provedDigest: String? { changedSinceProof ? nil : proof?.digest?.value }
 
-    /// The content digest of the completed copy, taken again when it changed since it was proved.
+    /// The content digest of the completed copy, taken again if it changed since its proof.
     ///
-    /// It is that of the old store's content: a history that is new in the copy is left out.
+    /// It equals the old store's: history tables that only the copy has are left out.
     func contentDigest() throws -> String {
         if let provedDigest { return provedDigest }
         let image = try StoreConnection(location, access: .immutable)
@@ -165,13 +166,13 @@ final class StagedCopy {
         return try digest.leavingOutHistory(added, of: image).value
     }
 
-    /// The digest of the completed copy's rows, its external files left out.
+    /// The digest of the completed copy's rows, without external files.
     func rowDigest() throws -> String {
         let image = try StoreConnection(location, access: .immutable)
         return try StoreDigest(of: image, externalFiles: nil).value
     }
 
-    /// Moves the main file into place; fails with `fileExists` when something took its name.
+    /// Renames the main file into place; fails with `fileExists` when the name is taken.
     func publishMain(into container: Directory, as name: String) throws {
         try nest.folder.move(location.name, to: name, in: container)
     }
@@ -180,7 +181,7 @@ final class StagedCopy {
         try nest.folder.status(of: Nest.externalName) == nil ? nil : nest.folder.openDirectory(Nest.externalName)
     }
 
-    /// Throws when the container's file system has not room for the copy and a fifth more.
+    /// Throws when the container's file system lacks room for the copy plus a fifth.
     private func requireSpace() throws {
         let main = try source.size(of: .main) + (source.isOpen(.journal) ? source.size(of: .journal) : 0)
         let isBaseBeside = context.options.oldStore == .capture && context.options.stateFolder == nil
@@ -189,7 +190,7 @@ final class StagedCopy {
         guard free > needed / 5 * 6 else {
             throw MigrationError(
                 .noSpace,
-                "\(free) bytes are free and \(needed / 5 * 6) are needed",
+                "the copy needs \(needed / 5 * 6) bytes and \(free) are free",
                 path: context.new.folder
             )
         }

@@ -2,21 +2,21 @@ import SafeFiles
 import StoreFormat
 import SystemPackage
 
-/// The external binary data of a store on its way: copied into the nest, renewed under the lock, moved into place.
+/// The external binary data of a copy: staged, updated under the lock, moved into place.
 final class StagedExternalFiles {
     private let source: Directory?
     private let staged: Directory?
     private let group: UInt32
     private let snapshot: ExternalFilesSnapshot?
 
-    /// The files that are staged, by name.
+    /// The staged files by name.
     var identities: NameTable<FileIdentity> {
         snapshot.map { NameTable($0.copies.lazy.map { ($0.name, $0.value.identity) }) } ?? NameTable()
     }
     var count: Int { names.count }
     private var names: NameList { snapshot?.copies.names ?? NameList() }
     var bytes: Int64 { snapshot?.bytes ?? 0 }
-    /// What files and the folders that hold them get because a strategy said so.
+    /// The mode and group that a strategy requires for the files and their folders.
     private var rights: FileRights?
 
     /// Prepares to stage the files of `source`, the external data folder of the old store; nil when it has none.
@@ -34,25 +34,25 @@ final class StagedExternalFiles {
         }
     }
 
-    /// The bytes of the files that are there to be copied.
+    /// The size of the source files.
     func sourceBytes() throws -> Int64 {
         guard let source else { return 0 }
         return try source.names().reduce(0) { try $0 + (source.status(of: $1)?.size ?? 0) }
     }
 
-    /// Copies what is new or changed, drops what is gone, makes it durable, and says whether anything was done.
+    /// Copies new and changed files, drops removed ones and flushes them; returns true if anything changed.
     @discardableResult
     func update(monitor: WorkMonitor) throws -> Bool { try snapshot?.update(monitor: monitor) ?? false }
 
-    /// The staged files that differ from an original which is still as it was when it was copied.
+    /// The staged files that differ from an original that is unchanged since it was copied.
     ///
-    /// One that changed since is copied again before the copy is complete, and one that is gone is dropped.
+    /// A changed original is copied again before the copy is complete, and a removed one is dropped.
     func differingFiles() throws -> [String] {
         guard let staged else { return [] }
         return try differingFiles(in: staged)
     }
 
-    /// The same for the files that moved into place.
+    /// The same for the published files.
     func differingFiles(from location: StoreLocation, in container: Directory) throws -> [String] {
         guard !names.isEmpty else { return [] }
         guard let target = try container.externalData(of: location) else { return Array(names) }
@@ -73,7 +73,7 @@ final class StagedExternalFiles {
         try source.status(of: name).map { FileToken.Entry($0) } == snapshot?.copies[name]?.original
     }
 
-    /// Gives every staged file a mode and a group, and the folders that will hold them.
+    /// Sets mode and group of every staged file, and later of the folders.
     func give(_ rights: FileRights) throws {
         self.rights = rights
         guard let staged else { return }
@@ -85,9 +85,9 @@ final class StagedExternalFiles {
         }
     }
 
-    /// Moves every staged file into the external data folder of `location`, which is made when it is not there.
+    /// Moves every staged file into the external data folder of `location`, which is created if missing.
     ///
-    /// A file that stands in the way stays when it is equal, and is handed to `moveAside` when it is not.
+    /// An existing file of that name stays if it is equal; otherwise `moveAside` receives it.
     func publish(
         to location: StoreLocation,
         in container: Directory,
@@ -98,7 +98,7 @@ final class StagedExternalFiles {
         let group = rights?.group ?? group
         let wasThere = try container.externalData(of: location) != nil
         let target = try container.ensureExternalData(of: location, mode: mode, group: group)
-        // A folder that is there stays as its owner made it.
+        // An existing folder keeps its mode and group.
         if !wasThere { try requireRights(of: target) }
         for name in names {
             if try target.status(of: name) != nil {
@@ -110,8 +110,8 @@ final class StagedExternalFiles {
         try target.synchronize()
     }
 
-    /// Throws when a folder did not keep what a strategy said: the kernel drops a setgid bit without a word where the
-    /// user is no member of the group.
+    /// Throws when a folder lacks the required mode or group: the kernel silently drops a setgid bit when the user is
+    /// not a member of the group.
     private func requireRights(of folder: Directory) throws {
         guard let rights, let mode = rights.mode.map(StoreTreatment.folderMode) else { return }
         let status = try folder.status()
@@ -120,18 +120,18 @@ final class StagedExternalFiles {
                 .verificationFailed,
                 "the folder of external files did not keep its mode or its group",
                 path: folder.path,
-                advice: "Look at what the file system does with modes and groups."
+                advice: "Check that the file system keeps modes and groups, and that this user belongs to the group."
             )
         }
     }
 
-    /// Removes the files that a run moved into place, recognised by inode, and the folders it leaves empty.
+    /// Removes the files that a run published, identified by inode, and folders that become empty.
     static func takeBack(
         _ identities: NameTable<FileIdentity>,
         of location: StoreLocation,
         in container: Directory
     ) throws {
-        // Anything else of that name was there before us, and is what the run failed on.
+        // Any other entry of that name existed before, and made the run fail.
         guard !identities.isEmpty, try container.status(of: location.supportFolderName)?.kind == .directory else {
             return
         }
@@ -158,12 +158,12 @@ extension Directory {
         return try support.openDirectory(StoreLocation.externalDataFolderName)
     }
 
-    /// Opens the external data folder of `location`, durably creating it with these rights when it is not there.
+    /// Opens the external data folder of `location`; creates it durably with these rights if missing.
     func ensureExternalData(of location: StoreLocation, mode: UInt32, group: UInt32? = nil) throws -> Directory {
         try ExternalData.ensure(of: location, in: self, mode: mode, group: group)
     }
 
-    /// True when the regular file `name` holds the same bytes here and in `other`.
+    /// True when the regular file `name` has the same bytes here and in `other`.
     func holdsEqualFile(_ name: String, to other: Directory) throws -> Bool {
         guard let mine = try status(of: name), mine.kind == .regular, mine.size == (try other.status(of: name))?.size
         else { return false }

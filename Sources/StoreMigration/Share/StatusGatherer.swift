@@ -2,7 +2,7 @@ import Logging
 import SafeFiles
 public import StoreFormat
 
-/// Takes a status report, and changes nothing.
+/// Gathers a status report, and writes nothing.
 struct StatusGatherer {
     let old: StoreLocation
     let new: StoreLocation
@@ -38,10 +38,10 @@ struct StatusGatherer {
             )
         } else if case .unsharing(let shared, _) = state {
             findings.append(.interruptedUnsharing(shared, at: old))
-            recovery = "goes on bringing the new place's content back"
+            recovery = "continues the unshare: brings the new store's content back"
         }
         let isRetiring = try RetireRun(old: old, options: options, logger: logger).isInterrupted(state)
-        if isRetiring { recovery = "removes what is left of the old store, which is archived" }
+        if isRetiring { recovery = "removes the remaining files of the old store, which is archived" }
         if case .shared(let shared) = state, shared.completion.leavesRows == true {
             findings.append(.rowsOnlyInOldStore(at: old))
         }
@@ -73,9 +73,9 @@ struct StatusGatherer {
 
     private func describe(_ decision: RecoveryDecision) -> String {
         switch decision {
-        case .back: "takes the run back: the copy had not appeared"
-        case .forward: "finishes the run: the copy is in place"
-        case .undecided: "leaves both places alone: the new one holds neither the former nor the new content"
+        case .back: "rolls the run back: the copy was not published"
+        case .forward: "finishes the run: the copy is published"
+        case .undecided: "changes neither store: the new one has neither the former nor the new content"
         }
     }
 
@@ -159,6 +159,6 @@ struct StatusGatherer {
 }
 
 extension Finding.Code {
-    /// Something is there that cannot be read as a store.
+    /// A file exists that cannot be read as a store.
     public static let foundButUnreadable = Finding.Code(rawValue: "foundButUnreadable")
 }

@@ -7,9 +7,9 @@ public import StoreVerification
 
 /// Moves a private store into a shared container without losing anything, and proves it; safe to run at any time.
 ///
-/// The old store is copied, never moved: it stays where it is, fenced against writers unless the options say
-/// otherwise, until ``StoreRetirement`` takes it away. Running it again when all is done does nothing. Its calls block;
-/// each has an `async` form.
+/// The old store is copied, never moved. It stays, fenced against writers unless the options say otherwise, until
+/// ``StoreRetirement`` removes it. Running again after a complete share changes nothing. Its calls block; each has an
+/// `async` form.
 public struct StoreMigrator: Sendable {
     private let old: URL
     private let new: URL
@@ -19,10 +19,11 @@ public struct StoreMigrator: Sendable {
     private let logger: Logger
     private let onProgress: (@Sendable (StoreProgress) -> Void)?
 
-    /// Creates a migrator from the private store at `old` to `new`: a path, or an existing folder that takes the old name.
+    /// Creates a migrator from the private store at `old` to `new`: a path, or an existing folder, in which the store
+    /// keeps its name.
     ///
-    /// With strategies, the copy is made what they describe for each role before it is proved and published. The level
-    /// `merging` of the proof is shown with `probeWriter` as the extension's side.
+    /// With strategies, the copy gets what they describe for each role before it is proved and published. In the proof
+    /// of the level `merging`, `probeWriter` acts as the extension.
     public init(
         from old: URL,
         to new: URL,
@@ -41,7 +42,7 @@ public struct StoreMigrator: Sendable {
         self.onProgress = onProgress
     }
 
-    /// Reads how each role opens a shared store, from the file that ``ShareOptions/descriptionsFile`` named.
+    /// Reads how each role opens a shared store, from the file named by ``ShareOptions/descriptionsFile``.
     public static func descriptions(
         at url: URL
     ) throws(MigrationError) -> [StoreRole: PersistentStoreDescription] {
@@ -53,7 +54,7 @@ public struct StoreMigrator: Sendable {
         do { return try engine(isCancelled: nil).plan() } catch { throw MigrationError(error) }
     }
 
-    /// Says what stands at both places, and writes nothing.
+    /// Reports the state of both paths, and writes nothing.
     public func status() throws(MigrationError) -> StatusReport {
         do {
             let engine = try engine(isCancelled: nil)
@@ -65,8 +66,8 @@ public struct StoreMigrator: Sendable {
 
     /// Shares the store unless that is done already.
     ///
-    /// Outcomes that need a decision, and `nothingFound`, are returned; what stops the run is thrown.
-    /// `isCancelled` is asked at points where stopping leaves nothing behind.
+    /// Returns outcomes that need a decision, and `nothingFound`; throws what stops the run. `isCancelled` is called at
+    /// points where stopping leaves nothing behind.
     @discardableResult
     public func shareStoreIfNecessary(
         isCancelled: (@Sendable () -> Bool)? = nil
@@ -74,8 +75,8 @@ public struct StoreMigrator: Sendable {
         do { return try engine(isCancelled: isCancelled).share() } catch { throw MigrationError(error) }
     }
 
-    /// Shares the store unless that is done already, away from the caller's thread; cancelling the task stops it at the
-    /// next point where stopping leaves nothing behind.
+    /// Shares the store unless that is done already, off the caller's thread; cancelling the task stops it at the next
+    /// point where stopping leaves nothing behind.
     @concurrent
     @discardableResult
     public func shareStoreIfNecessary() async throws(MigrationError) -> ShareOutcome {
@@ -97,7 +98,7 @@ public struct StoreMigrator: Sendable {
 }
 
 extension StoreLocation {
-    /// The new place of this store that a caller names: a path, or a folder, which takes the store's name.
+    /// The location that a caller names: a path, or a folder, in which the store keeps its name.
     func destination(at url: URL) throws -> StoreLocation {
         let place = StoreLocation(url: url)
         let parent = try? Directory.open(path: place.folder)

@@ -1,19 +1,19 @@
 import StoreFormat
 import StoreVerification
 
-/// What a copy was proved to be so far.
+/// The results of the proof so far.
 struct StoreProof {
     /// How each level ended.
     var levels: [VerificationReport.LevelResult] = []
     var findings: [Finding] = []
-    /// The content of the copy, once it was compared with the original's.
+    /// The content digest of the copy, once compared with the original's.
     var digest: StoreDigest?
-    /// The same of the copy, where it holds the tables of a history that the original lacks.
+    /// The digest of the copy with the history tables that the original lacks.
     var copyDigest: StoreDigest?
-    /// What the level `merging` tried.
+    /// The report of the level `merging`.
     var probe: MergeProbeReport?
 
-    /// The same proof without its last level, which no longer holds when the copy changed.
+    /// The same proof without its content level, which is invalid once the copy changed.
     var withoutContent: StoreProof {
         StoreProof(levels: levels.filter { $0.level != .content }, findings: findings, probe: probe)
     }

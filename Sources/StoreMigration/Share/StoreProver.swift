@@ -2,32 +2,32 @@ import SafeFiles
 import StoreFormat
 import StoreVerification
 
-/// Proves a copy, and tells what was wrong with the original already from what the copy lost.
+/// Proves a copy, and separates defects that the original had from those of the copy.
 struct StoreProver {
     /// How the content of the copy is proved.
     enum Content {
         case nothing
-        /// Its digest is taken; its bytes are compared with the original's elsewhere.
+        /// The digest is taken; the bytes are compared elsewhere.
         case digest
-        /// It is compared with that of `original`, at rest or pinned; so are the external files, once their digest is taken:
-        /// what happens to one of them before is seen by either.
+        /// The content is compared with `original`, which is at rest or pinned. The external files are compared after
+        /// their digest is taken, so that one of the two detects any change.
         case comparison(original: StoreConnection, differingFiles: () throws -> [String])
     }
 
     let options: ShareOptions
-    /// What shows the level `merging`; nil to leave it out.
+    /// Proves the level `merging`; nil to skip it.
     var probe: MergeProbe?
     let monitor: WorkMonitor
 
     private static let plain = "a plain SQLite store"
     private static let structural: [VerificationLevel] = [.files, .sqlite, .coredata]
 
-    /// Proves the levels up to `coredata` on `image`, which nobody else has, and its content as `content` says.
+    /// Proves the levels up to `coredata` on `image`, which is private, and its content according to `content`.
     ///
-    /// With `proof`, which holds for `image` already, only the content is proved. The original is asked about the other
-    /// levels only when something was found: what it had already is inherited. Damaged pages are never. `externalFiles` is
-    /// the digest of the copy's external files, and `addedHistory` the tables of a history that only the copy has; nil when
-    /// history was not switched on for it. Findings name `place`, where the image is or will be.
+    /// With `proof`, which is valid for `image`, only the content is proved. The original is checked only for levels
+    /// with findings: those it has too are inherited, except damaged pages. `externalFiles` is the digest of the copy's
+    /// external files. `addedHistory` names the history tables that only the copy has; nil when history was not
+    /// switched on. Findings name `place`, the image's final location.
     func prove(
         _ image: StoreConnection,
         at location: StoreLocation,
@@ -77,7 +77,7 @@ struct StoreProver {
         return result
     }
 
-    /// Shows on a scratch copy that changes travel between those who will use the store, once in a run.
+    /// Proves on a scratch copy, once in a run, that changes travel between the programs.
     private func proveMerging(
         _ image: StoreConnection,
         _ isCoreData: Bool,
@@ -94,7 +94,7 @@ struct StoreProver {
         switch try probe.outcome(of: image, at: place, lateWritesTo: image, monitor: monitor) {
         case .tried(let report):
             proof.probe = report
-            // A share stands whatever a later merge of late writes might do.
+            // A problem of a later merge does not invalidate the share.
             let findings = report.findings.map { $0.isAboutLateWrites ? $0.lowered(to: .warning) : $0 }
             try close(.merging, of: &proof, findings: findings, seconds: report.seconds)
         case .inapplicable(let reason):
@@ -116,7 +116,7 @@ struct StoreProver {
         }
     }
 
-    /// Judges the digests that were taken.
+    /// Compares the digests.
     private func close(
         _ content: Content,
         of proof: inout StoreProof,
@@ -170,13 +170,13 @@ extension StoreConnection {
 }
 
 extension Finding {
-    /// The same finding about the place that a staged file is on its way to.
+    /// The same finding with the staged file's final path.
     func moved(from location: StoreLocation, _ externalData: Directory?, to place: StoreLocation) -> Finding {
         guard let path else { return self }
         let target = "\(place.folder)/\(place.supportFolderName)/\(StoreLocation.externalDataFolderName)"
         var finding = self
         for (from, to) in [(externalData?.path, target), (location.folder, place.folder)] {
-            // A path is bytes: characters count otherwise, and are equal that are not the same name.
+            // Paths are compared as bytes: Swift treats canonically equivalent names as equal.
             guard let from, path.utf8.starts(with: (from + "/").utf8) else { continue }
             finding.path = to + String(decoding: path.utf8.dropFirst(from.utf8.count), as: UTF8.self)
             break
@@ -185,6 +185,6 @@ extension Finding {
     }
 
     fileprivate static func externalFileDiffers(_ name: String) -> Finding {
-        Finding(.externalFilesDiffer, .error, level: .content, "the copy of external file \(name) differs from it")
+        Finding(.externalFilesDiffer, .error, level: .content, "external file \(name) differs in the copy")
     }
 }

@@ -1,7 +1,7 @@
 package import ChangeMerging
 package import SafeFiles
 
-/// A token and the moment when it was read.
+/// A token and the time when it was read.
 package struct TokenReading: Hashable, Sendable {
     package let token: FileToken
     /// Nanoseconds since 1970.
@@ -12,7 +12,7 @@ package struct TokenReading: Hashable, Sendable {
         self.takenAt = takenAt
     }
 
-    /// The state of a store that held the content of `digest` when the token was read.
+    /// The state of a store with the content `digest` when the token was read.
     package func state(_ digest: SettledDigest) -> JournalRecord.OldState {
         JournalRecord.OldState(token: token, takenAt: takenAt, digest)
     }

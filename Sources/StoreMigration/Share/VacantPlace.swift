@@ -2,23 +2,23 @@ import SafeFiles
 import StoreFormat
 import SystemPackage
 
-/// Something took the destination's name, or went from there, while the copy was made.
+/// The destination's name was taken, or its file removed, during the copy.
 struct DestinationAppeared: Error {
     let path: String
 }
 
-/// A destination without a main file: the copy moves there, and the commit point is the rename of its main file.
+/// A destination without a main file: the commit point is the rename of the copy's main file.
 ///
-/// One with a main file that nobody can read is made such a one first, under a lease: what is there moves aside whole.
+/// An unreadable main file is first moved, under a lease, to the displaced files.
 final class VacantPlace: CopyDestination {
     private let context: RunContext
     private let aside: AsideFolder
     private let clears: Bool
-    /// The external files that are about to move into place, once the journal tells of them.
+    /// The external files about to move into place, once the journal records them.
     private var announcedFiles = NameTable<FileIdentity>()
     private(set) var placed: PlacedStore?
 
-    /// A place where nothing is, or, with `clears`, what nobody can read.
+    /// A vacant destination, or, with `clears`, one with an unreadable file.
     init(_ context: RunContext, clears: Bool = false) {
         self.context = context
         self.clears = clears
@@ -57,7 +57,7 @@ final class VacantPlace: CopyDestination {
         } catch let error as FileError where error.errno == .fileExists {
             throw DestinationAppeared(path: context.new.path)
         }
-        // From here on nothing is taken back, whatever fails.
+        // From here on nothing is rolled back.
         placed = PlacedStore(identity: identity)
         placed?.token = try context.container.token(of: context.new.name)
         try context.container.synchronize()
@@ -71,8 +71,7 @@ final class VacantPlace: CopyDestination {
 
     func tidy(after copy: StagedCopy) {}
 
-    /// Moves the main file, and the folder of external files, out of the way; nobody has the file open as long as the
-    /// lease is held.
+    /// Displaces the main file and the folder of external files; the lease ensures that no process has the file open.
     private func moveStoreAside(_ journal: inout MigrationJournal) throws -> FileLease? {
         let (name, container) = (context.new.name, context.container)
         guard let status = try container.status(of: name) else { return nil }
@@ -82,7 +81,7 @@ final class VacantPlace: CopyDestination {
             let holders = OpenFiles.holders(of: status.identity).map(String.init).joined(separator: ", ")
             throw MigrationError(
                 .busy,
-                "what is there is open\(holders.isEmpty ? "" : " by process \(holders)"), and cannot be moved aside",
+                "cannot displace the store: it is open\(holders.isEmpty ? "" : " in process \(holders)")",
                 path: context.new.path,
                 advice: "Close every program that has it open, then restore again."
             )
@@ -94,7 +93,7 @@ final class VacantPlace: CopyDestination {
         return lease
     }
 
-    /// Moves a log or journal that no main file claims out of the way; it would be replayed into the new store.
+    /// Displaces a log or journal without a main file; SQLite would replay it into the new store.
     private func moveSidecarsAside(_ journal: inout MigrationJournal) throws {
         if SeededBug.sidecarLeftInPlace.isMade { return }
         let (container, new) = (context.container, context.new)
@@ -102,15 +101,15 @@ final class VacantPlace: CopyDestination {
             .compactMap { name in try container.status(of: name).map { (name, $0) } }
         try requireVacancy()
         guard !orphans.isEmpty else { return }
-        // What takes its time comes before the look that counts: a store that is made here gets a log of its own.
+        // The folder is created before the check that counts: a store created here gets its own log.
         _ = try aside.open { try journal.append(.aside($0)) }
         for (name, orphan) in orphans {
             try requireVacancy()
             guard let status = try container.status(of: name) else { continue }
-            // One that is made anew may get the number of the one that is gone, though not its times.
+            // Inode numbers are reused; the timestamps distinguish a recreated file.
             guard status == orphan else { throw DestinationAppeared(path: new.path) }
             let isOrphan = try aside.take(name, from: container, onCreate: { _ in }) == orphan.identity
-            // Whoever makes a store uses the index that is there, where a log is made anew; it harms nobody.
+            // A process that creates a store now uses the existing index, so it must go back; a log is recreated.
             let isInUse = try name == new.sharedMemoryName && container.status(of: new.name) != nil
             guard isOrphan, !isInUse else {
                 try aside.putBackLast()

@@ -3,12 +3,12 @@ import StoreFormat
 import StoreStrategies
 
 extension DescribedStore {
-    /// Throws when a store that is there already, and that others may have open, would have to be changed itself.
+    /// Throws when an existing store, which other processes may have open, would have to be changed.
     func requireFit(of occupant: StoreInspection?, with status: FileStatus) throws {
         func refuse(_ what: String, _ command: String) -> MigrationError {
             MigrationError(
                 .needsDecision,
-                "the store at the new place \(what), and that is not changed while others may have it open",
+                "the store at the new path \(what), which is not changed while others may have it open",
                 path: question.place.path,
                 advice: "Close every program that has it open, then: \(command)"
             )
@@ -27,11 +27,10 @@ extension DescribedStore {
         }
     }
 
-    /// How a store in place that is not copied differs from what strategies say, each difference with the option and
-    /// the strategy.
+    /// The differences between an existing store and the strategies, each with the option and the strategy.
     ///
-    /// It is read from the header, the tables, and the modes and groups of the files. What else a description says
-    /// belongs to each connection, and holds for whoever opens the store by it.
+    /// They are read from the header, the tables, and the modes and groups of the files. The other options apply to a
+    /// connection, not to the store.
     func differences() throws -> [Finding] {
         var found: [Finding] = []
         func note(_ option: DescriptionOption, _ value: String) {
@@ -41,8 +40,8 @@ extension DescribedStore {
                     .strategiesNotApplied,
                     .warning,
                     level: .files,
-                    "\(option) is \(value) in the store that is shared already, and \(strategy) asks for \(wanted); "
-                        + "nothing was changed, for others may have it open",
+                    "\(option) is \(value) in the shared store, and \(strategy) requires \(wanted); "
+                        + "nothing was changed, because others may have it open",
                     path: question.place.path
                 )
             )
@@ -59,7 +58,7 @@ extension DescribedStore {
         return found
     }
 
-    /// The strategy that sets an option, and to what.
+    /// The strategy that sets an option, and the value.
     private func setting(of option: DescriptionOption) -> (strategy: String, value: String)? {
         roles.lazy.flatMap(\.applied)
             .compactMap { applied in applied.changes.values[option].map { (applied.strategy, $0) } }

@@ -2,21 +2,21 @@ import SafeFiles
 import StoreFormat
 import StoreStrategies
 
-/// A store as strategies describe it: how each role opens it, and what has to be done to it for that.
+/// A store as strategies describe it: how each role opens it, and how the store must be changed for that.
 struct DescribedStore {
     let question: StrategyQuestion
     let roles: [RoleDescription]
     let treatment: StoreTreatment
-    /// The strategies whose every word is for Apple's platforms.
+    /// The strategies that apply to Apple's platforms only.
     private let forApplePlatforms: Set<String>
-    /// Plugins that the kernel does not keep from all that it should, each with what that is.
+    /// Plugins that the kernel cannot confine fully, each with the gaps.
     private let unconfined: [(strategy: String, things: String)]
 
     var inspection: StoreInspection { question.inspection }
 
-    /// Asks the strategies; throws for what does not go together, and for a model that does not fit.
+    /// Runs the strategies; throws for conflicting options, and for a model that does not fit.
     ///
-    /// They may take their time, and programs of other people may answer: hold no lock.
+    /// Strategies may be slow, and plugins are other programs: hold no lock.
     init(asking pipeline: StrategyPipeline, _ question: StrategyQuestion) throws {
         let appleOnly = pipeline.steps.map(\.strategy).filter(\.documentation.isForApplePlatforms).map(\.name)
         let plugins = pipeline.steps.compactMap { $0.strategy as? any ConfinedStrategy }
@@ -42,7 +42,7 @@ struct DescribedStore {
         for role in roles { try Self.requireFittingModel(role, question.inspection) }
     }
 
-    /// The same answers for the store as it is now; nil when strategies were asked about another state of it.
+    /// The same answers for the present store; nil when strategies described another state.
     func answering(_ question: StrategyQuestion) throws -> DescribedStore? {
         guard question.isAnswered(by: self.question) else { return nil }
         return try DescribedStore(
@@ -58,7 +58,7 @@ struct DescribedStore {
         [StoreRole: PersistentStoreDescription](uniqueKeysWithValues: roles.map { ($0.role, $0.description) })
     }
 
-    /// The journal mode that the store has when all is done.
+    /// The journal mode of the store after the share.
     var journalMode: StoreHeader.JournalMode { treatment.journalMode ?? inspection.header.journalMode }
 
     private static func requireFittingModel(_ role: RoleDescription, _ inspection: StoreInspection) throws {
@@ -73,9 +73,9 @@ struct DescribedStore {
         }
     }
 
-    // MARK: What is worth telling
+    // MARK: Notes
 
-    /// What strategies leave for others to know.
+    /// Remarks on the strategies' results.
     var notes: [Finding] { carriedNotes + unconfinedNotes + skippedNotes + readerNotes + groupNotes }
 
     private func note(_ code: Finding.Code, _ severity: Finding.Severity, _ message: String) -> Finding {
@@ -83,7 +83,7 @@ struct DescribedStore {
     }
 
     private var carriedNotes: [Finding] {
-        var told: Set<String> = []
+        var seen: Set<String> = []
         return roles.flatMap(\.applied)
             .compactMap { applied in
                 let isApples = forApplePlatforms.contains(applied.strategy)
@@ -91,8 +91,8 @@ struct DescribedStore {
                 guard !options.isEmpty else { return nil }
                 let names = options.map(\.rawValue).joined(separator: " and ")
                 let message =
-                    "what \(applied.strategy) says of \(names) is carried for Apple's platforms; nothing here acts on it"
-                return told.insert(message).inserted ? note(.forApplePlatforms, .info, message) : nil
+                    "\(applied.strategy) sets \(names) for Apple's platforms; it has no effect here"
+                return seen.insert(message).inserted ? note(.forApplePlatforms, .info, message) : nil
             }
     }
 
@@ -101,7 +101,7 @@ struct DescribedStore {
             note(
                 .strategyNotConfined,
                 .warning,
-                "nothing keeps the plugin \(plugin.strategy) from \(plugin.things) here"
+                "this kernel cannot keep the plugin \(plugin.strategy) from \(plugin.things)"
             )
         }
     }
@@ -124,8 +124,8 @@ struct DescribedStore {
                 note(
                     .readerNeedsLog,
                     .warning,
-                    "\(reader) reads only, and as a user who may not write in the folder it cannot open a store with a "
-                        + "log: let its group write there, or keep the store in rollback journal mode"
+                    "\(reader) reads only, and without write access to the folder it cannot open a store in WAL mode: "
+                        + "give its group write access, or keep the store in rollback journal mode"
                 )
             }
     }
@@ -136,8 +136,8 @@ struct DescribedStore {
             note(
                 .containerKeepsNoGroup,
                 .warning,
-                "logs and journals that programs make beside the store get the group of whoever makes them, "
-                    + "for their folder does not hand its own on (chmod g+s)"
+                "logs and journals beside the store get the group of the program that creates them, "
+                    + "because their folder has no setgid bit (chmod g+s)"
             )
         ]
     }

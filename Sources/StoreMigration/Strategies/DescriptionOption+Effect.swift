@@ -1,7 +1,7 @@
 import StoreStrategies
 
 extension DescriptionOption {
-    /// True for what has no effect here: it is carried in descriptions for programs on Apple's platforms.
+    /// True for an option without effect here, carried in descriptions for programs on Apple's platforms.
     var isCarriedOnly: Bool { Self.carriedOnly.contains(self) }
 
     private static let carriedOnly: Set<Self> = [

@@ -3,7 +3,7 @@ import SafeFiles
 import StoreFormat
 import StoreStrategies
 
-/// A file with a description for each role as one JSON object, for apps to open the store by.
+/// A file with a description for each role as one JSON object, with which apps open the store.
 struct DescriptionsFile {
     private static let mode: UInt32 = 0o644
     private static let greatestSize = 1 << 20
@@ -11,10 +11,9 @@ struct DescriptionsFile {
     private let folder: Directory
     private let location: StoreLocation
 
-    /// Finds the folder of the file; made before a share, it fails before anything is done.
+    /// Checks the file's path before a share writes anything.
     ///
-    /// A file that is there already is only taken for one of ours when it holds descriptions; a name that belongs to one of
-    /// `stores` is never taken.
+    /// An existing file is replaced only if it contains descriptions; names that belong to one of `stores` are refused.
     init(_ url: URL, besides stores: [StoreLocation]) throws {
         location = StoreLocation(url: url)
         folder = try Directory.open(path: location.folder)
@@ -25,9 +24,9 @@ struct DescriptionsFile {
         guard try isTaken || !Self.isOursOrAbsent(location.name, in: folder) else { return }
         throw MigrationError(
             .usage,
-            "there is something that holds no descriptions, or a name that a store may need",
+            "the path has a file without descriptions, or a name that a store may need",
             path: location.path,
-            advice: "Name another place for the descriptions."
+            advice: "Name another path for the descriptions."
         )
     }
 
@@ -51,7 +50,7 @@ struct DescriptionsFile {
         guard let known, !known.isEmpty, descriptions.count == known.count else {
             throw MigrationError(
                 .usage,
-                "the file does not hold a description for each role",
+                "the file does not contain a description for each role",
                 path: location.path,
                 advice: "Name a file that a share wrote its descriptions to."
             )
@@ -62,10 +61,10 @@ struct DescriptionsFile {
     /// Throws when this user may not write the file.
     func requireWritable() throws {
         guard try !folder.allowsWriting() else { return }
-        throw MigrationError(.notWritable, "the descriptions cannot be written by this user", path: location.path)
+        throw MigrationError(.notWritable, "this user cannot write the descriptions", path: location.path)
     }
 
-    /// Brings the descriptions, by the names of their roles, to the disk beside what is there; a rename is left to do.
+    /// Writes and flushes the descriptions, by role name, to a temporary file; the commit renames it.
     func stage(_ descriptions: [StoreRole: PersistentStoreDescription]) throws -> StagedReplacement {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]

@@ -3,7 +3,7 @@ import StoreFormat
 import StoreStrategies
 import SystemPackage
 
-/// The mode and the group that files get because a strategy said so.
+/// The mode and the group that a strategy sets for files.
 struct FileRights {
     let mode: UInt32?
     let group: UInt32?
@@ -13,7 +13,7 @@ struct FileRights {
         group = treatment.group
     }
 
-    /// Gives them to a file of ours, and reads them back; nothing where no strategy says anything.
+    /// Sets them on a file and reads them back; does nothing if no strategy sets any.
     func apply(to file: DurableFile) throws {
         guard mode != nil || group != nil else { return }
         if let group, try file.status().group != group {
@@ -22,7 +22,7 @@ struct FileRights {
             } catch {
                 switch error.errno {
                 case .notPermitted: throw MigrationError.notGiven(to: group, path: file.path, error)
-                // A number that this system, or this container of the system's, does not know.
+                // This system, or this container, does not map the group ID.
                 case .invalidArgument:
                     throw StrategyError(
                         .invalidOption,
@@ -39,7 +39,7 @@ struct FileRights {
                 .verificationFailed,
                 "a file did not keep the mode \(PosixMode.text(status.mode & 0o7777)) or the group \(status.group)",
                 path: file.path,
-                advice: "Look at what the file system does with modes and groups."
+                advice: "Check that the file system keeps modes and groups, and that this user belongs to the group."
             )
         }
     }

@@ -1,13 +1,13 @@
 import StoreFormat
 
-/// What a share would do, found without a lock.
+/// What a share would do, decided without a lock.
 struct Prospect {
-    /// The plan, with what strategies say.
+    /// The plan, with the strategies' results.
     let plan: SharePlan
-    /// What it was made from; nil when a look at file names was enough.
+    /// The facts of the plan; nil when the file status alone decided it.
     let facts: PlanningFacts?
-    /// The last complete run, when nothing happened since.
+    /// The last complete run, if nothing changed since.
     let shared: RunState.SharedRun?
-    /// The store as strategies describe it; nil when none was asked.
+    /// The store as strategies describe it; nil when none ran.
     let described: DescribedStore?
 }

@@ -4,14 +4,14 @@ import SafeFiles
 import StoreFormat
 import StoreStrategies
 
-/// Opens a staged store as each role will, and compares what is in force with what was described.
+/// Opens a staged store as each role will, and compares the settings in force with the descriptions.
 struct RoleProof {
     let described: DescribedStore
-    /// Where the store will be; messages name it.
+    /// The final location of the store, for messages.
     let place: StoreLocation
 
     private static let journalVersions = 18
-    /// The words of SQLite's pragmas for numbers that it answers.
+    /// The keywords of SQLite's pragmas for the numbers that it returns.
     private static let words: [String: [String]] = [
         "synchronous": ["OFF", "NORMAL", "FULL", "EXTRA"],
         "temp_store": ["DEFAULT", "FILE", "MEMORY"],
@@ -20,7 +20,7 @@ struct RoleProof {
         "checkpoint_fullfsync": ["OFF", "ON"],
     ]
 
-    /// Throws the first difference; the store's bytes stay as they are, and nothing is left beside it.
+    /// Throws the first difference; leaves the store's bytes unchanged, and nothing beside it.
     func require(at location: StoreLocation, in folder: Directory, main: DurableFile) throws {
         try requireHeader(of: main)
         let before = try main.status()
@@ -43,7 +43,7 @@ struct RoleProof {
         }
     }
 
-    /// The two bytes of the header that say how the store keeps transactions: 2 is a log.
+    /// Checks the header's two format versions: 2 means WAL.
     private func requireHeader(of main: DurableFile) throws {
         var bytes: [UInt8] = [0, 0]
         _ = try bytes.withUnsafeMutableBytes { try main.read(into: $0, at: Int64(Self.journalVersions)) }
@@ -86,11 +86,11 @@ struct RoleProof {
         if let wanted = description.journalMode, !isSameJournal(store.journalMode.uppercased(), wanted) {
             throw difference("\(DescriptionOption.journalMode) is \(store.journalMode) for \(role)")
         }
-        // Waiting is counted in milliseconds.
+        // SQLite counts timeouts in milliseconds.
         if abs(store.timeout - description.timeout) >= 0.001 {
             throw difference("\(DescriptionOption.timeout) is \(store.timeout) for \(role)")
         }
-        // One that reads only keeps no log and has nothing to tell; its writers do.
+        // A read-only store neither keeps a log nor posts changes; its writers do.
         let beyondReaders: Set<DescriptionOption> =
             store.isReadOnly ? [.usesPersistentWriteAheadLog, .postsRemoteChangeNotifications] : []
         if let missing = store.optionsNotApplied.first(where: { !$0.isCarriedOnly && !beyondReaders.contains($0) }) {
@@ -100,7 +100,7 @@ struct RoleProof {
         for (name, value) in description.sqlitePragmas { try compare(store.sqlitePragmas[name], value, of: name, role) }
     }
 
-    /// Puts pragmas in force as the program of a role would, where no runtime of ours opens the store.
+    /// Sets the pragmas as a role's program would, for plain SQLite stores.
     private func requirePragmas(_ role: RoleDescription, at location: StoreLocation) throws {
         guard !role.description.isReadOnly else { return }
         let connection = try StoreConnection(location, access: .liveWriting)
@@ -119,7 +119,7 @@ struct RoleProof {
         throw difference("\(DescriptionOption.sqlitePragma(name)) is \(found ?? "not set") for \(role)")
     }
 
-    /// Which of the rollback journals it is belongs to a connection, and is not told by one that reads only.
+    /// The kind of rollback journal belongs to a connection, and a read-only connection does not report it.
     private func isSameJournal(_ found: String, _ wanted: String) -> Bool { (found == "WAL") == (wanted == "WAL") }
 
     private static func normal(_ value: String, of pragma: String) -> String {
@@ -144,13 +144,13 @@ struct RoleProof {
     private func difference(_ message: String) -> MigrationError {
         MigrationError(
             .verificationFailed,
-            "the copy is not what its descriptions say: \(message)",
+            "the copy differs from its descriptions: \(message)",
             path: place.path,
-            advice: "Nothing was published, and the old store is as it was; look at the strategies that were named."
+            advice: "Nothing was published, and the old store is unchanged; check the named strategies."
         )
     }
 
-    /// Readers of a store with a log leave its index behind, and a log that holds nothing.
+    /// Readers of a store in WAL mode leave its index and an empty log behind.
     private func removeSidecars(of location: StoreLocation, in folder: Directory) throws {
         for name in [location.writeAheadLogName, location.journalName] {
             guard let status = try folder.status(of: name) else { continue }

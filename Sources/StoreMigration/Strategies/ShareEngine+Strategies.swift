@@ -3,9 +3,9 @@ import SafeFiles
 import StoreFormat
 import StoreStrategies
 
-/// What strategies have to do with a share.
+/// The part of a share that concerns strategies.
 extension ShareEngine {
-    /// Looks, decides, and asks the strategies; holds no lock.
+    /// Inspects, plans, and runs the strategies; holds no lock.
     func prospect(_ state: RunState) throws -> Prospect {
         if let shared = try unchangedSince(state) {
             let plan = SharePlan(already: shared, at: new)
@@ -23,8 +23,8 @@ extension ShareEngine {
         return Prospect(plan: try describing(plan, described), facts: facts, shared: nil, described: described)
     }
 
-    /// What strategies are asked about a plan: the store that is copied, or the one that stays in place; nil when none was
-    /// named, or when nothing is shared.
+    /// The strategies' input for a plan: the store that is copied, or the existing one; nil when no strategy was named,
+    /// or nothing is shared.
     func question(about plan: SharePlan, _ facts: PlanningFacts) throws -> StrategyQuestion? {
         guard !pipeline.isEmpty, plan.copies || plan.outcome == .alreadyShared,
             let inspection = (plan.copies ? facts.oldCondition : facts.newCondition).inspection
@@ -37,7 +37,7 @@ extension ShareEngine {
         )
     }
 
-    /// The question about a store that was shared before.
+    /// The strategies' input for a store that was shared before.
     private func questionInPlace() throws -> StrategyQuestion? {
         guard !pipeline.isEmpty else { return nil }
         let inspection: StoreInspection
@@ -49,15 +49,15 @@ extension ShareEngine {
         return try StrategyQuestion(inspection, isCopied: false, at: new, in: RunContext.openContainer(new))
     }
 
-    // MARK: What they said
+    // MARK: Results of strategies
 
-    /// The plan with what strategies said: what is done to a copy, and how a store in place differs from it.
+    /// The plan with the strategies' results: the steps for a copy, or the differences of an existing store.
     func describing(_ plan: SharePlan, _ described: DescribedStore?) throws -> SharePlan {
         var findings = plan.copies ? try rightsFindings(plan, described?.treatment) : []
         guard let described else { return plan.describing([], steps: plan.steps, findings: findings) }
         guard plan.copies else {
             let differences = try described.differences()
-            // What was told when the store was shared is no news.
+            // Remarks that were reported when the store was shared are not repeated.
             let notes = try differences.isEmpty && recorded() != described.descriptions ? described.notes : []
             return plan.describing(described.roles, steps: plan.steps, findings: differences + notes)
         }
@@ -71,7 +71,7 @@ extension ShareEngine {
         return plan.describing(described.roles, steps: steps, findings: findings)
     }
 
-    /// Tells a container of another group than the files that come into it, and users who can read the new store alone.
+    /// Findings for a container of another group than its new files, and for users who can read only the new store.
     private func rightsFindings(_ plan: SharePlan, _ treatment: StoreTreatment?) throws -> [Finding] {
         guard let container = try gatherer.folder(of: new), let source = try gatherer.folder(of: old),
             let original = try source.status(of: old.name)
@@ -94,26 +94,27 @@ extension ShareEngine {
                 .containerOfAnotherGroup,
                 .warning,
                 level: .files,
-                "the folder belongs to the group \(folder.group), and the store's files to the group \(group): who is in one of "
-                    + "them alone may not get at the store",
+                "the folder belongs to the group \(folder.group), and the store's files to the group \(group): members of only "
+                    + "one of them may lack access to the store",
                 path: new.path
             )
         ]
     }
 
-    /// The group that files get which this user makes in a folder.
+    /// The group of files that this user creates in a folder.
     private func ownGroup(in folder: FileStatus) -> UInt32 {
         let isHandedDown = folder.mode & 0o2000 != 0
         return isHandedDown || UserGroup.mayBeGiven(folder.group) ? folder.group : UserGroup.ofNewFiles
     }
 
-    /// The outcome of a share that found its work done, with how each role opens the store.
+    /// The outcome of a share with nothing to do, with how each role opens the store.
     func describing(_ outcome: ShareOutcome, _ described: DescribedStore?) throws -> ShareOutcome {
         guard outcome.outcome == .alreadyShared, outcome.descriptions.isEmpty else { return outcome }
         return outcome.adding(descriptions: try descriptionsInForce(described) { try recorded() })
     }
 
-    /// How each role opens a store in place: as strategies say when it is so, else as it was shared, else as it is.
+    /// How each role opens an existing store: as strategies describe it if that is in force, else as recorded, else as
+    /// it is.
     func descriptionsInForce(
         _ described: DescribedStore?,
         _ inspection: StoreInspection? = nil,
@@ -127,7 +128,7 @@ extension ShareEngine {
         return [.app: found.mirroredDescription(at: new)]
     }
 
-    /// The descriptions that the receipt beside the new store tells.
+    /// The descriptions in the receipt beside the new store.
     func recorded() throws -> [StoreRole: PersistentStoreDescription] {
         guard let container = try gatherer.folder(of: new), let receipt = Receipt(beside: new.name, in: container)
         else {
@@ -138,7 +139,7 @@ extension ShareEngine {
 
     // MARK: The file of descriptions
 
-    /// The file that the caller wants descriptions in.
+    /// The caller's file for descriptions.
     func descriptionsFile() throws -> DescriptionsFile? {
         try options.descriptionsFile.map { try DescriptionsFile($0, besides: [old, new]) }
     }
@@ -153,14 +154,14 @@ extension ShareEngine {
 }
 
 extension SharePlan {
-    /// The plan when nothing happened since the store was shared.
+    /// The plan when nothing changed since the store was shared.
     init(already shared: RunState.SharedRun, at new: StoreLocation) {
         self.init(
             outcome: .alreadyShared,
             old: shared.run.old,
             new: new,
             findings: shared.completion.leavesRows == true ? [.rowsOnlyInOldStore(at: shared.run.old)] : [],
-            reason: "the store is shared, and nothing was written to the old place since",
+            reason: "the store is shared, and the old store is unchanged since",
             next: shared.completion.leavesRows == true
                 ? .status(old: shared.run.old.path, new: new.path) : .retire(old: shared.run.old.path)
         )

@@ -2,19 +2,19 @@ import SafeFiles
 import StoreFormat
 import StoreWriting
 
-/// Makes a staged main file what its descriptions say, and can take that back to the byte.
+/// Applies descriptions to a staged main file, and can revert that byte for byte.
 ///
-/// It is done twice: once to prove what comes out, and, after that was taken back and the copy had followed the old
-/// store's writers up to the lock, once for good. Both give the same, unless the old store changed in between.
+/// A share applies them twice: first to prove the result, then, after reverting and catching up with writers, for good.
+/// Both give the same bytes unless the old store changed in between.
 struct StagedTreatment {
-    /// The pages that change, as they were.
+    /// The changed pages with their former bytes.
     private let pages: [(offset: Int64, bytes: [UInt8])]
     private let size: Int64
 
     private static let frameHeader: Int64 = 24
     private static let logHeader: Int64 = 32
 
-    /// Does it; nobody else may know the file.
+    /// Applies the descriptions; no other process may have the file open.
     init(_ treatment: StoreTreatment, to location: StoreLocation, main: DurableFile) throws {
         size = try main.status().size
         guard treatment.changesMainFile else {
@@ -27,7 +27,7 @@ struct StagedTreatment {
         var numbers: Set<Int64> = [1]
         var pages = try [Self.page(1, of: main, pageSize: pageSize)]
         if let model = treatment.historyModel {
-            // In the log the main file stays as it is until all changed pages are known.
+            // With the changes in the log, the main file stays unchanged until all changed pages are known.
             try Self.setJournalMode("wal", of: connection)
             try connection.execute("PRAGMA wal_autocheckpoint = 0")
             try connection.execute("BEGIN IMMEDIATE")
@@ -46,7 +46,7 @@ struct StagedTreatment {
         self.pages = pages
     }
 
-    /// Puts every byte back.
+    /// Restores every byte.
     func takeBack(from main: DurableFile) throws {
         guard !pages.isEmpty else { return }
         for page in pages { try page.bytes.withUnsafeBytes { try main.write($0, at: page.offset) } }
@@ -71,7 +71,7 @@ struct StagedTreatment {
         return (offset, Array(bytes.prefix(count)))
     }
 
-    /// The numbers of the pages in the log, which this connection alone has written.
+    /// The numbers of the pages in the log, which only this connection has written.
     private static func pagesInLog(of connection: StoreConnection, pageSize: Int64) throws -> [Int64] {
         let size = try connection.size(of: .journal)
         var numbers: [Int64] = []

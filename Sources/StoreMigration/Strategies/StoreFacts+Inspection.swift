@@ -3,7 +3,7 @@ import StoreFormat
 import StoreStrategies
 
 extension StoreFacts {
-    /// What an inspection of a store, and a look at the folder that it is shared in, tell a strategy.
+    /// The facts of an inspection and of the container, for strategies.
     init(_ inspection: StoreInspection, in container: Directory) throws {
         let folder = try container.status()
         self.init(
@@ -21,7 +21,7 @@ extension StoreFacts {
         )
     }
 
-    /// The same without the amounts, which writers change all the time.
+    /// The same without the amounts, which writers change constantly.
     var withoutAmounts: StoreFacts {
         var facts = self
         facts.objectCount = 0

@@ -5,7 +5,7 @@ extension StoreInspection {
     /// True once history tracking was switched on.
     var tracksHistory: Bool { history != nil && historyTables.areNumbered }
 
-    /// How a program opens a store at `new` when nobody says otherwise: as this one is opened.
+    /// The default description of a store at `new`: the settings of this store.
     func mirroredDescription(at new: StoreLocation) -> PersistentStoreDescription {
         var description = PersistentStoreDescription(url: new.url)
         description.sqlitePragmas["journal_mode"] = header.journalMode == .wal ? "WAL" : "DELETE"

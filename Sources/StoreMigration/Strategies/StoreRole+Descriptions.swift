@@ -1,12 +1,12 @@
 import StoreStrategies
 
 extension [StoreRole: PersistentStoreDescription] {
-    /// The descriptions by the names of their roles, as they are written.
+    /// The descriptions by role name, as they are written.
     var byRoleName: [String: PersistentStoreDescription] {
         [String: PersistentStoreDescription](uniqueKeysWithValues: map { ($0.key.description, $0.value) })
     }
 
-    /// The descriptions that were written by the names of their roles.
+    /// The descriptions from their written form.
     init(byRoleName written: [String: PersistentStoreDescription]) {
         self = [:]
         for (name, description) in written {

@@ -2,20 +2,20 @@ import SafeFiles
 import StoreFormat
 import StoreStrategies
 
-/// What is done to a staged copy so that it becomes what its descriptions say.
+/// The changes to a staged copy that its descriptions require.
 struct StoreTreatment {
-    /// What the header is to say of the journal; nil leaves it as it is.
+    /// The journal mode to set; nil keeps it.
     let journalMode: StoreHeader.JournalMode?
-    /// The model in whose shape the tables of a history are made; nil makes none.
+    /// The model for the history tables; nil adds none.
     let historyModel: ManagedObjectModel?
-    /// Those of a history's tables that the store lacks.
+    /// The history tables that the store lacks.
     let addedHistory: Set<String>
-    /// The permission bits of the files; nil leaves them as they are.
+    /// The permission bits of the files; nil keeps them.
     let mode: UInt32?
-    /// The number of the files' group; nil leaves it as it is.
+    /// The group ID of the files; nil keeps it.
     let group: UInt32?
 
-    /// What makes the store what all roles together say; throws for a group that there is not.
+    /// The changes that all roles together require; throws for an unknown group.
     init(_ roles: [RoleDescription], of inspection: StoreInspection) throws {
         let wanted =
             roles.compactMap(\.description.journalMode).first.map { $0 == "WAL" ? .wal : .rollback }
@@ -38,15 +38,16 @@ struct StoreTreatment {
             }
     }
 
-    /// True when the content gets tables that the old store has not.
+    /// True when the copy gets tables that the old store lacks.
     var addsHistory: Bool { historyModel != nil }
 
     /// True when bytes of the main file change.
     var changesMainFile: Bool { journalMode != nil || addsHistory }
 
-    /// True when files or folders get other rights.
+    /// True when modes or groups of files or folders change.
     var changesRights: Bool { mode != nil || group != nil }
 
-    /// The permission bits of folders that go with files of `mode`: who reads a file enters, and new files get the group.
+    /// The permission bits of folders for files of `mode`: readers may search the folder, and new files inherit its
+    /// group.
     static func folderMode(for mode: UInt32) -> UInt32 { mode | (mode & 0o444) >> 2 | 0o2000 }
 }

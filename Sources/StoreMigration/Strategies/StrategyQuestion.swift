@@ -2,17 +2,17 @@ import SafeFiles
 import StoreFormat
 import StoreStrategies
 
-/// What strategies are asked about: gathered without a lock, and looked at again under it.
+/// The input of strategies: gathered without a lock, and checked again under it.
 struct StrategyQuestion {
-    /// The store that is copied, or the one that is in place.
+    /// The store that is copied, or the existing one.
     let inspection: StoreInspection
     let facts: StoreFacts
     /// How the store is opened when no strategy says otherwise.
     let base: PersistentStoreDescription
-    /// Where the store is, or will be.
+    /// The location of the store, now or later.
     let place: StoreLocation
     let container: Directory
-    /// True when the store is copied, for a copy can be made what strategies say.
+    /// True when the store is copied, because only a copy can be changed.
     let isCopied: Bool
 
     init(_ inspection: StoreInspection, isCopied: Bool, at place: StoreLocation, in container: Directory) throws {
@@ -24,9 +24,9 @@ struct StrategyQuestion {
         base = inspection.mirroredDescription(at: place)
     }
 
-    /// True when what was answered to the other question answers this one.
+    /// True when the answers to the other question answer this one.
     ///
-    /// The amounts are what they were when they were asked for: writers go on until the copy is complete.
+    /// Amounts are ignored: writers change them until the copy is complete.
     func isAnswered(by other: StrategyQuestion) -> Bool {
         isCopied == other.isCopied && inspection.identity == other.inspection.identity && base == other.base
             && facts.withoutAmounts == other.facts.withoutAmounts

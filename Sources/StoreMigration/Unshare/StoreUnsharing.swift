@@ -5,13 +5,13 @@ public import StoreFormat
 import StoreVerification
 
 extension Finding.Code {
-    /// The new store could not be renamed, since somebody may have it open; it takes no writes.
+    /// The new store was not renamed, since a process may have it open; it is fenced.
     public static let notWithdrawn = Finding.Code(rawValue: "notWithdrawn")
 }
 
-/// Goes back to the old place: it gets what the new place holds, and its writers are let in again.
+/// Moves back to the old store: it receives the new store's content and becomes writable again.
 ///
-/// Nothing is removed: what the old place held is kept aside, and the new store under another name.
+/// Nothing is removed: a copy of the old content is kept, and the new store is renamed.
 public struct StoreUnsharing: Sendable {
     private let old: URL
     private let new: URL
@@ -19,7 +19,8 @@ public struct StoreUnsharing: Sendable {
     private let logger: Logger?
     private let onProgress: (@Sendable (StoreProgress) -> Void)?
 
-    /// Creates the unshare of the store at `old` from `new`: the shared store's path, or the folder where it has the old name.
+    /// Creates the unshare of the store at `old` from `new`: the shared store's path, or its folder if it has the old
+    /// name.
     public init(
         _ old: URL,
         from new: URL,
@@ -34,9 +35,9 @@ public struct StoreUnsharing: Sendable {
         self.onProgress = onProgress
     }
 
-    /// Unshares the store; interrupted, it goes on where it was when it is called again.
+    /// Unshares the store; another call continues an interrupted unshare.
     ///
-    /// Late writes to the old place are merged into the new one first.
+    /// Late writes are merged into the new store first.
     @discardableResult
     public func unshare(isCancelled: (@Sendable () -> Bool)? = nil) throws(MigrationError) -> ShareOutcome {
         do {

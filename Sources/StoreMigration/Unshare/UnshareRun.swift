@@ -4,11 +4,11 @@ import StoreFormat
 import StoreStrategies
 import StoreVerification
 
-/// Brings the content of the new place back to the old one, and withdraws the new store.
+/// Brings the new store's content back to the old one, and withdraws the new store.
 ///
-/// The way back is a share in the other direction, with its journal beside the new store: the copy of the new store is
-/// proved, replaces the old store's content in one transaction, and the new store's writers are refused and told the old
-/// place, all under the new store's lock.
+/// An unshare is a share in the other direction, with its journal beside the new store. The copy of the new store is
+/// proved and replaces the old store's content in one transaction; then the new store is fenced, with the old path in
+/// the error. All of this happens under the new store's lock.
 struct UnshareRun {
     let old: StoreLocation
     let new: StoreLocation
@@ -33,7 +33,7 @@ struct UnshareRun {
             let result = try bringBack(shared, transaction, &journal)
             let withdrawal = try withdraw(transaction)
             try requireTakesWrites()
-            // As long as the new store stands in its place, this is to be done again.
+            // Until the new store is renamed, the next run repeats the withdrawal.
             if case .done = withdrawal {
                 try CapturedBase.removeAll(except: [], in: stateFolder.open())
                 try journal.append(.unshared)
@@ -42,9 +42,9 @@ struct UnshareRun {
         }
     }
 
-    /// Throws where the data is no longer at the new place, or the store there has a record of its own with a third one.
+    /// Throws when the data is no longer at the new path, or the store there is in a pair with a third one.
     ///
-    /// The way back goes store by store, the last hop of a chain first.
+    /// A chain is unshared store by store, the last one first.
     private func requireNotSharedOn() throws {
         var next: StoreLocation?
         if let succession = try Succession(of: new, options: options), succession.store != old {
@@ -57,20 +57,20 @@ struct UnshareRun {
         guard let next else { return }
         throw MigrationError(
             .needsDecision,
-            "the store at the new place was shared on to \(next.path)",
+            "the store at the new path was shared on to \(next.path)",
             path: new.path,
-            advice: "Nothing was changed. Bring that back first, then run the command again.",
+            advice: "Nothing was changed. Unshare that store first, then run the command again.",
             next: .unshare(old: new.path, new: next.path)
         )
     }
 
-    /// True for the run that brings the content back, which began before and may name the old store by a former path.
+    /// True for the unshare that began before, and may record a former path of the old store.
     private func isWayBack(_ run: JournalRecord.RunIdentity) throws -> Bool {
         guard case .unsharing(_, let transaction) = try stateFolder.state() else { return false }
         return run.transaction == transaction
     }
 
-    /// What an unshare would do now, and how it would end; nothing is written.
+    /// What an unshare would do now, and its outcome; nothing is written.
     func plan() throws -> SharePlan {
         try PlacesCheck(old: old, new: new).require()
         try requireNotSharedOn()
@@ -103,11 +103,11 @@ struct UnshareRun {
             new: new,
             steps: steps,
             findings: findings,
-            reason: "the old place gets what the new one holds, and takes writes again"
+            reason: "the old store gets the new one's content and becomes writable again"
         )
     }
 
-    /// Ends an interrupted share first, forward or back.
+    /// Recovers an interrupted share first.
     private func recover() throws {
         let retirement = RetireRun(old: old, options: options, logger: logger)
         try retirement.liftLeftSeal(evenUntold: true)
@@ -119,7 +119,7 @@ struct UnshareRun {
         }
     }
 
-    /// Merges what was written to the old place since it was shared into the new one; nil when nothing was.
+    /// Merges late writes into the new store; nil when there are none.
     private func mergeLateWrites() throws -> ShareOutcome? {
         guard case .shared(let shared) = try stateFolder.state(), try !gatherer.isUnchanged(shared.oldState) else {
             return nil
@@ -146,7 +146,7 @@ struct UnshareRun {
         )
     }
 
-    /// What was shared, and the number of the run that brings it back, journalled before it begins.
+    /// The shared run and the transaction ID of the unshare, journalled before it begins.
     private func begin(_ journal: inout MigrationJournal) throws -> (RunState.SharedRun, String) {
         var shared: RunState.SharedRun
         switch journal.state {
@@ -165,24 +165,24 @@ struct UnshareRun {
         return (shared, transaction)
     }
 
-    /// Looks at the old store once more, so that the token alone tells under its lock that nobody wrote to it.
+    /// Checks the old store again, so that under its lock the token alone proves that there was no write.
     private func renew(_ shared: inout RunState.SharedRun, _ journal: inout MigrationJournal) throws {
         let reading = try gatherer.folder(of: old).map { try OldStateRecorder.read(old, in: $0) }
         guard try gatherer.isUnchanged(shared.oldState) else {
-            throw MigrationError(.busy, "the old store keeps being written to", path: old.path)
+            throw MigrationError(.busy, "the old store keeps changing", path: old.path)
         }
         guard let reading, reading.token != shared.oldState.token else { return }
         shared.oldState = shared.oldState.renewed(reading)
         try journal.append(.renewed(shared.oldState))
     }
 
-    /// Asked before anything is brought back, so that the new store can be withdrawn afterwards.
+    /// Checked first, so that the new store can be renamed in the end.
     private func requireOwnSupportFolder() throws {
         guard let folder = try gatherer.folder(of: new) else { return }
         try withdrawal(unjournalled: nil).requireOwnSupportFolder(in: folder)
     }
 
-    /// Throws unless the new place holds what was shared, and the journal of the way back can be kept there.
+    /// Throws unless the new path has the shared store, and the unshare's journal can be created beside it.
     private func requireShared(_ shared: RunState.SharedRun, _ state: RunState) throws {
         try requireSamePlace(shared)
         guard try gatherer.newPlace(of: shared) == .ours else { throw wayBack.notAtItsPlace }
@@ -194,7 +194,7 @@ struct UnshareRun {
         guard shared.run.new != new else { return }
         throw MigrationError(
             .needsDecision,
-            "the old store was shared to another place, \(shared.run.new.path)",
+            "the old store was shared to another path, \(shared.run.new.path)",
             path: old.path,
             next: .unshare(old: old.path, new: shared.run.new.path)
         )
@@ -208,17 +208,17 @@ struct UnshareRun {
             .needsDecision,
             "no run has shared this store",
             path: old.path,
-            advice: "There is nothing to go back from.",
+            advice: "There is nothing to unshare.",
             next: .status(old: old.path, new: new.path)
         )
     }
 
-    // MARK: The way back
+    // MARK: Unshare
 
-    /// Asked of the store itself before anything says that it takes writes again.
+    /// Checks the store itself before the outcome reports that it is writable.
     private func requireTakesWrites() throws {
         guard try gatherer.status(of: old) != nil else {
-            throw MigrationError(.interrupted, "the old store is gone", path: old.path)
+            throw MigrationError(.interrupted, "the old store is missing", path: old.path)
         }
         try gatherer.reader.withView(of: old) { try StoreFence.requireNone(in: $0.connection) }
         guard try !StoreSeal(store: old, lockTimeout: options.effectiveLockTimeout).isSet() else {
@@ -237,7 +237,7 @@ struct UnshareRun {
         _ transaction: String,
         _ journal: inout MigrationJournal
     ) throws -> RunResult? {
-        // The merge of what was written since asks for what both places held, and a fence alone keeps none of it.
+        // The merge of late writes needs the common state, and a fenced share keeps no base.
         if shared.base == nil, shared.retiredTo == nil,
             let base = try wayBack.keepReplacedContent(transaction, in: stateFolder.open())
         {
@@ -251,16 +251,16 @@ struct UnshareRun {
             try journal.append(.rolledBack)
             throw MigrationError(
                 .busy,
-                "the old store was written to before the new one's content could replace it",
+                "the old store changed before the new one's content could replace it",
                 path: old.path,
-                advice: "Nothing was replaced. Run the command again: it merges what was written first.",
+                advice: "Nothing was replaced. Run the command again: it merges the late writes first.",
                 next: .unshare(old: old.path, new: new.path)
             )
         } catch is DestinationAppeared where shared.retiredTo != nil {
             try journal.append(.rolledBack)
             throw MigrationError(
                 .needsDecision,
-                "a store with objects stands where the old store was before it was retired",
+                "the retired store's path has another store with objects",
                 path: old.path,
                 advice:
                     "Nothing was replaced. Merge it into the new store or move it away, then run the command again.",
@@ -269,7 +269,8 @@ struct UnshareRun {
         }
     }
 
-    /// The old store's content is what gives way, if it is what was shared; a copy of it is kept aside.
+    /// The options for the copy back: the old content is replaced if it is still the shared one, and a copy of it is
+    /// kept.
     private var backwards: ShareOptions {
         var options = options
         options.oldStore = .fence
@@ -288,7 +289,7 @@ struct UnshareRun {
         case refused(MigrationError)
     }
 
-    /// Renames the new store, when nobody can have it open.
+    /// Renames the new store, if no process has it open.
     private func withdraw(_ transaction: String) throws -> Withdrawal {
         do {
             let outcome = try withdrawal(unjournalled: wayBack.unjournalled(transaction)).run()
@@ -320,7 +321,7 @@ struct UnshareRun {
                     .notWithdrawn,
                     .warning,
                     level: .files,
-                    "the new store stays where it is and takes no writes: \(error.message)",
+                    "the new store was not renamed and is fenced: \(error.message)",
                     path: new.path
                 )
             )
@@ -333,7 +334,7 @@ struct UnshareRun {
             merge: late?.merge,
             report: result?.report,
             findings: findings,
-            message: "the old place holds what the new one held, and takes writes again",
+            message: "the old store has the new one's content and is writable again",
             next: next
         )
     }

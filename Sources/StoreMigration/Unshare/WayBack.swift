@@ -5,20 +5,20 @@ import StoreFormat
 import StoreStrategies
 import StoreVerification
 
-/// The share in the other direction, with its journal beside the new store; its old place is the new one.
+/// The share from the new store to the old one, with its journal beside the new store.
 struct WayBack {
     let old: StoreLocation
     let new: StoreLocation
     let options: ShareOptions
     let monitor: WorkMonitor
     let logger: Logger
-    /// The runs of the old store's journal: what they fenced, the way back lets in again.
+    /// The runs of the old store's journal, whose fences an unshare removes.
     var runs: Set<String> = []
 
     private var stateFolder: StateFolder { StateFolder(of: new, stateFolder: nil) }
     private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, options: options, monitor: monitor) }
 
-    /// Asked before anything says that the way back has begun: its journal may lie in another member's folder.
+    /// Checked before the unshare is journalled: its journal may be in a folder of another member of the group.
     func requireJournal() throws {
         do {
             try stateFolder.requireWritable()
@@ -28,20 +28,20 @@ struct WayBack {
             guard cause.outcome == .notWritable else { throw cause }
             throw MigrationError(
                 .notWritable,
-                "the journal of the way back cannot be kept beside the new store: \(cause.message)",
+                "cannot create the unshare's journal beside the new store: \(cause.message)",
                 path: cause.path,
                 advice:
-                    "Nothing was changed. Run the command as root; or have the owner of what is there remove it, once no"
+                    "Nothing was changed. Run the command as root; or have the owner of the folder remove it, once no"
                     + " run of theirs needs it.",
                 underlyingError: error
             )
         }
     }
 
-    /// Keeps what the old store held when it was shared as a base in `folder`, where an earlier try was killed and the store
-    /// was written to since; nil elsewhere, and where the copy that was put aside is not the one that the journal tells of.
+    /// Keeps the old store's shared content as a base in `folder` when a killed attempt was followed by a late write.
     ///
-    /// Asked before that try is taken back, which may take its journal away.
+    /// Nil otherwise, and when the displaced copy is not the journalled one. Called before that attempt is rolled back,
+    /// which may remove its journal.
     func keepReplacedContent(_ transaction: String, in folder: Directory) throws -> JournalRecord.BaseFile? {
         guard case .interrupted(let run) = try stateFolder.state(), run.run.transaction == transaction,
             let replacement = run.replacement, let oldFolder = try gatherer.folder(of: old),
@@ -59,8 +59,8 @@ struct WayBack {
 
     /// Copies the new store over the old one; nil when an earlier attempt did.
     ///
-    /// Throws `DestinationWritten` where the old store holds something else than was shared, and `DestinationAppeared`
-    /// where it was retired and a store with objects has its place now; nothing was replaced then.
+    /// Throws `DestinationWritten` when the old store no longer has the shared content, and `DestinationAppeared` when
+    /// a retired store's path has a store with objects; nothing is replaced then.
     func bringBack(_ shared: RunState.SharedRun, _ transaction: String) throws -> RunResult? {
         try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
             if case .interrupted(let run) = journal.state {
@@ -71,27 +71,28 @@ struct WayBack {
                 if run.run.transaction == transaction { return nil }
             default: break
             }
-            // The journal lies where every member of the group may remove it. What is written to the old place since
-            // must not be replaced once more.
+            // Every member of the group may remove this journal. Late writes after a finished unshare must not be
+            // replaced by a second one.
             if try unjournalled(transaction) != nil { return nil }
-            // Kept by an earlier try that found neither the former content nor the new one: somebody wrote to the store.
+            // An earlier attempt kept this folder because it found neither the former nor the new content: the store
+            // was written to.
             let aside = AsideFolder.name(for: transaction)
             guard try gatherer.folder(of: old)?.status(of: aside) == nil else { throw DestinationWritten() }
             let condition = try inspector.inspect(new)
             if case .unreadable(let store) = condition { throw store }
             guard let inspection = condition.inspection else {
-                throw MigrationError(.nothingFound, "the new store is gone", path: new.path)
+                throw MigrationError(.nothingFound, "the new store is missing", path: new.path)
             }
-            // The run that copies it holds to this UUID under the store's lock.
+            // The copy checks this UUID again under the store's lock.
             guard inspection.uuid == shared.completion.newUUID else { throw notAtItsPlace }
             return try copy(inspection, back: shared, transaction, &journal)
         }
     }
 
-    /// What the journal would say of a way back that was taken; nil where it was not, as far as the new store tells.
+    /// The state that a lost journal of a finished unshare would have; nil if the new store shows no finished unshare.
     ///
-    /// The new store's fence holds the run's number, and is committed only after the content is in its place. A store that
-    /// was withdrawn has that number in its name as well.
+    /// The new store's fence contains the transaction ID, and is committed after the content is published. The name of
+    /// a withdrawn store contains the ID, too.
     func unjournalled(_ transaction: String) throws -> RunState.SharedRun? {
         guard case .none = try stateFolder.state(), let folder = try gatherer.folder(of: new),
             let placed = try gatherer.status(of: old)?.identity
@@ -135,7 +136,7 @@ struct WayBack {
         _ journal: inout MigrationJournal
     ) throws -> RunResult {
         var options = options
-        // What has come to the place of a retired store since was never shared.
+        // A store that was created at a retired store's path was never shared.
         if shared.retiredTo != nil { options.onBoth = .fail }
         var context = try RunContext(
             transaction: transaction,
@@ -165,7 +166,7 @@ struct WayBack {
     var notAtItsPlace: MigrationError {
         MigrationError(
             .needsDecision,
-            "the store that was shared is not at its place",
+            "the new path does not have the store that was shared",
             path: new.path,
             next: .status(old: old.path, new: new.path)
         )

@@ -1,7 +1,7 @@
 package import StoreFormat
 
 extension StoreDigest {
-    /// Returns what differs from the content of another store, table by table; empty when the two are equal.
+    /// Returns the differences from the content of another store, table by table; empty when the two are equal.
     ///
     /// `entities` names the entity whose objects a table holds, by the table's name.
     package func differences(from other: StoreDigest, entities: [String: String] = [:]) -> [Finding] {
@@ -19,7 +19,7 @@ extension EntityNumbers {
     }
 }
 
-/// What differs between the content of two stores, table by table.
+/// Compares the content of two stores, table by table.
 private struct ContentComparison {
     private let digest: StoreDigest
     private let other: StoreDigest
@@ -37,7 +37,7 @@ private struct ContentComparison {
         var findings: [Finding] = []
         if digest.schema != other.schema {
             findings.append(
-                Finding(.schemaDiffers, .error, level: .content, "tables, indexes or triggers are defined otherwise")
+                Finding(.schemaDiffers, .error, level: .content, "tables, indexes or triggers have other definitions")
             )
         }
         let own = Dictionary(digest.tables.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -68,7 +68,7 @@ private struct ContentComparison {
             if table.digest == other.digest {
                 nil
             } else if table.rows == other.rows {
-                "the \(table.rows) rows of this table are not those of the other store"
+                "the \(table.rows) rows of this table differ from those of the other store"
             } else {
                 "this table holds \(table.rows) rows, and \(other.rows) in the other store"
             }
@@ -77,10 +77,10 @@ private struct ContentComparison {
 }
 
 extension Finding.Code {
-    /// A table's rows are not those of the other store.
+    /// A table's rows differ from those of the other store.
     package static let contentDiffers = Self(rawValue: "contentDiffers")
-    /// The definitions are not those of the other store.
+    /// The definitions differ from those of the other store.
     package static let schemaDiffers = Self(rawValue: "schemaDiffers")
-    /// The external files are not those of the other store.
+    /// The external files differ from those of the other store.
     package static let externalFilesDiffer = Self(rawValue: "externalFilesDiffer")
 }

@@ -1,15 +1,15 @@
 import StoreFormat
 
-/// One thing that Core Data promises about its rows, keys, relationships, metadata or history, checked by itself.
+/// One invariant of Core Data's rows, keys, relationships, metadata or history.
 ///
-/// A rule asks SQLite for what breaks the promise and reports it; it changes nothing and holds no rows. A rule that
-/// does not apply to a store reports nothing.
+/// A rule queries SQLite for violations and reports them; it changes nothing and keeps no rows in memory. A rule that does
+/// not apply to a store reports nothing.
 protocol CoreDataRule: Sendable {
-    /// Reports everything in the store that breaks the rule.
+    /// Reports every violation in the store.
     func check(_ store: CoreDataStore, _ findings: inout FindingList) throws
 }
 
-/// The rules that make up the level `coredata`, in the order in which their findings are told.
+/// The rules of the level `coredata`, in the order of their findings.
 enum CoreDataRules {
     static let all: [any CoreDataRule] = [
         MetadataRule(), ForeignWriteAheadLogRule(), ModelHashesRule(), ModelLayoutRule(), KeyMaximumRule(),

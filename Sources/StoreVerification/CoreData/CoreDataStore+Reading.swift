@@ -2,15 +2,14 @@ import SafeFiles
 import StoreFormat
 
 extension CoreDataStore {
-    /// True when the database is a store of Core Data's.
+    /// True when the database is a Core Data store.
     static func isOne(_ connection: StoreConnection) throws -> Bool {
         try StoreMetadata(reading: connection) != nil && EntityNumbers(reading: connection) != nil
     }
 
     /// Nil for a plain SQLite store.
     ///
-    /// Where the model is not in the store, what follows from it alone, such as which values are required, is not known
-    /// and not checked.
+    /// Without a model in the store, what only the model defines, such as required values, is not checked.
     init?(_ connection: StoreConnection, location: StoreLocation, externalData: Directory?) throws {
         let schema = try StoreSchema(reading: connection)
         guard Self.hasColumns(["Z_VERSION", "Z_UUID", "Z_PLIST"], schema.table(named: "Z_METADATA")),
@@ -31,7 +30,7 @@ extension CoreDataStore {
         unresolved = layout.unresolved
         abstractEntities = Set(layout.entities.values.filter(\.isAbstract).map(\.number))
         roots = entityNumbers.roots.compactMap { entry in
-            // Entities of history and of the CloudKit mirror have tables that begin with another letter.
+            // The tables of history and of the CloudKit mirror begin with another letter.
             let name = (entry.isOfModel ? "Z" : "A") + entry.name.uppercased()
             guard let table = schema.table(named: name), Self.hasColumns(["Z_PK", "Z_ENT"], table) else { return nil }
             return Root(entry: entry, table: table.name)

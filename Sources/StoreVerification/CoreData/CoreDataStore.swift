@@ -1,7 +1,7 @@
 import SafeFiles
 import StoreFormat
 
-/// A Core Data store as the rules see it: its model spread out over the tables and columns that are really there.
+/// A Core Data store for the rules: its model mapped to the tables and columns that exist.
 struct CoreDataStore {
     /// An attribute and the column that holds it.
     struct Attribute {
@@ -23,7 +23,7 @@ struct CoreDataStore {
         let column: String
         /// Records the entity of the destination, where that has subentities.
         let entityColumn: String?
-        /// Records the place among those that lead to the same object, where the inverse is ordered.
+        /// Records the position among the objects of the same destination, where the inverse is ordered.
         let orderColumn: String?
         let destinationTable: String
         let destinationEntities: [Int64]
@@ -41,7 +41,7 @@ struct CoreDataStore {
             let entity: String
             let entities: [Int64]
             let table: String
-            /// Records the place of the other side's object among those joined to this side's.
+            /// Records the position of the other side's object among those joined to this side's.
             let orderColumn: String?
         }
 
@@ -70,11 +70,11 @@ struct CoreDataStore {
     let schema: StoreSchema
     let metadata: StoreMetadata
     let entityNumbers: EntityNumbers
-    /// The model as the store keeps it; nil where it keeps none.
+    /// The store's copy of the model; nil where it has none.
     let model: ManagedObjectModel?
-    /// What the model describes and the tables do not show.
+    /// The parts of the model that the tables lack.
     let unresolved: [StoreLayout.Unresolved]
-    /// The entities that no row can have.
+    /// The abstract entities, which no row can have.
     let abstractEntities: Set<Int64>
     let roots: [Root]
     let attributes: [Attribute]

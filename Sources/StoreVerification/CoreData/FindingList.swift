@@ -1,7 +1,6 @@
 import StoreFormat
 
-/// Collects findings of one level; of those that say the same about rows of one table it lists the first few and
-/// counts the rest.
+/// Collects findings of one level; of equal findings about rows of one table it lists the first and counts the rest.
 struct FindingList {
     private struct Topic: Hashable {
         let code: Finding.Code
@@ -51,7 +50,7 @@ struct FindingList {
         }
     }
 
-    /// What was reported, with one more finding for every kind of which not all are listed.
+    /// The findings, with one more for every kind of which not all are listed.
     var findings: [Finding] {
         listed
             + overflowing.map { entry in
@@ -60,7 +59,7 @@ struct FindingList {
                     entry.topic.code,
                     entry.severity,
                     level: level,
-                    "\(entry.topic.message); so it is in \(rest) more places of this table",
+                    "\(entry.topic.message); the same holds for \(rest) more rows of this table",
                     entity: entry.entity,
                     table: entry.topic.table
                 )

@@ -67,7 +67,7 @@ struct SpreadModel {
                 )
             )
         case .oneToMany(let table, let key) where relationship.description.inverse == nil:
-            // The rows of the destination carry a key that no relationship of theirs names.
+            // The rows of the destination have a key column that no relationship of their entity names.
             toOnes.append(
                 .init(
                     entity: entity.name,

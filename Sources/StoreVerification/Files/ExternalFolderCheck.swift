@@ -1,9 +1,9 @@
 import SafeFiles
 package import StoreFormat
 
-/// The check of the folder that holds a store's external binary data.
+/// Checks the folder of a store's external binary data.
 struct ExternalFolderCheck {
-    /// More names than this about one folder help nobody.
+    /// The number of names that are reported for one folder.
     private static let limit = 20
 
     private let location: StoreLocation
@@ -50,15 +50,15 @@ struct ExternalFolderCheck {
 }
 
 extension Finding.Code {
-    /// Something that should be a folder of the store is none.
+    /// A path that should be a folder of the store is not a folder.
     package static let notAFolder = Self(rawValue: "notAFolder")
 }
 
 extension String {
-    fileprivate static let notAFolder = "this should be a folder of the store and is none"
-    fileprivate static let fewerReaders = "its permissions keep out users who may read the store"
+    fileprivate static let notAFolder = "this should be a folder of the store, and is not a folder"
+    fileprivate static let fewerReaders = "its permissions exclude users who may read the store"
 
     fileprivate static func notRegular(_ kind: FileStatus.Kind) -> Self {
-        "among the external files this is no regular file (\(kind.rawValue))"
+        "an entry among the external files is not a regular file (\(kind.rawValue))"
     }
 }

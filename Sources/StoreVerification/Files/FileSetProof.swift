@@ -1,10 +1,10 @@
 import SafeFiles
 package import StoreFormat
 
-/// The proof that the files which make up a store are there, of the right kind, and nothing foreign is among them.
+/// Proves that the files of a store exist, have the right kind, and contain no foreign file.
 ///
-/// It looks at names and what the kernel says of them; the header comes through SQLite's own handle, so that no lock
-/// of anybody is dropped.
+/// It checks names and their status. It reads the header through SQLite's own handle, since closing another descriptor
+/// would drop this process's locks.
 struct FileSetProof {
     private let location: StoreLocation
     private let connection: StoreConnection
@@ -47,7 +47,7 @@ struct FileSetProof {
         if journal > 0 {
             findings.append(finding(.journalPresent, .info, .journal, location.journalName))
         }
-        // With content in a log or journal the main file alone need not add up.
+        // With content in a log or journal the main file may have another size than its header says.
         if log == 0, journal == 0, let header { findings += sizeFindings(header, main: main) }
         return findings
     }
@@ -62,7 +62,7 @@ struct FileSetProof {
         return [finding(.fileTooLong, .warning, .tooLong(main.size, pages, header.pageSize), location.name)]
     }
 
-    /// The header as it lies in the main file, without what a log holds of it.
+    /// The header in the main file, without a newer one in the log.
     private func readHeader() throws -> StoreHeader? {
         try withUnsafeTemporaryAllocation(byteCount: StoreHeader.byteCount, alignment: 8) { buffer in
             try connection.read(.main, into: buffer, at: 0) ? StoreHeader(UnsafeRawBufferPointer(buffer)) : nil
@@ -97,11 +97,11 @@ extension Finding.Code {
     package static let notARegularFile = Self(rawValue: "notARegularFile")
     /// A file of the store has more than one name.
     package static let severalNames = Self(rawValue: "severalNames")
-    /// Permissions keep those out who can read the store.
+    /// Permissions exclude users who may read the store.
     package static let unreadableMode = Self(rawValue: "unreadableMode")
-    /// A write-ahead log lies beside a store that does not use one; SQLite would replay it.
+    /// A write-ahead log is beside a store in rollback-journal mode; SQLite would replay it.
     package static let strayWriteAheadLog = Self(rawValue: "strayWriteAheadLog")
-    /// A rollback journal with content lies beside the store.
+    /// A rollback journal with content is beside the store.
     package static let journalPresent = Self(rawValue: "journalPresent")
     /// The main file is shorter than its header says.
     package static let fileTooShort = Self(rawValue: "fileTooShort")
@@ -110,12 +110,14 @@ extension Finding.Code {
 }
 
 extension String {
-    fileprivate static let strayLog = "a write-ahead log with content lies beside a store in rollback-journal mode"
-    fileprivate static let journal = "a rollback journal lies beside the store: a writer is at work or was interrupted"
-    fileprivate static let nobodyReads = "its permissions let nobody read it"
-    fileprivate static let fewerReaders = "its permissions keep out users who may read the store"
+    fileprivate static let strayLog = "a write-ahead log with content is beside a store in rollback-journal mode"
+    fileprivate static let journal = "a rollback journal is beside the store: a writer is active or was interrupted"
+    fileprivate static let nobodyReads = "its permissions allow no user to read it"
+    fileprivate static let fewerReaders = "its permissions exclude users who may read the store"
 
-    fileprivate static func notRegular(_ kind: FileStatus.Kind) -> Self { "this is no regular file (\(kind.rawValue))" }
+    fileprivate static func notRegular(_ kind: FileStatus.Kind) -> Self {
+        "this is not a regular file (\(kind.rawValue))"
+    }
     fileprivate static func links(_ count: Int) -> Self { "the file has \(count) names (hard links)" }
 
     fileprivate static func tooShort(_ size: Int64, _ pages: Int64, _ pageSize: Int) -> Self {

@@ -2,7 +2,7 @@ import ManagedObjects
 import StoreFormat
 public import StoreStrategies
 
-/// A writing side in this process, with a coordinator and connections of its own.
+/// A probe writer in this process, with its own coordinator and connections.
 public struct CoordinatorProbeWriter: ProbeWriter {
     public init() {}
 
@@ -23,7 +23,7 @@ public struct CoordinatorProbeWriter: ProbeWriter {
 
         func carryOut(_ step: ProbeStep) throws -> ProbeAnswer {
             if let reason = store.readOnlyReason { return ProbeAnswer(readOnlyReason: reason) }
-            // All in one save; where one object spoils it, each by itself shows which.
+            // One save for all; where it fails, single saves show which object is at fault.
             if let changes = try? save(step.operation, step.edits) { return ProbeAnswer(changes: changes) }
             var (changes, refusals): ([ProbeAnswer.Change], [ProbeAnswer.Refusal]) = ([], [])
             for edit in step.edits {

@@ -2,17 +2,17 @@ public import StoreFormat
 import StoreStrategies
 
 extension Finding.Code {
-    /// Whether changes arrive could not be tried.
+    /// The arrival of changes could not be tested.
     public static let mergingNotTried = Finding.Code(rawValue: "mergingNotTried")
-    /// A role's description asks for writing, and the store opens read-only for it.
+    /// A role's description requests writing, and the store opens read-only for it.
     public static let silentlyReadOnly = Finding.Code(rawValue: "silentlyReadOnly")
-    /// The store cannot be opened as a role's description says.
+    /// The store cannot be opened with a role's description.
     public static let roleCannotOpen = Finding.Code(rawValue: "roleCannotOpen")
     /// A role keeps history and another does not.
     public static let historyDisagrees = Finding.Code(rawValue: "historyDisagrees")
     /// A save of one role never reached the other.
     public static let changeNotDelivered = Finding.Code(rawValue: "changeNotDelivered")
-    /// A role's place in the relay was moved past notices that it had not merged.
+    /// A role's position in the relay was moved past notices that it had not merged.
     public static let relayPositionMoved = Finding.Code(rawValue: "relayPositionMoved")
     /// Notices name objects of a store with another UUID.
     public static let otherStoreNamed = Finding.Code(rawValue: "otherStoreNamed")
@@ -20,11 +20,11 @@ extension Finding.Code {
     public static let savedObjectLost = Finding.Code(rawValue: "savedObjectLost")
     /// A relationship that was saved is not in the store.
     public static let savedRelationshipLost = Finding.Code(rawValue: "savedRelationshipLost")
-    /// A fetched results controller does not hold what a fresh fetch finds.
+    /// A fetched results controller has other objects than a fresh fetch.
     public static let controllerDiffersFromFetch = Finding.Code(rawValue: "controllerDiffersFromFetch")
     /// An object shows values that its row no longer has.
     public static let staleObject = Finding.Code(rawValue: "staleObject")
-    /// Merging the same changes twice is not the same as once.
+    /// Merging the same changes twice has another result than merging them once.
     public static let repetitionHarms = Finding.Code(rawValue: "repetitionHarms")
 }
 
@@ -38,23 +38,23 @@ extension Finding {
             .mergingNotTried,
             .warning,
             level: .merging,
-            "whether changes arrive could not be tried: \(reason)",
+            "the arrival of changes could not be tested: \(reason)",
             path: location.path
         )
     }
 
     static func silentlyReadOnly(_ role: StoreRole, reason: String) -> Finding {
-        merging(.silentlyReadOnly, "\(role) is to write, and its store is read-only without a word: \(reason)")
+        merging(.silentlyReadOnly, "\(role) should write, and its store is silently read-only: \(reason)")
     }
 
     static func roleCannotOpen(_ role: StoreRole, reason: String) -> Finding {
-        merging(.roleCannotOpen, "\(role) cannot open it as its description says: \(reason)")
+        merging(.roleCannotOpen, "\(role) cannot open the store with its description: \(reason)")
     }
 
     static func historyDisagrees(_ keeper: StoreRole, _ other: StoreRole) -> Finding {
         merging(
             .historyDisagrees,
-            "\(keeper) keeps a history and \(other) does not, so that \(keeper) never learns what \(other) saved"
+            "\(keeper) keeps a history and \(other) does not, so that \(keeper) never receives what \(other) saved"
         )
     }
 
@@ -66,7 +66,7 @@ extension Finding {
     ) -> Finding {
         merging(
             .changeNotDelivered,
-            "\(writer) saved an \(operation) of \(entity), and \(reader) was never told of it",
+            "\(writer) saved an \(operation) of \(entity), and \(reader) was never notified",
             entity: entity
         )
     }
@@ -74,7 +74,7 @@ extension Finding {
     static func relayPositionMoved(_ reader: StoreRole) -> Finding {
         merging(
             .relayPositionMoved,
-            "somebody moved \(reader)'s place in the relay past notices that it has not merged"
+            "another process moved \(reader)'s position in the relay past notices that it has not merged"
         )
     }
 
@@ -86,13 +86,13 @@ extension Finding {
     }
 
     static func lostObject(_ entity: String, _ writer: StoreRole) -> Finding {
-        merging(.savedObjectLost, "\(writer) saved a new \(entity), and the store does not hold it", entity: entity)
+        merging(.savedObjectLost, "\(writer) saved a new \(entity), and the store does not contain it", entity: entity)
     }
 
     static func lostRelationship(_ entity: String, _ name: String, _ writer: StoreRole) -> Finding {
         merging(
             .savedRelationshipLost,
-            "\(writer) saved where \(entity).\(name) leads, and the store does not hold all of it",
+            "\(writer) saved the relationship \(entity).\(name), and the store does not contain all of it",
             entity: entity
         )
     }
@@ -100,8 +100,8 @@ extension Finding {
     static func listDiffers(_ operation: ProbeStep.Operation, _ entity: String, _ reader: StoreRole) -> Finding {
         merging(
             .controllerDiffersFromFetch,
-            "after an \(operation) a fetched results controller of \(reader) for \(entity) holds other objects than a "
-                + "fresh fetch: it looks at objects only that its context had before",
+            "after an \(operation) a fetched results controller of \(reader) for \(entity) has other objects than a "
+                + "fresh fetch: it considers only objects that its context had before",
             entity: entity
         )
     }
@@ -123,12 +123,12 @@ extension Finding {
         merging(
             .staleObject,
             "after an \(operation) \(reader) shows old values of \(entity) (\(names.joined(separator: ", "))): "
-                + "its cached rows were not forgotten",
+                + "its cached rows were not refreshed",
             entity: entity
         )
     }
 
     static func repetitionHarms(_ operation: ProbeStep.Operation, _ reader: StoreRole) -> Finding {
-        merging(.repetitionHarms, "when an \(operation) is told a second time, \(reader) shows something else")
+        merging(.repetitionHarms, "when an \(operation) is reported a second time, \(reader) shows other data")
     }
 }

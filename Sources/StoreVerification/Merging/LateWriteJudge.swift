@@ -2,24 +2,24 @@ import ManagedObjects
 import StoreFormat
 import StoreStrategies
 
-/// Judges a merge of late writes: whether the new place holds them all, and its reader shows it.
+/// Judges a merge of late writes: whether the new store contains them all, and its reader shows them.
 struct LateWriteJudge {
-    /// What the late writer saved.
+    /// The saves of the late writer.
     let answers: [(operation: ProbeStep.Operation, answer: ProbeAnswer)]
     /// The attribute that was given a value, by entity.
     let marks: [String: String]
-    /// Where objects of the old place are that got another key.
+    /// The new addresses of objects that got another key.
     let addresses: [String: String]
-    /// The entities of which objects stay that were deleted late: the new place had gone on with them.
+    /// The entities with objects that were deleted late and kept, since the new store had changed them meanwhile.
     let survivors: Set<String>
     let delivery: ProbeDelivery
     let shown: ProbeObserver.Pictures
     let seen: ProbeObserver.Fresh
-    /// The objects of the old place, and of the merged one, by address.
+    /// The objects of the old store, and of the merged one, by address.
     let written: [String: ProbePicture.Object]
     let merged: [String: ProbePicture.Object]
 
-    /// What is wrong; the first that explains the rest is told, and not the rest.
+    /// The findings; where one explains the others, only that one is reported.
     func findings() -> [Finding] {
         let lost = lateWritesLost()
         guard lost.isEmpty else { return lost }
@@ -40,7 +40,7 @@ struct LateWriteJudge {
 
     private func address(_ uri: String) -> String { addresses[uri] ?? uri }
 
-    /// Objects that the merged store does not hold as they were written, or holds though they were deleted.
+    /// Objects that the merged store lacks, has with other values, or has although they were deleted.
     private func lateWritesLost() -> [Finding] {
         var findings: [Finding] = []
         for (operation, answer) in answers {
@@ -48,9 +48,9 @@ struct LateWriteJudge {
                 let now = merged[address(change.uri)]
                 let isRight: Bool
                 switch (operation, written[change.uri]) {
-                // Whatever goes with what was deleted stays with it, where the new place had gone on with that.
+                // Objects that a deletion cascades to are kept where the new store had changed the deleted object.
                 case (.delete, _): isRight = now == nil || !survivors.isEmpty
-                // It was deleted later, with another object.
+                // It was deleted by a later step, with another object.
                 case (_, nil): isRight = true
                 case (_, let then?):
                     let mark = marks[change.entity]
@@ -67,7 +67,7 @@ struct LateWriteJudge {
         for change in answers.first(where: { $0.operation == .insert })?.answer.changes ?? [] {
             let found = seen.destinations[address(change.uri)] ?? [:]
             for (name, uris) in change.destinations.sorted(by: { $0.key < $1.key }) {
-                // What was deleted later is led to no more.
+                // Relationships no longer contain objects that were deleted later.
                 let expected = uris.filter { written[$0] != nil }.map(address)
                 if !Set(expected).isSubset(of: found[name] ?? []) {
                     findings.append(.lateReferenceLost(change.entity, name))
@@ -77,7 +77,7 @@ struct LateWriteJudge {
         return findings
     }
 
-    /// All objects of some entities as a program that has just been started sees them.
+    /// All objects of some entities as a restarted program sees them.
     static func objects(
         of location: StoreLocation,
         _ entities: [ProbeEntity],

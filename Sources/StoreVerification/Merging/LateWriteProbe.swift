@@ -5,17 +5,17 @@ import SafeFiles
 import StoreFormat
 import StoreStrategies
 
-/// Shows that what is still written to the old place arrives in the contexts of the new one, on scratch copies of both.
+/// Tests that late writes to the old store arrive in the contexts of the new one, on scratch copies of both.
 ///
-/// A writer opens the old place before it is copied, as an app that was not ended does, and inserts, changes and deletes
-/// objects there, while the new place gives the same keys to objects of its own. Then the two are merged. A reader that has
-/// the new place open all the time must show what a fresh start would, and find every late write in it.
+/// A writer opens the old store before it is copied, as a running app does, and inserts, changes and deletes objects, while
+/// the new store assigns the same keys to its own objects. Then the two are merged. A reader that has the new store open
+/// throughout must show what a restarted program shows, every late write included.
 struct LateWriteProbe {
     static let direction = "old place to new place"
-    /// The mark that the reader's last screen asks for.
+    /// The mark of the objects on the reader's last screen.
     private static let matchMark = 0
 
-    /// The old place's scratch copy.
+    /// The scratch copy of the old store.
     let sample: ProbeSample
     let folder: Directory
     let entities: [ProbeEntity]
@@ -28,11 +28,11 @@ struct LateWriteProbe {
     private var new: StoreLocation { StoreLocation(folder: folder.path, name: "new-" + old.name) }
     private var base: StoreLocation { StoreLocation(folder: folder.path, name: "base-" + old.name) }
 
-    /// Carries the probe out, and returns what is wrong.
+    /// Runs the probe and returns its findings.
     func findings() throws -> [Finding] {
         let late = try CoordinatorProbeWriter().begin(with: description.at(old))
         defer { try? late.end() }
-        // The copy comes after the writer: it knows nothing of it.
+        // The copy is made after the writer opened the store, so that the writer does not know it.
         try copy(old, to: new)
         try copy(old, to: base)
         let observer = try ProbeObserver(
@@ -79,7 +79,7 @@ struct LateWriteProbe {
         return try judge.findings() + keyMaxima() + repetition(moved)
     }
 
-    /// The objects of each entity that an operation is tried on: no two operations share one.
+    /// The objects of each entity for an operation; no two operations share an object.
     private func edits(_ operation: ProbeStep.Operation, marks: Int) -> [ProbeStep.Edit] {
         entities.enumerated().filter { $0.element.order != nil }
             .compactMap { index, entity in
@@ -113,8 +113,8 @@ struct LateWriteProbe {
             }
     }
 
-    /// Merges the late writes; returns the objects that got another key, and the entities of which objects stayed that were
-    /// deleted late, since the new place had gone on with them.
+    /// Merges the late writes; returns the objects that got another key, and the entities with objects that were deleted late
+    /// and kept, since the new store had changed them meanwhile.
     private func merge() throws -> (moved: [RekeyedObject], survivors: Set<String>) {
         try withMerger(base) { merger, shared in
             let planned = try merger.plan()
@@ -125,7 +125,7 @@ struct LateWriteProbe {
             try planned.forEachRekeyedObject { moved.append($0) }
             _ = try planned.carryOut(MergeRun(epoch: "probe", deadline: Deadline(after: .seconds(10))))
             try instruments.afterMerge?(shared)
-            // Where there is no history, this is how programs hear of a merge.
+            // Without history, programs learn of a merge through the relay.
             try RelayQueue.existing(beside: new)?
                 .post(ChangeNotice(key: .init(writer: "probe", number: 1), content: .everything))
             let kept = planned.summary.notes.filter { $0.kind == .editSurvivedDeletion }.map(\.entity)
@@ -133,7 +133,7 @@ struct LateWriteProbe {
         }
     }
 
-    /// What is still to be done when it was done, as the next share would look at it: nothing.
+    /// A finding where planning the same merge again, as the next share does, is not empty.
     private func repetition(_ moved: [RekeyedObject]) throws -> [Finding] {
         let next = StoreLocation(folder: folder.path, name: "next-" + old.name)
         try copy(old, to: next)
@@ -164,7 +164,7 @@ struct LateWriteProbe {
             }
     }
 
-    /// A key that was given out is never given out again.
+    /// Findings for entities of which an assigned key would be assigned again.
     private func keyMaxima() throws -> [Finding] {
         try StoreReader()
             .withView(of: new) { view in

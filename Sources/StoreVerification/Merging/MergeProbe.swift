@@ -4,28 +4,28 @@ import SafeFiles
 package import StoreFormat
 public import StoreStrategies
 
-/// Shows that what one role saves arrives in another's contexts: on a scratch copy of some of the store's objects.
+/// Tests that the saves of one role arrive in another's contexts, on a scratch copy of some of the store's objects.
 ///
-/// For every entity that the roles can write, an insertion, a change, a change that makes an object match a predicate, and a
-/// deletion are saved by one side and merged by the other, whose contexts and fetched results controllers must then equal
-/// a fresh fetch; and merging the same once more must change nothing. The store itself is only read.
+/// For every writable entity one side saves an insertion, a change, a change that makes an object match a predicate, and a
+/// deletion. The other side merges them; its contexts and fetched results controllers must then equal a fresh fetch, and
+/// merging the same changes again must change nothing. The store itself is only read.
 public struct MergeProbe: Sendable {
-    /// How much a probe may cost.
+    /// The limits of a probe.
     public struct Limits: Sendable {
-        /// How many objects the scratch copy has at most.
+        /// The maximum number of objects in the scratch copy.
         public var objects = 1_000
-        /// When no further step is begun.
+        /// The time after which no further step begins.
         public var duration = Duration.seconds(2)
 
         public init() {}
     }
 
-    /// How the reading side listens; another one than an app has is for showing that the probe finds what is wrong.
+    /// How the reading side receives changes; tests replace it to show that the probe finds faults.
     package struct Instruments: Sendable {
         package var behaviour = FetchedResultsController.Behaviour.complete
-        /// Nil to receive as an app does.
+        /// Nil to receive changes as an app does.
         var receiver: (@Sendable (PersistentStoreCoordinator, PersistentStore) throws -> any ProbeReceiver)?
-        /// What happens to the merged scratch store right after late writes were merged into it.
+        /// A change of the scratch store right after late writes were merged into it.
         var afterMerge: (@Sendable (StoreConnection) throws -> Void)?
 
         package init() {}
@@ -34,13 +34,13 @@ public struct MergeProbe: Sendable {
     /// How a probe ended.
     package enum Outcome: Sendable {
         case tried(MergeProbeReport)
-        /// There is nothing to probe in a store of this kind.
+        /// The probe does not apply to a store of this kind.
         case inapplicable(reason: String)
-        /// Nothing could be tried, which says nothing about the store.
+        /// No step could be tried; this is not a fault of the store.
         case impossible(reason: String)
     }
 
-    /// What kept a probe from trying anything.
+    /// Why a probe could not try any step.
     private struct Obstacle: Error, CustomStringConvertible {
         let description: String
     }
@@ -50,7 +50,7 @@ public struct MergeProbe: Sendable {
     private let limits: Limits
     package var instruments = Instruments()
 
-    /// Creates a probe of these roles; without descriptions, of an app and an extension that open the store as it is.
+    /// Creates a probe of these roles; without descriptions, of an app and an extension with the store's own settings.
     public init(
         descriptions: [StoreRole: PersistentStoreDescription]? = nil,
         writer: any ProbeWriter = CoordinatorProbeWriter(),
@@ -61,12 +61,12 @@ public struct MergeProbe: Sendable {
         self.limits = limits
     }
 
-    /// Probes with a sample of the store that `connection` reads; `location` names the store as people know it.
+    /// Probes with a sample of the store that `connection` reads; `location` names the store in messages.
     ///
-    /// With `old`, a store at an old place, it also shows on a sample of that one that late writes there arrive here.
+    /// With `old`, the old store, it also tests on a sample of that one that late writes there arrive here.
     ///
-    /// Only a wish to stop is thrown: where the scratch copy cannot be made, or this runtime cannot work with it, nothing
-    /// is known about how changes travel.
+    /// Throws only when cancelled: a scratch copy that cannot be made, or that this runtime cannot open, is an outcome without
+    /// findings.
     package func outcome(
         of connection: StoreConnection,
         at location: StoreLocation,
@@ -103,7 +103,7 @@ public struct MergeProbe: Sendable {
         let journalMode = try StoreHeader(reading: connection).journalMode
         guard let layout = try StoreLayout(reading: connection, model: model),
             let metadata = try StoreMetadata(reading: connection)
-        else { throw StoreError(.incompatible, path: location.path, "this is no Core Data store with a model") }
+        else { throw StoreError(.incompatible, path: location.path, "this is not a Core Data store with a model") }
         let scratch = try TemporaryDirectory(prefix: "store-migrate-probe")
         var selection = ProbeSelection.Limits()
         selection.objects = limits.objects
@@ -135,7 +135,7 @@ public struct MergeProbe: Sendable {
         return report
     }
 
-    /// Merges what is written to a copy of the old place after it was copied.
+    /// Tests late writes to a copy of the old store.
     private func probeLateWrites(
         to old: StoreConnection,
         like connection: StoreConnection,
@@ -217,14 +217,14 @@ public struct MergeProbe: Sendable {
             return try open()
         } catch {
             let reason = ProbeReason.text(of: error)
-            // Where nobody described how to open the store, nobody described it wrongly.
+            // Without descriptions a failure to open is not a role's fault.
             guard descriptions != nil else { throw Obstacle(description: reason) }
             report.findings.append(.roleCannotOpen(role, reason: reason))
             return nil
         }
     }
 
-    /// Listens as an app does: to the history where there is one, else to the relay where others post to it.
+    /// The receiver of an app: of the history where there is one, else of the relay where other processes post to it.
     static func receiver(
         _ coordinator: PersistentStoreCoordinator,
         _ store: PersistentStore
@@ -252,7 +252,7 @@ public struct MergeProbe: Sendable {
 }
 
 extension PersistentStoreDescription {
-    /// The same for a scratch copy: whose files they are, and who may read them, is no part of it.
+    /// The description for a scratch copy, without the owner and the mode of its files.
     fileprivate func scratch(at location: StoreLocation) -> PersistentStoreDescription {
         var copy = self
         copy.url = location.url

@@ -1,8 +1,8 @@
 public import StoreFormat
 
-/// What a merge probe tried and what came of it.
+/// The steps of a merge probe and their results.
 public struct MergeProbeReport: Sendable, Codable {
-    /// What was tried on one entity.
+    /// The operations that were tested on one entity.
     public struct Coverage: Sendable, Hashable, Codable {
         public let entity: String
         /// The operations whose changes arrived, in the order in which they were tried.
@@ -11,7 +11,7 @@ public struct MergeProbeReport: Sendable, Codable {
         public internal(set) var omitted: [String: String] = [:]
     }
 
-    /// Who wrote, such as `another process`.
+    /// The writer, such as `another process`.
     public let writer: String
     /// The roles that wrote and read, as `extension(widget) to app`.
     public internal(set) var directions: [String] = []
@@ -23,7 +23,7 @@ public struct MergeProbeReport: Sendable, Codable {
     /// True when time ran out before everything was tried.
     public internal(set) var isPartial = false
 
-    /// How many of the changes that were to be tried were.
+    /// How many of the planned changes were tested.
     public var summary: String {
         let whole = coverage.count { $0.operations.count == ProbeStep.Operation.allCases.count }
         let end = isPartial ? "; time ran out" : ""

@@ -1,10 +1,10 @@
-/// What the writing side of a merge probe did of a step.
+/// The writing side's answer to a step of a merge probe.
 public struct ProbeAnswer: Sendable, Hashable, Codable {
     /// An object that was changed and saved.
     public struct Change: Sendable, Hashable, Codable {
         public let entity: String
         public let uri: String
-        /// The URIs that a new object's relationships lead to, by relationship.
+        /// The URIs of a new object's destinations, by relationship.
         public let destinations: [String: [String]]
 
         public init(entity: String, uri: String, destinations: [String: [String]] = [:]) {

@@ -1,12 +1,12 @@
-/// What reached the reading side of a probe in one go.
+/// One delivery of changes to the reading side of a probe.
 struct ProbeDelivery: Sendable {
-    /// The URIs of the objects it was told of.
+    /// The URIs of the changed objects.
     var uris: Set<String> = []
-    /// True when it was told that everything may have changed.
+    /// True when everything may have changed.
     var isFullRefresh = false
-    /// The UUIDs of other stores that the URIs it was told of belong to.
+    /// The UUIDs of other stores to which delivered URIs belong.
     var otherStores: Set<String> = []
-    /// True when somebody else said that it had merged what it never saw.
+    /// True when another process advanced its position past notices that it had not received.
     var isPositionMoved = false
 
     func names(_ uri: String) -> Bool { isFullRefresh || uris.contains(uri) }

@@ -8,14 +8,14 @@ enum ProbeEditor {
         let description: String
     }
 
-    /// How many members of a many-to-many relationship a new object takes over.
+    /// How many members of a many-to-many relationship a new object gets from its template.
     private static let members = 2
-    /// How long a chain of objects that need each other may be.
+    /// The maximum length of a chain of objects that require each other.
     private static let greatestDepth = 6
-    /// How many objects may be made for one that is to be made.
+    /// The maximum number of objects that are made for one object.
     private static let mostCompanions = 100
 
-    /// Makes one change, which is not saved yet.
+    /// Makes one change without saving it.
     static func carryOut(
         _ edit: ProbeStep.Edit,
         _ operation: ProbeStep.Operation,
@@ -40,7 +40,7 @@ enum ProbeEditor {
         }
     }
 
-    /// The URIs that an object's relationships lead to.
+    /// The URIs of an object's destinations, by relationship.
     static func destinations(of object: ManagedObject) throws -> [String: [String]] {
         var result: [String: [String]] = [:]
         for relationship in object.shape.toOnes + object.shape.toManys where !relationship.isTransient {
@@ -52,7 +52,7 @@ enum ProbeEditor {
 
     private static func object(_ uri: String, in context: isolated ManagedObjectContext) throws -> ManagedObject {
         let id = context.persistentStoreCoordinator.managedObjectID(forURIRepresentation: uri)
-        return try context.existingObject(with: id.orRefuse("\(uri) is no object of the store"))
+        return try context.existingObject(with: id.orRefuse("\(uri) is not an object of the store"))
     }
 
     private static func mark(_ object: ManagedObject, _ edit: ProbeStep.Edit) throws {
@@ -64,7 +64,7 @@ enum ProbeEditor {
 
     // MARK: New objects
 
-    /// Gives a new object what it needs to be saved, and makes what must exist for it alone.
+    /// Gives a new object the values that saving requires, and makes the objects that it alone requires.
     private static func fill(
         _ object: ManagedObject,
         like template: ManagedObject?,
@@ -80,12 +80,14 @@ enum ProbeEditor {
             if unique.contains(attribute.name) { value = ProbeMark.value(mark, of: attribute.type) ?? value }
             if value.isNull, !attribute.isOptional, try object.rawValue(forKey: attribute.name).isNull {
                 let made = ProbeMark.value(mark, of: attribute.type)
-                value = try made.orRefuse("\(object.shape.name).\(attribute.name) needs a value that cannot be made up")
+                value = try made.orRefuse(
+                    "\(object.shape.name).\(attribute.name) needs a value that cannot be generated"
+                )
             }
             if !value.isNull { try object.setValue(value, forKey: attribute.name) }
         }
         for relationship in object.shape.toOnes + object.shape.toManys where !relationship.isTransient {
-            // The one for whom it was made leads here already.
+            // The object that required it refers to it already.
             guard try object.objectIDs(forRelationshipNamed: relationship.name).isEmpty else { continue }
             let needed = relationship.isOptional ? 0 : max(1, relationship.minCount)
             guard needed <= room else { throw Refusal(description: "\(object.shape.name) needs too many others") }
@@ -96,14 +98,14 @@ enum ProbeEditor {
                 }
                 if !given.isEmpty { continue }
             }
-            // Those of the template are its own.
+            // The template's destinations must not be shared.
             room -= needed
             for number in 0..<needed {
                 let companion = try context.insertNewObject(
                     forEntityName: entity(for: relationship, like: given.first, in: context)
                 )
                 try connect(object, relationship, to: companion)
-                // Marks of one step are a few numbers apart; those of companions are far from all of them.
+                // The marks of one step are close together; those of companions are far from all of them.
                 let mark = mark + 1_000 * (depth + 1) + number
                 try fill(companion, like: given.first, mark: mark, depth: depth + 1, room: &room, in: context)
             }
@@ -146,7 +148,7 @@ enum ProbeEditor {
         return try name.orRefuse("\(relationship.destination) is abstract, and has no entity below it")
     }
 
-    /// True when several objects may lead to the same destination.
+    /// True when several objects may have the same destination.
     private static func isShared(
         _ relationship: RelationshipDescription,
         in context: isolated ManagedObjectContext

@@ -1,14 +1,14 @@
 import ManagedObjects
 import StoreFormat
 
-/// A concrete entity of the scratch store, and what of it a probe can change.
+/// A concrete entity of the scratch store, and the attributes that a probe can change.
 struct ProbeEntity: Sendable {
     let name: String
     /// The attribute that is marked; nil where none can be.
     let mark: AttributeDescription?
-    /// What its objects can be listed by; nil where nothing orders them.
+    /// The attribute to sort its objects by; nil where it has none.
     let order: String?
-    /// The URIs of objects that were in the store.
+    /// The URIs of its objects in the store.
     let objects: [String]
 
     /// The entities of a sample, in the order of their names.
@@ -39,7 +39,7 @@ struct ProbeEntity: Sendable {
         return request
     }
 
-    /// The objects that bear a mark.
+    /// The objects with a mark.
     func marked(_ number: Int) throws -> FetchRequest? {
         guard let mark, var request = everything, let value = ProbeMark.value(number, of: mark.type) else { return nil }
         request.predicate = try FetchPredicate(format: "%K == %@", mark.name, value)
@@ -48,7 +48,7 @@ struct ProbeEntity: Sendable {
 }
 
 extension StoreLayout.Entity {
-    /// Something that a list of objects without a mark can be sorted by.
+    /// An attribute to sort a list of objects without a mark by.
     fileprivate var order: String? {
         let sorted: Set<AttributeDescription.AttributeType> = [.boolean, .uuid, .uri, .binaryData]
         let plain = attributes.map(\.description).filter { !$0.isTransient && !$0.allowsExternalBinaryDataStorage }

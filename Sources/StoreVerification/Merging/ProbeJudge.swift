@@ -2,19 +2,19 @@ import ManagedObjects
 import StoreFormat
 import StoreStrategies
 
-/// Judges one step of a probe: whether the reading side shows what is in the store, and if not, why.
+/// Judges one step of a probe: whether the reading side shows the store's content, and if not, why.
 struct ProbeJudge {
     let step: ProbeStep
     let answer: ProbeAnswer
     let delivery: ProbeDelivery
-    /// What the reading side shows.
+    /// The data that the reading side shows.
     let shown: ProbeObserver.Pictures
-    /// What a fresh start sees.
+    /// The data that a restarted program sees.
     let seen: ProbeObserver.Fresh
 
-    /// What is wrong; empty when the reader shows what a fresh start would.
+    /// The findings; empty when the reader shows what a restarted program sees.
     ///
-    /// The first that explains the rest is told, and not the rest.
+    /// Where one finding explains the others, only that one is reported.
     func findings(reader: StoreRole, writer: StoreRole) -> [Finding] {
         let lost = lostChanges(seen.destinations, writer)
         guard lost.isEmpty else { return lost }
@@ -33,13 +33,13 @@ struct ProbeJudge {
         for (entity, names) in stale.sorted(by: { $0.key < $1.key }) {
             findings.append(.staleValues(step.operation, entity, names.sorted(), reader))
         }
-        // A list of objects that show old values cannot be right; the values are why.
+        // A list of objects with old values cannot be right; the values are the cause.
         findings += listDifferences(shown.everything, fresh.everything, besides: stale, reader)
         findings += listDifferences(shown.marked, fresh.marked, besides: stale, reader)
         return findings
     }
 
-    /// What the writer saved and the store does not hold.
+    /// Saved changes that the store does not contain.
     private func lostChanges(_ found: [String: [String: [String]]], _ writer: StoreRole) -> [Finding] {
         guard step.operation == .insert else { return [] }
         var findings: [Finding] = []
@@ -56,7 +56,7 @@ struct ProbeJudge {
         return findings
     }
 
-    /// The properties that show what is not in the store, by entity.
+    /// The properties with values that are not in the store, by entity.
     private func staleValues(_ shown: ProbePicture, _ fresh: ProbePicture) -> [String: Set<String>] {
         var stale: [String: Set<String>] = [:]
         for (id, object) in fresh.objects {

@@ -1,13 +1,13 @@
 import ManagedObjects
 
-/// The lists that a screen of the reading side would show, kept up to date by fetched results controllers.
+/// The lists of a screen of the reading side, kept up to date by fetched results controllers.
 final class ProbeLists: FetchedResultsControllerDelegate {
-    /// The place in a context's `userInfo`.
+    /// The key in a context's `userInfo`.
     private static let key = "probe"
 
     private var controllers: [String: FetchedResultsController] = [:]
 
-    /// Fetches the lists of a context, by name, and has them followed from here on.
+    /// Fetches the lists of a context, by name, and tracks them from then on.
     static func follow(
         _ requests: [String: FetchRequest],
         behaviour: FetchedResultsController.Behaviour,
@@ -20,7 +20,7 @@ final class ProbeLists: FetchedResultsControllerDelegate {
                 managedObjectContext: context,
                 behaviour: behaviour
             )
-            // One without a delegate follows nothing.
+            // A controller without a delegate does not track changes.
             controller.delegate = lists
             try controller.performFetch()
             lists.controllers[name] = controller
@@ -28,14 +28,14 @@ final class ProbeLists: FetchedResultsControllerDelegate {
         context.userInfo[key] = lists
     }
 
-    /// What the lists show now; throws why one of them could not be followed.
+    /// The current content of the lists; throws why one of them could not be tracked.
     static func picture(in context: isolated ManagedObjectContext) throws -> ProbePicture {
         guard let lists = context.userInfo[key] as? ProbeLists else { return try ProbePicture([:]) }
         for controller in lists.controllers.values { if let error = controller.updateError { throw error } }
         return try ProbePicture(lists.controllers.mapValues { $0.fetchedObjects ?? [] })
     }
 
-    /// What the same lists show when they are fetched by somebody who has seen nothing before.
+    /// The content of the same lists, fetched in a fresh context.
     static func freshPicture(
         _ requests: [String: FetchRequest],
         in context: isolated ManagedObjectContext

@@ -1,17 +1,17 @@
 import FoundationEssentials
 import StoreFormat
 
-/// A value that marks an object as changed by a probe: another one for each number.
+/// A value that marks an object as changed by a probe, different for each number.
 enum ProbeMark {
-    /// Above what most rows hold, and yet within 16 bits.
+    /// Above the values of most rows, and within 16 bits.
     private static let base = 20_000
 
-    /// The types that a mark can be made for, those that show it best first.
+    /// The types that a mark can be made for, the most suitable first.
     static let types: [AttributeDescription.AttributeType] = [
         .string, .integer64, .integer32, .integer16, .double, .float, .decimal, .date,
     ]
 
-    /// A value of a type; nil for a type whose values nobody can make up.
+    /// A value of a type; nil for a type whose values cannot be generated.
     static func value(_ number: Int, of type: AttributeDescription.AttributeType) -> AttributeValue? {
         let number = base + number % 10_000
         return switch type {

@@ -2,12 +2,12 @@ import ManagedObjects
 import StoreFormat
 import StoreStrategies
 
-/// The reading side of a probe: an app with two screens, that hears of what another wrote.
+/// The reading side of a probe: an app with two screens that receives the changes of another process.
 ///
-/// One screen holds every object of every entity. The other holds what bears a mark, which is nothing at first: an object
-/// that is marked elsewhere is then one that its context has never seen.
+/// One screen shows every object of every entity. The other shows the objects with a mark, none at first: an object that
+/// the other side marks is then new to its context.
 final class ProbeObserver {
-    /// What both screens show.
+    /// The content of both screens.
     struct Pictures: Sendable, Equatable {
         let everything: ProbePicture
         let marked: ProbePicture
@@ -51,12 +51,12 @@ final class ProbeObserver {
         try screens.marked.performAndWait { [marked] in try ProbeLists.follow(marked, behaviour: behaviour, in: $0) }
     }
 
-    /// Merges what arrived since the last time into both screens; with `repeating`, what was merged then once more.
+    /// Merges the changes since the last call into both screens; with `repeating`, the changes of the last call again.
     func receive(repeating: Bool = false) throws -> ProbeDelivery {
         try receiver.receive(into: [screens.everything, screens.marked], repeating: repeating)
     }
 
-    /// What the screens show now.
+    /// The current content of the screens.
     func pictures() throws -> Pictures {
         Pictures(
             everything: try screens.everything.performAndWait { try ProbeLists.picture(in: $0) },
@@ -64,14 +64,14 @@ final class ProbeObserver {
         )
     }
 
-    /// What a program that has just been started sees.
+    /// The data that a restarted program sees.
     struct Fresh: Sendable {
         let pictures: Pictures
-        /// Where the relationships of the objects that were asked for lead; one that is not there is left out.
+        /// The destinations of the requested objects, without missing objects.
         let destinations: [String: [String: [String]]]
     }
 
-    /// What the screens would show if the program had just been started, and where the relationships of `uris` lead.
+    /// The content of the screens in a restarted program, and the destinations of the objects `uris`.
     func fresh(_ uris: [String]) throws -> Fresh {
         let fresh = PersistentContainer(
             name: "fresh",

@@ -1,9 +1,9 @@
 import ManagedObjects
 import StoreFormat
 
-/// What a context shows, in a form that can leave it and be compared with another's.
+/// The content of a context as a value that can be compared with another context's.
 struct ProbePicture: Sendable, Equatable {
-    /// One object's values and where its relationships lead.
+    /// One object's values and destinations.
     struct Object: Sendable, Equatable {
         let attributes: [String: AttributeValue]
         let destinations: [String: [ManagedObjectID]]
@@ -32,7 +32,7 @@ struct ProbePicture: Sendable, Equatable {
     private(set) var lists: [String: [ManagedObjectID]] = [:]
     private(set) var objects: [ManagedObjectID: Object] = [:]
 
-    /// Takes the picture of these lists and of what is in them.
+    /// Creates the picture of these lists and their objects.
     init(_ lists: [String: [ManagedObject]]) throws {
         for (name, list) in lists {
             self.lists[name] = list.map(\.objectID)

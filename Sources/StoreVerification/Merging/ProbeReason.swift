@@ -1,7 +1,7 @@
 import ManagedObjects
 import StoreFormat
 
-/// Says why something was refused, without the scratch folder that nobody knows of.
+/// The text of an error, without the path of the scratch folder.
 enum ProbeReason {
     static func text(of error: any Error) -> String {
         switch error {

@@ -1,7 +1,7 @@
 import ManagedObjects
 
-/// Brings what others wrote into the contexts of the reading side, in one of the ways that apps have.
+/// Merges other processes' changes into the contexts of the reading side, in one of the ways of apps.
 protocol ProbeReceiver {
-    /// Merges what is new since the last time; with `repeating`, what was merged the last time once more.
+    /// Merges the changes since the last call; with `repeating`, the changes of the last call again.
     mutating func receive(into contexts: [ManagedObjectContext], repeating: Bool) throws -> ProbeDelivery
 }

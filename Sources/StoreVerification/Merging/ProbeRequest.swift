@@ -1,6 +1,6 @@
 public import StoreStrategies
 
-/// What one process asks another that writes for it: a step of a probe, on a store opened by a description.
+/// A request to the writing process: a step of a probe, on a store opened with a description.
 ///
 /// Both sides are of the same build; as JSON it is one line.
 public struct ProbeRequest: Sendable, Codable {
@@ -12,7 +12,7 @@ public struct ProbeRequest: Sendable, Codable {
         self.step = step
     }
 
-    /// Carries the step out, as an extension that was started for nothing else.
+    /// Executes the step, like an extension that was started for it.
     public func answer() throws -> ProbeAnswer {
         let session: any ProbeSession
         do {

@@ -6,7 +6,7 @@ struct ProbeRole: Sendable {
     let role: StoreRole
     let description: PersistentStoreDescription
 
-    /// Who writes and who reads: what extensions save goes to the app; where one only reads, it hears of the app.
+    /// The pairs of writer and reader: extensions write for the app, and the app for an extension that only reads.
     static func directions(_ roles: [ProbeRole]) -> [(from: ProbeRole, to: ProbeRole)] {
         let app = roles.first { $0.role == .app } ?? roles.first
         guard let app else { return [] }
@@ -18,7 +18,7 @@ struct ProbeRole: Sendable {
         }
     }
 
-    /// What makes it sure, before anything is written, that changes do not arrive.
+    /// Findings from the descriptions alone that prove that changes do not arrive.
     static func disagreements(_ roles: [ProbeRole]) -> [Finding] {
         guard let keeper = roles.first(where: \.description.isHistoryTrackingEnabled) else { return [] }
         return roles.filter { !$0.description.isHistoryTrackingEnabled && !$0.description.isReadOnly }

@@ -4,7 +4,7 @@ import StoreStrategies
 
 /// One direction of a merge probe: a role writes, another reads, step by step.
 struct ProbeRun {
-    /// The mark that the last screen asks for; those of other changes are greater.
+    /// The mark of the objects on the last screen; marks of other changes are greater.
     private static let matchMark = 0
 
     let entities: [ProbeEntity]
@@ -38,12 +38,12 @@ struct ProbeRun {
         self.isOver = isOver
     }
 
-    /// Carries the steps out until one shows something wrong: what comes after it would only show it again.
+    /// Executes the steps up to the first with a finding, since later steps would repeat it.
     func carryOut(into report: inout MergeProbeReport) throws {
         defer { observer.close() }
         var inserted: [String: String] = [:]
         for operation in ProbeStep.Operation.allCases {
-            // One step is always taken: a proof of nothing would be none.
+            // At least one step is always executed: without one nothing is proved.
             if isOver(), operation != ProbeStep.Operation.allCases.first {
                 report.isPartial = true
                 return
@@ -88,7 +88,7 @@ struct ProbeRun {
         var edits: [ProbeStep.Edit] = []
         for (index, entity) in entities.enumerated() {
             guard entity.order != nil else {
-                report.note("it has nothing that a list of it could be sorted by", operation, of: entity.name)
+                report.note("it has no attribute to sort a list by", operation, of: entity.name)
                 continue
             }
             let object: String?

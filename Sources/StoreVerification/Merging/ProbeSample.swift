@@ -3,12 +3,12 @@ import SafeFiles
 import StoreFormat
 import StoreWriting
 
-/// A small store made of some of another's objects, with the same tables, model and metadata: what a probe may write to.
+/// A small store with some objects of another, with the same tables, model and metadata, for a probe to write to.
 ///
-/// References that lead out of it lead nowhere, large values are cut, of its history there is the end, and of its triggers
-/// those that keep derived attributes up.
+/// References to objects outside the sample dangle, large values are cut, and only the end of the history and the triggers
+/// of derived attributes are copied.
 struct ProbeSample {
-    /// No value is taken over that is longer; what lies in a file of its own never is.
+    /// Longer values are cut; values in external files are not copied.
     private static let mostBytes = 4_096
     private static let whole = ["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE"]
 
@@ -16,7 +16,7 @@ struct ProbeSample {
     let layout: StoreLayout
     let selection: ProbeSelection
 
-    /// Makes the sample in a folder of our own; the source must hold one state while it is read.
+    /// Makes the sample in a folder of our own; the source must not change while it is read.
     init(
         of source: StoreConnection,
         layout: StoreLayout,
@@ -56,7 +56,7 @@ struct ProbeSample {
         let layout: StoreLayout
         let selection: ProbeSelection
 
-        /// The tables that hold rows of their own; what a module makes is left out.
+        /// The tables with rows of their own, without those of virtual tables.
         private var tables: [StoreSchema.Table] {
             schema.tables.filter {
                 switch $0.kind {
@@ -73,9 +73,9 @@ struct ProbeSample {
             }
         }
 
-        /// Those that keep derived attributes up; last of all, so that none fires for what is copied.
+        /// Makes the triggers of derived attributes, last, so that none fires for copied rows.
         ///
-        /// Core Data makes no others for objects, and what others do is nothing that it knows of.
+        /// Core Data makes no other triggers for objects.
         func makeTriggers() throws {
             let made = Set(tables.map { $0.name.lowercased() })
             for trigger in schema.triggers
@@ -94,7 +94,7 @@ struct ProbeSample {
             }
         }
 
-        /// A history that holds something is kept up by everybody, one that is empty is not.
+        /// Copies the end of the history, since only a history with content makes every role track changes.
         func copyLastTransaction() throws {
             guard schema.table(named: "ATRANSACTION") != nil else { return }
             let last = "(SELECT max(Z_PK) FROM ATRANSACTION)"
@@ -160,7 +160,7 @@ struct ProbeSample {
             }
         }
 
-        /// The columns of a table that lead to rows of others.
+        /// The columns of a table that refer to rows of others.
         private func links(of name: String) -> [(foreignKey: StoreLayout.ForeignKey, table: String)] {
             layout.entities(inTable: name)
                 .flatMap { entity in
@@ -180,7 +180,7 @@ struct ProbeSample {
             )
         }
 
-        /// A value as it is taken over; what is made of a text stays as unique as it was.
+        /// The copied value; a cut text stays unique.
         private static func cut(_ value: SQLValue, of attribute: AttributeDescription?, key: Int64) -> SQLValue {
             switch value {
             case .blob(let bytes):

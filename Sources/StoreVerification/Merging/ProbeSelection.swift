@@ -1,21 +1,21 @@
 import StoreFormat
 
-/// Some objects of a store and what they lead to: enough to show how changes travel, however large the store is.
+/// Some objects of a store with their destinations: enough to test how changes travel, for a store of any size.
 struct ProbeSelection {
-    /// How much is taken at most.
+    /// The limits of the selection.
     struct Limits {
         var objects = 1_000
-        /// Of each concrete entity, before what these lead to.
+        /// Objects of each concrete entity, not counting destinations.
         var objectsPerEntity = 3
-        /// Of each to-many relationship.
+        /// Members of each to-many relationship.
         var members = 3
-        /// How far a table is looked through for objects of an entity, and for members where no index leads to them.
+        /// Rows of a table that are scanned for objects of an entity, and for members without an index.
         var scannedRows: Int64 = 20_000
     }
 
-    /// The keys of the rows that were taken, by table.
+    /// The keys of the selected rows, by table.
     private(set) var keys: [String: Set<Int64>] = [:]
-    /// The keys of the objects that were looked for, by entity, not those they lead to.
+    /// The keys of the objects that were selected themselves, by entity, without their destinations.
     private(set) var samples: [String: [Int64]] = [:]
     private(set) var count = 0
 
@@ -24,7 +24,7 @@ struct ProbeSelection {
     private let schema: StoreSchema
     private let connection: StoreConnection
     private let smallTables: Set<String>
-    /// Rows that were taken and whose relationships were not followed yet.
+    /// Selected rows whose relationships were not followed yet.
     private var pending: [(entity: StoreLayout.Entity, key: Int64)] = []
     private var next = 0
 
@@ -73,8 +73,8 @@ struct ProbeSelection {
         pending.append((entity, key))
     }
 
-    /// Follows relationships until everything is there or the limit is reached: those that a row itself holds first, for
-    /// an object may not be valid without them.
+    /// Follows relationships until the selection is closed or full; to-one relationships first, which an object may require
+    /// to be valid.
     private mutating func close() throws {
         var followed = 0
         while followed < pending.count {
@@ -132,7 +132,7 @@ struct ProbeSelection {
         }
     }
 
-    /// Takes a row, unless it is of an entity that the model lacks: nobody could say what it leads to.
+    /// Selects a row, unless the model lacks its entity: its relationships are then unknown.
     private mutating func take(_ key: Int64, inTableOf destination: String) throws {
         guard count < limits.objects, let table = layout.entities[destination]?.table, !contains(key, in: table),
             let number = try connection.value(
@@ -145,7 +145,7 @@ struct ProbeSelection {
         take(key, entity)
     }
 
-    /// True when rows are found by this column without looking through a large table.
+    /// True when finding rows by this column does not scan a large table.
     private func isQuick(_ table: String, _ column: String) -> Bool {
         if smallTables.contains(table) { return true }
         guard let found = schema.table(named: table) else { return false }

@@ -1,23 +1,23 @@
-/// One round of changes that a merge probe asks its writing side for: one save.
+/// The changes of one save, which a merge probe requests from its writing side.
 public struct ProbeStep: Sendable, Hashable, Codable {
-    /// What is done to the objects of a step.
+    /// The operation on the objects of a step.
     public enum Operation: String, Sendable, Codable, CaseIterable {
         case insert
         /// One value of each object is changed.
         case update
-        /// The same, so that the object begins to match a predicate.
+        /// An update after which the object matches a predicate.
         case match
         case delete
     }
 
-    /// What is done to one object.
+    /// The change of one object.
     public struct Edit: Sendable, Hashable, Codable {
         public let entity: String
-        /// The URI of the object to change; of one whose values a new object takes over, where there is one.
+        /// The URI of the object to change, or of the template of a new object, where there is one.
         public let object: String?
-        /// The attribute that is marked, where the entity has one that can be.
+        /// The attribute to mark, where the entity has a suitable one.
         public let attribute: String?
-        /// What it is marked with: `ProbeMark` makes a value of the attribute's type of it.
+        /// The number from which `ProbeMark` makes a value of the attribute's type.
         public let mark: Int
 
         public init(entity: String, object: String?, attribute: String?, mark: Int) {

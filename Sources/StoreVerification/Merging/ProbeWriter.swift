@@ -1,19 +1,19 @@
 public import StoreStrategies
 
-/// The writing side of a merge probe: another coordinator, or another process, as its maker likes.
+/// The writing side of a merge probe: another coordinator, or another process.
 public protocol ProbeWriter: Sendable {
-    /// What reports call it, such as `another process`.
+    /// Its name in reports, such as `another process`.
     var name: String { get }
 
-    /// Opens the scratch store as a role's description says.
+    /// Opens the scratch store with a role's description.
     func begin(with description: PersistentStoreDescription) throws -> any ProbeSession
 }
 
 /// One scratch store, open for writing.
 public protocol ProbeSession {
-    /// Carries out one step in one save; what cannot be done is told, and the rest is done.
+    /// Executes one step in one save; the answer lists changes that were refused, and the others are saved.
     func carryOut(_ step: ProbeStep) throws -> ProbeAnswer
 
-    /// Closes the store; the session is of no use any more.
+    /// Closes the store and ends the session.
     func end() throws
 }

@@ -3,10 +3,10 @@ import FoundationEssentials
 import StoreFormat
 public import StoreStrategies
 
-/// The writing side of a merge probe in processes of their own, as an extension that is started for every change.
+/// The writing side of a merge probe in other processes, like an extension that is started for every change.
 ///
 /// The program reads one ``ProbeRequest`` as a line of JSON from standard input, and prints the ``ProbeAnswer``. It should
-/// end by itself after ``longestAnswer``; a program that takes ten seconds longer is killed.
+/// exit by itself after ``longestAnswer``; ten seconds later it is killed.
 public struct ProcessProbeWriter: ProbeWriter {
     /// How long a request may take.
     public static let longestAnswer = Duration.seconds(60)
@@ -16,7 +16,7 @@ public struct ProcessProbeWriter: ProbeWriter {
     private let words: [String]
     private let isCancelled: @Sendable () -> Bool
 
-    /// A writer that starts `program` with `arguments` for each request; `isCancelled` is asked while it runs.
+    /// Creates a writer that starts `program` with `arguments` for each request, and polls `isCancelled` while it runs.
     public init(
         program: String,
         arguments: [String],

@@ -1,6 +1,6 @@
 import ManagedObjects
 
-/// Receives by looking at everything anew, as an app must that is told of nothing.
+/// Receives changes by refreshing everything, as an app without notifications must.
 struct RefreshProbeReceiver: ProbeReceiver {
     func receive(into contexts: [ManagedObjectContext], repeating: Bool) throws -> ProbeDelivery {
         for context in contexts { try context.performAndWait { _ = try $0.viewContextDidSaveExternally() } }

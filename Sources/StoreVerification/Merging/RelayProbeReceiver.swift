@@ -2,7 +2,7 @@ import ChangeRelay
 import ManagedObjects
 import StoreFormat
 
-/// Receives through the queue of change notices beside the store.
+/// Receives changes through the queue of change notices beside the store.
 struct RelayProbeReceiver: ProbeReceiver {
     private static let name = "probe"
 
@@ -11,7 +11,7 @@ struct RelayProbeReceiver: ProbeReceiver {
     private let queue: RelayQueue
     private let consumer: RelayConsumer
     private var position: Int64?
-    /// What was merged the last time.
+    /// The changes of the last call.
     private var last: [ObjectIDChanges] = []
 
     init(_ coordinator: PersistentStoreCoordinator, _ store: PersistentStore) throws {

@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// One value of the row a scan stands on, as it is stored; text and blobs are borrowed until the next step.
+/// One value of a scan's current row, as it is stored; text and blobs are borrowed until the next step.
 struct ColumnValue {
     /// The storage classes in the order in which SQLite sorts them.
     enum Order: UInt64 {
@@ -11,7 +11,7 @@ struct ColumnValue {
     }
 
     let order: Order
-    /// True for an integer, false for a real; only numbers look at it.
+    /// True for an integer, false for a real; used for numbers only.
     let isInteger: Bool
     /// The bits of the number.
     let bits: UInt64
@@ -30,10 +30,10 @@ struct ColumnValue {
         self.bytes = bytes
     }
 
-    /// Reads column `index` of the row that `statement` stands on.
+    /// Reads column `index` of the current row of `statement`.
     ///
-    /// The bytes of a text are taken as a blob, which spares SQLite the copy that a terminating zero would need. The value
-    /// is asked for once and then read, which is sound on a connection without a mutex, as all of ours are.
+    /// The bytes of a text are read as a blob, which avoids the copy that a terminating zero would need. Reading through the
+    /// value is sound on a connection without a mutex, as all of ours are.
     @inline(__always)
     init(_ statement: OpaquePointer, _ index: Int32) {
         guard let value = sqlite3_column_value(statement, index) else {

@@ -4,15 +4,15 @@ internal import Glibc
 ///
 /// Source: "Datatypes In SQLite", sections 4.1 and 7, and "Database File Format", section 2.4.
 struct EntryOrder {
-    /// How an entry stands to its neighbour.
+    /// The order of an entry relative to its neighbour.
     enum Verdict {
         case inOrder
-        /// In order, and the key without the row's number is the same as the neighbour's, with no null in it.
+        /// In order, with the same key as the neighbour, apart from the row's number, and without a null.
         case sameKey
         case outOfOrder
     }
 
-    /// A value of the neighbour, kept beyond the step that lent it.
+    /// A copy of a value of the neighbour.
     private struct Kept {
         var order: ColumnValue.Order = .null
         var isInteger = false
@@ -95,7 +95,7 @@ struct EntryOrder {
         left < right ? -1 : (left > right ? 1 : 0)
     }
 
-    /// Compares an integer with a real exactly, without losing digits to a conversion.
+    /// Compares an integer with a real exactly, without a lossy conversion.
     private static func compare(_ integer: Int64, _ real: Double) -> Int {
         if real < -0x1p63 { return 1 }
         if real >= 0x1p63 { return -1 }

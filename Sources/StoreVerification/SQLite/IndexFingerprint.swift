@@ -1,15 +1,15 @@
 internal import CSQLite
 
-/// What one index does hold, and whether it is in order, gathered in one pass over the index.
+/// The content of one index, and whether it is in order, from one pass over the index.
 struct IndexFingerprint {
     private let hash: KeyedHash
     private let isUnique: Bool
     private var order: EntryOrder
     private var values: [ColumnValue]
     private(set) var entries = MultisetHash()
-    /// The row whose entry stands before a neighbour it should follow, if there is one.
+    /// A row whose entry precedes a neighbour that it should follow, if there is one.
     private(set) var disorderedRow: Int64?
-    /// The row whose entry repeats the key of its neighbour in a unique index, if there is one.
+    /// A row whose entry repeats the key of its neighbour in a unique index, if there is one.
     private(set) var repeatedRow: Int64?
 
     init(_ shape: IndexShape, hash: KeyedHash) {
@@ -19,7 +19,7 @@ struct IndexFingerprint {
         values = Array(repeating: .null, count: shape.columns.count)
     }
 
-    /// Takes in the entry that `statement` stands on: the row's number, then the key's columns.
+    /// Adds the current entry of `statement`: the row's number, then the key's columns.
     @inline(__always)
     mutating func absorb(_ statement: OpaquePointer) {
         let row = sqlite3_column_int64(statement, 0)

@@ -1,12 +1,11 @@
 internal import CSQLite
 package import StoreFormat
 
-/// The proof that every index of a table holds exactly what the table says, in the right order.
+/// Proves that every index of a table contains exactly the table's keys, in the right order.
 ///
-/// One scan of the table and one of each index, compared by a keyed hash that does not depend on order; neighbours in
-/// an index are compared by the index's own rules. It finds what `integrity_check` finds in a fraction of the time,
-/// and also a key that equals its column only under a collation. Shapes that it cannot express are left to
-/// `integrity_check` of that table.
+/// It scans the table and each index once, and compares them by a keyed hash that does not depend on order; neighbours in
+/// an index are compared by the index's own rules. It finds what `integrity_check` finds in a fraction of the time, and
+/// also a key that equals its column only under a collation. Tables with unsupported indexes get an `integrity_check`.
 struct IndexProof {
     private let connection: StoreConnection
     private let progress: ProofProgress
@@ -38,11 +37,11 @@ struct IndexProof {
             findings += try self.findings(of: shape, in: plan, expected: entries)
         }
         guard !findings.isEmpty else { return [] }
-        // SQLite's own check names the rows; it costs a second look only where something is wrong.
+        // SQLite's own check names the rows; it runs only after a finding.
         return findings + (try IntegrityCheck(connection).findings(of: table.name))
     }
 
-    /// Nil when one of the table's indexes, or the table itself, has a shape that a scan cannot prove.
+    /// Nil when a scan cannot prove the table or one of its indexes.
     private func plan(for table: StoreSchema.Table) -> IndexProofPlan? {
         guard let plan = IndexProofPlan(table) else { return nil }
         return connection.withHandle { handle in
@@ -61,7 +60,7 @@ struct IndexProof {
         let path = connection.location.path
         try connection.withHandle { handle in
             guard let scan = Scan(sql, on: handle, path: path) else {
-                throw StoreError(.failed, path: path, "a table that could be scanned a moment ago cannot be any more")
+                throw StoreError(.failed, path: path, "a table that was scanned before cannot be scanned any more")
             }
             try scan.forEachRow(body)
         }
@@ -127,11 +126,11 @@ struct IndexProof {
 }
 
 extension Finding.Code {
-    /// An index does not hold what its table holds.
+    /// An index does not match its table.
     package static let indexDiffers = Self(rawValue: "indexDiffers")
     /// The entries of an index are not in their order.
     package static let indexOutOfOrder = Self(rawValue: "indexOutOfOrder")
-    /// A unique index holds one key twice.
+    /// A unique index contains a key twice.
     package static let uniqueIndexRepeatsKey = Self(rawValue: "uniqueIndexRepeatsKey")
 }
 
@@ -142,13 +141,13 @@ extension String {
         "index \(index) cannot be read to its end: the database is damaged"
     }
 
-    /// Without the numbers, which differ between a store and its copy when others write meanwhile.
+    /// Without the numbers, which differ between a store and its copy when other processes write meanwhile.
     fileprivate static func wrongCount(_ index: String, entries: Int64, rows: Int64) -> Self {
-        "index \(index) holds \(entries < rows ? "fewer" : "more") entries than its table has rows for it"
+        "index \(index) has \(entries < rows ? "fewer" : "more") entries than its table has rows for it"
     }
 
     fileprivate static func otherEntries(_ index: String) -> Self {
-        "index \(index) holds other keys than its table"
+        "index \(index) has other keys than its table"
     }
 
     fileprivate static func outOfOrder(_ index: String) -> Self {
@@ -156,6 +155,6 @@ extension String {
     }
 
     fileprivate static func repeatedKey(_ index: String) -> Self {
-        "unique index \(index) holds a key twice"
+        "unique index \(index) has a key twice"
     }
 }

@@ -1,6 +1,6 @@
 import StoreFormat
 
-/// The statements with which one table and its indexes are scanned.
+/// The statements that scan one table and its indexes.
 struct IndexProofPlan {
     let table: String
     let shapes: [IndexShape]

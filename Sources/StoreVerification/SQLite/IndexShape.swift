@@ -1,6 +1,6 @@
 import StoreFormat
 
-/// What the index proof has to know of one index: its key columns, how they are ordered, and which rows it holds.
+/// The definition of one index for the index proof: its key columns, their order, and the rows that it contains.
 struct IndexShape {
     /// How SQLite compares text in one column of an index.
     enum Collation {
@@ -28,10 +28,10 @@ struct IndexShape {
     let name: String
     let isUnique: Bool
     let columns: [KeyColumn]
-    /// The condition a row fulfils to be in the index, as SQL; nil when every row is.
+    /// The condition of a partial index, as SQL; nil for an index of every row.
     let condition: String?
 
-    /// Nil when the proof by scan cannot express the index: it then needs SQLite's own check.
+    /// Nil when a scan cannot prove the index: it then needs SQLite's own check.
     init?(_ index: StoreSchema.Index, of table: StoreSchema.Table) {
         var columns: [KeyColumn] = []
         for column in index.columns {

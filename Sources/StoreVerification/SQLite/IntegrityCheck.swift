@@ -1,8 +1,8 @@
 package import StoreFormat
 
-/// SQLite's own checks of one database, with what they say turned into findings.
+/// SQLite's own checks of one database, as findings.
 struct IntegrityCheck {
-    /// More lines than this about one thing help nobody.
+    /// The number of lines that are reported for one check.
     private static let limit = 20
 
     private let connection: StoreConnection
@@ -11,12 +11,12 @@ struct IntegrityCheck {
         self.connection = connection
     }
 
-    /// Checks pages, records and constraints of the whole database, but not what its indexes hold.
+    /// Checks pages, records and constraints of the whole database, but not the content of indexes.
     func quickFindings() throws -> [Finding] {
         do {
             return try findings("PRAGMA quick_check(\(Self.limit))", table: nil)
         } catch let error as StoreError where error.code == .lacksDefinition {
-            // One table that cannot be checked is no reason to leave out the others.
+            // A table that cannot be checked must not prevent the check of the others.
             return try StoreSchema(reading: connection).tables.filter(\.holdsRows)
                 .flatMap { table in
                     try unlessDefinitionIsMissing(table.name) {
@@ -64,7 +64,7 @@ struct IntegrityCheck {
         return findings
     }
 
-    /// What SQLite says of a row or an index names them; everything else it says is about pages.
+    /// The code of a line: SQLite's lines about rows and indexes name them, all others concern pages.
     private static func code(for line: String) -> Finding.Code {
         if line.contains(" missing from index ") || line.contains("entries in index") { return .indexDiffers }
         if line.contains("non-unique entry in index") { return .uniqueIndexRepeatsKey }
@@ -85,6 +85,6 @@ extension Finding.Code {
     /// A row breaks a constraint that its own table declares.
     package static let constraintBroken = Self(rawValue: "constraintBroken")
 
-    /// True for damage that a copy must never have, even when its source had it.
+    /// True for damage that a copy must never have, not even when its source has it.
     var isDamage: Bool { self == .pageDamage || self == .fileTooShort }
 }

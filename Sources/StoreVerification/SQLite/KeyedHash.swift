@@ -1,7 +1,7 @@
-/// A 128-bit hash keyed with numbers drawn at random, for comparing multisets inside one process.
+/// A 128-bit hash with a random key, for comparing multisets within one process.
 ///
-/// It follows wyhash's construction: folded full-width products. The key keeps the maker of a hostile file from
-/// choosing entries that cancel out; the values must never be stored.
+/// It follows wyhash's construction: folded full-width products. The key prevents a hostile file from containing entries
+/// that cancel out; the values must never be stored.
 struct KeyedHash: Sendable {
     private let low: UInt64
     private let high: UInt64
@@ -15,13 +15,13 @@ struct KeyedHash: Sendable {
         highKey = generator.next() | 1
     }
 
-    /// A hash with a key of its own.
+    /// Creates a hash with a new random key.
     init() {
         var generator = SystemRandomNumberGenerator()
         self.init(using: &generator)
     }
 
-    /// The state of one hash under way.
+    /// The state of one hash computation.
     struct State {
         fileprivate(set) var low: UInt64
         fileprivate(set) var high: UInt64
@@ -36,7 +36,7 @@ struct KeyedHash: Sendable {
         state.high = Self.fold(state.high ^ second, first ^ highKey)
     }
 
-    /// Absorbs bytes with their length and a tag that tells their kind.
+    /// Absorbs bytes with their length and a tag for their kind.
     @inline(__always)
     func absorb(_ bytes: UnsafeRawBufferPointer, tag: UInt64, into state: inout State) {
         absorb(tag, UInt64(truncatingIfNeeded: bytes.count), into: &state)

@@ -1,10 +1,10 @@
-/// What two collections of entries have in common when they hold the same entries, in whatever order.
+/// A hash that is equal for two collections with the same entries in any order.
 struct MultisetHash: Equatable {
     private(set) var count: Int64 = 0
     private var low: UInt64 = 0
     private var high: UInt64 = 0
 
-    /// Adds one entry; sums, unlike exclusive or, also tell an entry held twice from one held not at all.
+    /// Adds one entry; a sum, unlike exclusive or, also distinguishes an entry that is there twice from a missing one.
     @inline(__always)
     mutating func insert(_ state: KeyedHash.State) {
         count &+= 1

@@ -11,7 +11,7 @@ struct PartialIndexCondition {
         sql = String(decoding: condition, as: UTF8.self)
     }
 
-    /// The offset behind the keyword `WHERE` that stands outside parentheses, quotes and names.
+    /// The offset behind the keyword `WHERE` outside parentheses, quotes and names.
     private static func startOfCondition(in bytes: [UInt8]) -> Int? {
         var depth = 0
         var offset = 0

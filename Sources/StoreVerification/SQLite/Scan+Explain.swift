@@ -3,8 +3,8 @@ internal import CSQLite
 extension Scan {
     /// True when the program that this `EXPLAIN` statement lists reads every entry of one index and nothing else.
     ///
-    /// Only then does the scan see the index as it is: a condition evaluated on the way would hide an entry that
-    /// should not be there, and a look into the table would show the table's value.
+    /// Only then does the scan read the index itself: an evaluated condition would hide an entry that should not exist, and a
+    /// table lookup would return the table's value.
     var readsOneIndexAlone: Bool {
         let plainOperations: Set<String> = [
             "Init", "Transaction", "Goto", "Explain", "OpenRead", "ColumnsUsed", "DeferredSeek", "RealAffinity",

@@ -1,13 +1,13 @@
 internal import CSQLite
 import StoreFormat
 
-/// One statement stepped without copying anything: the loop over millions of rows that the index proof is made of.
+/// Steps a statement without copying values: the loop over millions of rows of the index proof.
 final class Scan {
     private let statement: OpaquePointer
     private let connection: OpaquePointer
     private let path: String
 
-    /// Nil when SQLite cannot prepare the statement, as for a collation it does not know.
+    /// Nil when SQLite cannot prepare the statement, for example because of an unknown collation.
     init?(_ sql: String, on connection: OpaquePointer, path: String) {
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK, let statement else { return nil }
@@ -39,7 +39,7 @@ final class Scan {
             StoreError(.damaged, path: path, "the store is damaged (SQLite code \(code))")
         case SQLITE_BUSY, SQLITE_LOCKED: StoreError(.busy, path: path, "another process holds a lock on the store")
         case SQLITE_IOERR: StoreError(.inputOutput, path: path, "input or output failed (SQLite code \(code))")
-        default: StoreError(.failed, path: path, "SQLite could not read on (code \(code))")
+        default: StoreError(.failed, path: path, "SQLite could not read the next row (code \(code))")
         }
     }
 }

@@ -1,8 +1,8 @@
 import StoreFormat
 
-/// The proof of SQLite's own structure: pages and records, every index, and the trees inside virtual tables.
+/// Proves SQLite's own structure: pages and records, every index, and the trees of virtual tables.
 struct StructureProof {
-    /// One of the things that are proved by themselves.
+    /// A part that is proved separately.
     private enum Piece: Sendable {
         case pages
         case table(StoreSchema.Table)
@@ -54,13 +54,13 @@ struct StructureProof {
             return try VirtualTableCheck(connection).findings(of: table.name, module: module)
         }
         guard encoding == "UTF-8" || table.indexes.isEmpty else {
-            // The comparisons of the scan are those of UTF-8.
+            // The scan compares text as UTF-8.
             return try IntegrityCheck(connection).findings(of: table.name)
         }
         return try IndexProof(connection, progress: progress).findings(of: table)
     }
 
-    /// The greatest row number stands in for the number of rows: asking for it costs three pages, not a scan.
+    /// The greatest row number, an estimate of the number of rows that reads three pages instead of the whole table.
     private func rowsExpected(in table: StoreSchema.Table) throws -> Int64 {
         guard !table.indexes.isEmpty, let plan = IndexProofPlan(table) else { return 0 }
         let rows = max(0, try connection.value(plan.greatestRowNumber)?.integer ?? 0)

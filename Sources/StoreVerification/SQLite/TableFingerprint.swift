@@ -1,16 +1,16 @@
 internal import CSQLite
 import StoreFormat
 
-/// What each index of one table should hold, gathered in one pass over the table.
+/// The expected content of each index of one table, from one pass over the table.
 ///
-/// Whoever scans the table anyway can feed it: select ``columns`` (in this order, beginning at some column of the
+/// A caller that scans the table anyway can feed it: select ``columns`` (in this order, beginning at some column of the
 /// statement), then call ``absorb(_:firstColumn:row:)`` for every row.
 struct TableFingerprint {
-    /// What the rows mean for one index.
+    /// How rows map to entries of one index.
     private struct Target {
-        /// The places of the key's columns among the selected columns.
+        /// The positions of the key's columns among the selected columns.
         let places: [Int]
-        /// The place of the column that says whether a row is in the index; nil when every row is.
+        /// The position of the column with the index's condition; nil for an index of every row.
         let conditionPlace: Int?
         var entries = MultisetHash()
     }
@@ -43,7 +43,7 @@ struct TableFingerprint {
         values = Array(repeating: .null, count: columns.count)
     }
 
-    /// Takes in the row that `statement` stands on.
+    /// Adds the current row of `statement`.
     @inline(__always)
     mutating func absorb(_ statement: OpaquePointer, firstColumn: Int32, row: Int64) {
         for index in values.indices {
@@ -58,6 +58,6 @@ struct TableFingerprint {
         }
     }
 
-    /// The entries that each index should hold, in the order in which the shapes were given.
+    /// The expected entries of each index, in the order of the shapes.
     var entries: [MultisetHash] { targets.map(\.entries) }
 }

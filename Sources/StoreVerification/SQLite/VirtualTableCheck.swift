@@ -1,6 +1,6 @@
 package import StoreFormat
 
-/// The checks that virtual tables bring for the trees they keep in shadow tables.
+/// The checks of virtual tables for the trees in their shadow tables.
 struct VirtualTableCheck {
     private let connection: StoreConnection
 
@@ -12,7 +12,7 @@ struct VirtualTableCheck {
         switch module.lowercased() {
         case "rtree", "rtree_i32", "geopoly": try spatialFindings(of: table)
         case "fts3", "fts4", "fts5": try textFindings(of: table)
-        default: [unproved(table, "its module \(module) brings no check")]
+        default: [unproved(table, "its module \(module) has no check")]
         }
     }
 
@@ -36,7 +36,7 @@ struct VirtualTableCheck {
         ]
     }
 
-    /// The check of a full-text index is a statement that writes, and so is never made on a live store.
+    /// The check of a full-text index is a statement that writes, so it is never run on a live store.
     private func textFindings(of table: String) throws -> [Finding] {
         guard connection.access == .privateCopy else {
             return [unproved(table, "a full-text index is only checked on a copy")]
@@ -58,7 +58,7 @@ struct VirtualTableCheck {
                     .virtualTableDamaged,
                     .error,
                     level: .sqlite,
-                    "the full-text index does not fit its table",
+                    "the full-text index does not match its table",
                     table: table
                 )
             ]
@@ -72,8 +72,8 @@ struct VirtualTableCheck {
 }
 
 extension Finding.Code {
-    /// The tree that a virtual table keeps in its shadow tables is wrong.
+    /// The tree in a virtual table's shadow tables is damaged.
     package static let virtualTableDamaged = Self(rawValue: "virtualTableDamaged")
-    /// Something could not be looked at.
+    /// A part of the store could not be checked.
     package static let notProved = Self(rawValue: "notProved")
 }

@@ -1,19 +1,19 @@
 import CZlib
 package import StoreFormat
 
-/// Compresses as raw DEFLATE (RFC 1951), the form in which Core Data keeps its model cache.
+/// Compresses as raw DEFLATE (RFC 1951), the format of Core Data's model cache.
 package enum Deflate {
     package static func deflate(_ bytes: [UInt8]) throws(StoreError) -> [UInt8] {
         var stream = z_stream()
-        // Negative window bits: neither zlib's header nor its checksum.
+        // Negative window bits: no zlib header and no checksum.
         guard czlib_deflate_init(&stream, 9, -15) == Z_OK else {
-            throw StoreError(.failed, path: "", "zlib would not start compressing")
+            throw StoreError(.failed, path: "", "zlib cannot start compressing")
         }
         defer { deflateEnd(&stream) }
         guard let inputCount = uInt(exactly: bytes.count) else {
             throw StoreError(.incompatible, path: "", "more than 4 GB cannot be compressed at once")
         }
-        // `deflateBound` leaves room for everything, so one call finishes.
+        // `deflateBound` is an upper limit of the output, so one call finishes.
         let bound = deflateBound(&stream, uLong(inputCount))
         guard let outputCount = uInt(exactly: bound) else {
             throw StoreError(.incompatible, path: "", "more than 4 GB cannot be compressed at once")

@@ -1,7 +1,7 @@
 package import StoreFormat
 
 extension KeyedArchiveWriter {
-    /// Adds the expression of a derived attribute; the reference to nothing for one of a form that is not known.
+    /// Adds the expression of a derived attribute; returns the null reference for an unknown form.
     package mutating func expression(_ text: String) -> PropertyListValue {
         if text.hasSuffix(".@count") {
             return function("count:", [keyPath(String(text.dropLast(".@count".count)))])

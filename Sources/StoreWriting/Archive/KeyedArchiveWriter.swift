@@ -45,7 +45,7 @@ package struct KeyedArchiveWriter {
         return reference
     }
 
-    /// Adds a number, a Boolean or data, which an archive holds as they are; nil becomes the reference to nothing.
+    /// Adds a number, a Boolean or data, which an archive contains unchanged; nil becomes the null reference.
     package mutating func value(_ value: PropertyListValue?) -> PropertyListValue {
         value.map { append($0) } ?? Self.null
     }

@@ -2,13 +2,13 @@ package import StoreFormat
 
 /// Writes a model in the form of `Z_MODELCACHE`: a keyed archive, as a binary property list, deflated.
 ///
-/// The classes and keys are those that genuine stores hold (COREDATA §1.7). What our model does not know (default
-/// values, validation predicates, class names) is written as absent.
+/// Classes and keys are those of genuine stores (COREDATA §1.7). Parts that our model lacks (default values, validation
+/// predicates, class names) are written as absent.
 package struct ModelCacheWriter {
     private let model: ManagedObjectModel
     private var archive = KeyedArchiveWriter()
     private var entityReferences: [String: PropertyListValue] = [:]
-    /// The relationships' references by entity and name, so that inverses can name each other.
+    /// The relationships' references by entity and name, so that inverses can refer to each other.
     private var relationshipReferences: [String: [String: PropertyListValue]] = [:]
 
     private init(_ model: ManagedObjectModel) {
@@ -55,7 +55,7 @@ package struct ModelCacheWriter {
         return archive.archive(root: root)
     }
 
-    /// The dictionary of entities, in the class that Core Data uses for dictionaries whose keys are known beforehand.
+    /// The dictionary of entities, in the class that Core Data uses for dictionaries with a fixed set of keys.
     private mutating func knownKeysDictionary(_ names: [String]) -> PropertyListValue {
         let keys = names.map { archive.string($0) }
         let keyArray = archive.array(keys)
@@ -211,7 +211,7 @@ package struct ModelCacheWriter {
             if element.isAscending { fields["NSAscending"] = .boolean(true) }
             return archive.object(["NSFetchIndexElementDescription", "NSObject"], fields)
         }
-        // Our model knows that there is a predicate, not which; this one stands for it.
+        // Our model records only that a predicate exists; this placeholder represents it.
         let predicate =
             index.isPartial
             ? archive.object(["NSTruePredicate", "NSPredicate", "NSObject"], [:]) : KeyedArchiveWriter.null

@@ -2,8 +2,8 @@ package import StoreFormat
 
 /// Writes binary property lists (`bplist00`); equal values give equal bytes.
 ///
-/// Source: the format as CoreFoundation's `CFBinaryPList.c` documents it in its opening comment. Scalars are written
-/// once and referred to, and dictionary keys are in the order of their UTF-8 bytes, which makes the bytes reproducible.
+/// Source: the opening comment of CoreFoundation's `CFBinaryPList.c`. Scalars are written once and referred to, and
+/// dictionary keys are in the order of their UTF-8 bytes, which makes the bytes reproducible.
 package struct PropertyListWriter {
     private enum Node {
         case scalar(PropertyListValue)
@@ -23,7 +23,7 @@ package struct PropertyListWriter {
         return writer.encoded(root: root)
     }
 
-    /// Numbers `value` and everything in it; parents come before their children, as Apple writes them.
+    /// Numbers `value` and everything in it; parents come before their children, as in Apple's files.
     private mutating func add(_ value: PropertyListValue) -> Int {
         switch value {
         case .array(let elements):
@@ -78,7 +78,7 @@ package struct PropertyListWriter {
 }
 
 extension PropertyListWriter {
-    /// The number of bytes (1, 2, 4 or 8) that hold numbers up to `number`.
+    /// The number of bytes (1, 2, 4 or 8) that numbers up to `number` need.
     private static func width(of number: Int) -> Int {
         switch number {
         case ...0xFF: 1

@@ -1,19 +1,19 @@
 package import StoreFormat
 
 extension MetadataWriter {
-    /// Keys that begin so are Core Data's own, and say what the store is.
+    /// Prefixes of Core Data's own keys, which identify the store.
     private static let reservedPrefixes = [
         "NSStore", "NSPersistence", "NSPersistentStore", "NSPersistentHistory", "_NS",
     ]
 
-    /// True for a key that is no application's.
+    /// True for a key that belongs to no application.
     package static func isReserved(_ key: String) -> Bool {
         key == syntheticHashesKey || reservedPrefixes.contains { key.hasPrefix($0) }
     }
 
     /// Sets an application's keys in the metadata of a store, or removes those whose value is nil; all others stay.
     ///
-    /// It belongs into the transaction of the save that it goes with (COREDATA §1.2).
+    /// Call it in the transaction of the save that it belongs to (COREDATA §1.2).
     package static func update(_ changes: [String: PropertyListValue?], in connection: StoreConnection) throws {
         if let reserved = changes.keys.sorted().first(where: isReserved) {
             throw StoreError(
@@ -29,7 +29,7 @@ extension MetadataWriter {
         for (key, value) in changes { values[key] = value }
         guard values != metadata.values else { return }
         let bytes = PropertyListWriter.bytes(of: .dictionary(values))
-        // The row that was read: the one with the smallest version.
+        // Updates the row that was read: the one with the smallest version.
         try connection.run(
             "UPDATE Z_METADATA SET Z_PLIST = ? WHERE Z_VERSION = (SELECT min(Z_VERSION) FROM Z_METADATA)",
             [.blob(bytes)]

@@ -1,17 +1,18 @@
 import FoundationEssentials
 package import StoreFormat
 
-/// Makes the metadata of a new Core Data store: the property list of `Z_METADATA`.
+/// Creates the metadata of a new Core Data store: the property list of `Z_METADATA`.
 package enum MetadataWriter {
-    /// A key of ours that says that the version hashes are stand-ins (``SyntheticVersionHash``).
+    /// The metadata key that marks the version hashes as stand-ins (``SyntheticVersionHash``).
     package static let syntheticHashesKey = "StoreMigrateSyntheticVersionHashes"
 
-    /// The framework build that new stores name as their writer: the shape that they follow is that of macOS 14.
+    /// The framework build that new stores record as their writer: their schema is that of macOS 14.
     package static let frameworkVersion: Int64 = 1344
 
-    /// Returns the metadata of a new store of `model`; keys of `additional` are added and win over ours.
+    /// Returns the metadata of a new store of `model`; keys of `additional` are added and override ours.
     ///
-    /// Without the genuine version hashes of all its entities the store gets stand-ins, and says so.
+    /// Unless the genuine version hashes of all its entities are given, the store gets stand-ins and a key that marks
+    /// them.
     package static func metadata(
         for model: ManagedObjectModel,
         uuid: String,

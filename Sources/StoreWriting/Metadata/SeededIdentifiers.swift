@@ -1,6 +1,6 @@
 import StoreFormat
 
-/// Gives out UUIDs and bytes that follow from a seed, so that building a store twice gives the same store.
+/// Generates UUIDs and bytes from a seed, so that building a store twice gives the same store.
 package struct SeededIdentifiers: Sendable {
     private let seed: [UInt8]
     private var count: UInt64 = 0
@@ -9,7 +9,7 @@ package struct SeededIdentifiers: Sendable {
         self.seed = SHA256.digest(of: Array(seed.utf8))
     }
 
-    /// Identifiers that nobody else will come by, for stores that are not built from a recipe.
+    /// Random identifiers, unique in practice, for stores that are not built from a recipe.
     package static func random() -> SeededIdentifiers {
         var generator = SystemRandomNumberGenerator()
         return SeededIdentifiers(seed: "\(generator.next()) \(generator.next()) \(generator.next())")
@@ -28,12 +28,12 @@ package struct SeededIdentifiers: Sendable {
         Self.text(of: next())
     }
 
-    /// Returns the UUID that belongs to a name, however many were given out.
+    /// Returns the UUID of a name, independent of how many UUIDs were generated before.
     package func identifier(named name: String) -> [UInt8] {
         Self.uuid(from: Array(SHA256.digest(of: seed + Array(name.utf8)).prefix(16)))
     }
 
-    /// Returns the 36 characters for a UUID's sixteen bytes.
+    /// Returns the 36-character text of a UUID's sixteen bytes.
     package static func text(of bytes: [UInt8]) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var characters: [UInt8] = []

@@ -1,12 +1,13 @@
 package import StoreFormat
 
-/// Stand-ins for the 32-byte version hashes of entities, whose algorithm Apple keeps to itself.
+/// Stand-ins for the 32-byte version hashes of entities, whose algorithm Apple does not publish.
 ///
-/// They tell models of ours apart and are equal for equal entities, as the genuine ones are, but Core Data itself would
-/// take a store that carries them for one of another model. Such a store says so in its metadata
+/// Like the genuine ones, they distinguish models and are equal for equal entities. Core Data itself would reject a
+/// store with them as one of another model. Such a store is marked in its metadata
 /// (``MetadataWriter/syntheticHashesKey``).
 package enum SyntheticVersionHash {
-    /// Returns the stand-in for each entity of `model`: SHA-256 of a text that describes it, what it inherits included.
+    /// Returns the stand-in for each entity of `model`: SHA-256 of a text that describes the entity with its inherited
+    /// properties.
     package static func hashes(of model: ManagedObjectModel) -> [String: [UInt8]] {
         model.entities.mapValues { SHA256.digest(of: Array(text(of: $0, in: model).utf8)) }
     }

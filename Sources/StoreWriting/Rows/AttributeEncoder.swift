@@ -1,6 +1,6 @@
 import StoreFormat
 
-/// Encodes the values of one attribute for its column, with a short way for what nearly all values are.
+/// Encodes the values of one attribute for its column, with a fast path for the most common types.
 final class AttributeEncoder: Sendable {
     private let attribute: AttributeDescription
     private let type: AttributeDescription.AttributeType
@@ -14,7 +14,7 @@ final class AttributeEncoder: Sendable {
         mayBeNull = attribute.isOptional
     }
 
-    /// Throws ``StoreError`` with the code `incompatible` where the attribute does not take the value.
+    /// Throws ``StoreError`` with the code `incompatible` if the value does not fit the attribute.
     func column(_ value: AttributeValue, external: ExternalDataWriter?) throws -> SQLValue {
         switch (value, type) {
         case (.null, _) where mayBeNull: return .null
@@ -23,7 +23,7 @@ final class AttributeEncoder: Sendable {
         case (.boolean(let flag), .boolean): return .integer(flag ? 1 : 0)
         default: break
         }
-        // Large values are given as bytes: which of them lie in files is the writer's own choice.
+        // Large values are passed as bytes: the writer decides which of them go to files.
         guard let stored = value.converted(to: type)?.plainlyStored else {
             throw StoreError(
                 .incompatible,

@@ -1,6 +1,6 @@
 import StoreFormat
 
-/// Turns the value of an attribute into what its column holds, and refuses values of another type.
+/// Converts the value of an attribute to its column's form, and rejects values of another type.
 ///
 /// Dates are seconds since 2001, UUIDs sixteen bytes, Booleans 0 or 1 (COREDATA §1.4).
 enum AttributeEncoding {
@@ -11,9 +11,9 @@ enum AttributeEncoding {
         of entity: String,
         external: ExternalDataWriter?
     ) throws -> SQLValue {
-        // A column that the model does not know takes what it holds elsewhere.
+        // A column that the model does not know is copied unchanged.
         if attribute.type == .undefined { return value }
-        // SQLite has no NaN and would store NULL without saying so.
+        // SQLite has no NaN and would silently store NULL.
         let value = value.number?.isNaN == true ? SQLValue.null : value
         switch (attribute.type, value) {
         case (_, .null):
@@ -27,7 +27,7 @@ enum AttributeEncoding {
         case (.double, .real), (.float, .real), (.date, .real), (.decimal, .real), (.decimal, .integer): return value
         case (.double, .integer(let number)), (.float, .integer(let number)), (.date, .integer(let number)):
             return .real(Double(number))
-        // `NSDecimalNumber.notANumber` has no number to be stored as.
+        // No number represents `NSDecimalNumber.notANumber`.
         case (.decimal, .text("NaN")): return value
         case (.uuid, .blob(let bytes)) where bytes.count == 16: return value
         case (.binaryData, .blob(let bytes)), (.transformable, .blob(let bytes)):
@@ -37,7 +37,7 @@ enum AttributeEncoding {
                 throw StoreError(
                     .failed,
                     path: "",
-                    "\(entity).\(attribute.name) needs a place for external binary data"
+                    "\(entity).\(attribute.name) needs a folder for external binary data"
                 )
             }
             return .blob([1] + bytes)

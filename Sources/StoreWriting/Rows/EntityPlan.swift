@@ -1,26 +1,26 @@
 import StoreFormat
 
-/// What the writer asks of an entity again and again, looked up once.
+/// Facts about an entity that the writer needs for every row, computed once.
 final class EntityPlan {
     let entity: StoreLayout.Entity
     let attributes: [String: StoreLayout.Attribute]
     let relationships: [String: StoreLayout.Relationship]
-    /// The names of the entity and of those that it inherits from.
+    /// The names of the entity and its ancestors.
     let kinds: Set<String>
-    /// The attributes that an insertion writes; derived ones follow by themselves.
+    /// The attributes that an insertion writes; triggers compute the derived ones.
     let inserted: [StoreLayout.Attribute]
-    /// What encodes each of them.
+    /// The encoders of these attributes.
     let encoders: [AttributeEncoder]
     /// Columns that the model does not know.
     let unknownColumns: [StoreLayout.Attribute]
-    /// The to-one relationships without an inverse that may lead to objects of this entity.
+    /// The to-one relationships without an inverse that may refer to objects of this entity.
     let waysWithoutReturn: [WayWithoutReturn]
-    /// The condition that finds the row of a key.
+    /// The condition that selects the row of a key.
     let rowCondition: String
     private var insertions: [[String]: String] = [:]
     private var plainInsertion: String?
 
-    /// A to-one relationship without an inverse, and where its keys are.
+    /// A to-one relationship without an inverse, and its columns.
     struct WayWithoutReturn {
         let declaredBy: String
         let relationship: String
@@ -64,7 +64,7 @@ final class EntityPlan {
         encoders = inserted.map { AttributeEncoder($0.description, of: entity.name) }
     }
 
-    /// The statement that inserts a row: the fixed columns, the attributes, then these columns of keys.
+    /// The statement that inserts a row: the fixed columns, the attributes, then these key columns.
     func insertion(_ keyColumns: [String]) -> String {
         if keyColumns.isEmpty, let plainInsertion { return plainInsertion }
         if let sql = insertions[keyColumns] { return sql }

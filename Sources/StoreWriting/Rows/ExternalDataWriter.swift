@@ -1,9 +1,9 @@
 package import SafeFiles
 package import StoreFormat
 
-/// Stores large binary values in files of their own, as Core Data does for attributes that allow it.
+/// Stores large binary values in external files, as Core Data does for attributes that permit it.
 ///
-/// The file is written and made durable before the row that refers to it can be committed.
+/// The file is durable before the row that refers to it can be committed.
 package final class ExternalDataWriter {
     /// Values with more bytes than this go to a file.
     package static let threshold = 100 * 1024
@@ -12,12 +12,12 @@ package final class ExternalDataWriter {
     private let directory: Directory
     private var identifiers: SeededIdentifiers
     private var folder: Directory?
-    /// The files that the present save wrote.
+    /// The files that the current save wrote.
     private var written: [String] = []
-    /// The names that values are to have which are stored next.
+    /// The names for the values that are stored next.
     private var namesToKeep: [(name: String, value: [UInt8])] = []
 
-    /// `directory` is the folder of the store at `location`; nothing is made there before the first large value.
+    /// `directory` is the folder of the store at `location`; nothing is created there before the first large value.
     package init(_ location: StoreLocation, in directory: Directory, identifiers: SeededIdentifiers) {
         self.location = location
         self.directory = directory
@@ -30,10 +30,11 @@ package final class ExternalDataWriter {
         namesToKeep = []
     }
 
-    /// Lets values that are stored next keep the names that their files have in another store, in place of those given last.
+    /// Makes values that are stored next keep the names of their files in another store, instead of the names set
+    /// before.
     ///
-    /// A file is written once and never changed, so whoever compares the stores later takes equal names for equal values,
-    /// even where a file is gone since. A name that is taken here is not used.
+    /// A file is written once and never changed, so a comparison of the stores treats equal names as equal values, even
+    /// if a file is missing. A name that already exists here is not used.
     package func keepNames(_ names: [(name: String, value: [UInt8])]) { namesToKeep = names }
 
     private func keptName(of value: [UInt8]) throws -> String? {
@@ -42,13 +43,13 @@ package final class ExternalDataWriter {
         return try openFolder().status(of: name) == nil ? name : nil
     }
 
-    /// Removes the files of a save that came to nothing, as far as that is possible.
+    /// Removes the files of a failed save, as far as possible.
     func discardWrittenFiles() {
         for name in written { try? remove(name) }
         written = []
     }
 
-    /// Returns what the column holds for `value`: 1 and the value, or 2 and the name of the file that holds it.
+    /// Returns the column's bytes for `value`: 1 and the value, or 2 and the name of its file.
     package func stored(_ value: [UInt8]) throws -> [UInt8] {
         guard value.count > Self.threshold else { return [1] + value }
         let name = try keptName(of: value) ?? identifiers.nextText()
@@ -81,14 +82,14 @@ package final class ExternalDataWriter {
         if try folder.status(of: name) != nil { try folder.removeFile(name) }
     }
 
-    /// Opens the folder of external data, durably making it when it is not there.
+    /// Opens the folder of external data, and durably creates it if it is missing.
     package func openFolder() throws -> Directory {
         if let folder { return folder }
         let (mode, group) = try storeRights()
         let opened = try ExternalData.ensure(
             of: location,
             in: directory,
-            // Whoever may read the store may search its folders.
+            // A user with read permission on the store gets search permission on its folders.
             mode: directory.inheriting(mode | (mode & 0o444) >> 2),
             group: group
         )
@@ -96,7 +97,7 @@ package final class ExternalDataWriter {
         return opened
     }
 
-    /// Who may read and write the store may do so with its files.
+    /// The files get the permissions of the store.
     private func storeRights() throws -> (mode: UInt32, group: UInt32?) {
         try directory.status(of: location.name).map { ($0.mode & 0o666 | 0o600, $0.group) } ?? (0o644, nil)
     }

@@ -1,18 +1,19 @@
 import FoundationEssentials
 package import StoreFormat
 
-/// Writes persistent history: one transaction a save, and one change for every object that the save touched.
+/// Writes persistent history: one transaction per save, and one change for every object that the save changed.
 ///
-/// The tables and numbers are those of COREDATA §1.8; names are kept the way the store keeps them, old or new.
+/// The tables and numbers are those of COREDATA §1.8; names are stored in the store's own form, old or new.
 package struct HistoryWriter {
-    /// What a transaction says of its origin.
+    /// The origin that a transaction records.
     package struct Origin: Sendable {
         package var author: String?
         package var context: String?
         package var bundle: String?
         package var process: String?
-        /// The time of the commit, in seconds since 2001-01-01T00:00:00Z; nil is when it is written, under the lock, so
-        /// that savers who waited for each other are dated in the order of their numbers.
+        /// The time of the commit, in seconds since 2001-01-01T00:00:00Z; nil is the time of writing under the lock.
+        ///
+        /// With nil, concurrent saves have times in the order of their numbers.
         package var timestamp: Double?
 
         package init(
@@ -40,14 +41,14 @@ package struct HistoryWriter {
     private let connection: StoreConnection
     private let layout: StoreLayout
     private let transactionColumns: Set<String>
-    /// True when names lie in a table of their own; the first generation keeps them in each transaction.
+    /// True if names are in a table of their own; the first generation keeps them in each transaction.
     private let hasStringTable: Bool
     private let tombstoneCount: Int
     private let entityNumbers: [Own: SQLValue]
 
-    /// Nil for a store that keeps no history.
+    /// Nil for a store without history.
     ///
-    /// Its tables alone are not enough: where it was never switched on, its entities are not numbered.
+    /// The tables alone are not enough: if history was never enabled, its entities have no numbers.
     package init?(_ connection: StoreConnection, layout: StoreLayout, schema: StoreSchema) throws {
         guard let history = PersistentHistory(schema: schema), let numbers = try EntityNumbers(reading: connection),
             let transactions = schema.table(named: "ATRANSACTION"), let changes = schema.table(named: "ACHANGE"),
@@ -119,7 +120,7 @@ package struct HistoryWriter {
         return number
     }
 
-    /// Keeps a string among those of the history, which are never purged; does nothing where there is no table for them.
+    /// Adds a string to those of the history, which are never purged; does nothing if the store has no table for them.
     package func keep(_ string: String) throws {
         if hasStringTable { _ = try interned(string) }
     }
@@ -159,7 +160,7 @@ package struct HistoryWriter {
     private static let changeSQL =
         "INSERT INTO ACHANGE (\(changeColumns.joined(separator: ", "))) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
-    /// Core Data, too, adds columns for tombstones when it needs them.
+    /// Core Data also adds columns for tombstones on demand.
     private func addTombstoneColumns(for changes: SaveChanges) throws {
         let needed = changes.deleted.map { changes.tombstone(of: $0).count }.max() ?? 0
         guard needed > tombstoneCount else { return }
@@ -175,7 +176,7 @@ package struct HistoryWriter {
         try connection.run("INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(places))", arguments)
     }
 
-    /// Returns the key of the row that holds a string, making the row when there is none.
+    /// Returns the key of a string's row, and inserts the row if it is missing.
     private func interned(_ string: String) throws -> Int64 {
         let known = try connection.value("SELECT Z_PK FROM ATRANSACTIONSTRING WHERE ZNAME = ?", [.text(string)])
         if let key = known?.integer { return key }
@@ -195,7 +196,7 @@ package struct HistoryWriter {
         return number
     }
 
-    /// Takes keys for rows of history; where rows have overtaken the greatest key recorded, they begin after the rows.
+    /// Reserves keys for rows of history; they begin after the greatest row, even if that exceeds the recorded key.
     private func allocate(_ entity: Own, count: Int64) throws -> Int64 {
         let number = try entityNumber(entity)
         let recorded = try connection.value("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [number])
@@ -211,7 +212,7 @@ package struct HistoryWriter {
 extension HistoryWriter {
     /// Writes the tables of history and their entity numbers into a store, in the caller's transaction.
     ///
-    /// What is there already stays: Core Data itself may have made the tables before tracking was ever switched on.
+    /// Existing tables stay: Core Data may have created them before tracking was enabled.
     package static func writeSchema(
         for model: ManagedObjectModel,
         to connection: StoreConnection
@@ -244,9 +245,9 @@ extension HistoryWriter {
         try numberEntities(in: connection)
     }
 
-    /// Gives history's own entities their numbers, where the tables are there and were never used.
+    /// Assigns numbers to history's own entities, if the tables exist and were never used.
     ///
-    /// Keys begin after those of the rows that are there, if any are.
+    /// Keys begin after those of existing rows.
     private static func numberEntities(in connection: StoreConnection) throws(StoreError) {
         for (number, entity) in zip(16001..., Own.allCases) {
             let name = entity.rawValue

@@ -8,6 +8,6 @@ package struct ObjectKey: Hashable, Sendable {
         self.primaryKey = primaryKey
     }
 
-    /// Keys of one entity are what there are many of: the number alone tells them apart.
+    /// Most keys in a set are of one entity, so the number alone distributes well.
     package func hash(into hasher: inout Hasher) { hasher.combine(primaryKey) }
 }

@@ -1,9 +1,9 @@
 package import StoreFormat
 
 extension RowWriter {
-    /// Inserts rows of one entity and returns the new objects; ``changes`` and history learn of them, nobody else.
+    /// Inserts rows of one entity and returns the new objects; only ``changes`` and history record them.
     ///
-    /// Attributes alone can be given, as in Core Data's own batch insertion.
+    /// Only attributes can be set, as in Core Data's own batch insertion.
     package func batchInsert(_ entity: String, _ rows: some Sequence<[String: SQLValue]>) throws -> [ObjectKey] {
         var keys: [ObjectKey] = []
         for row in rows {
@@ -14,7 +14,7 @@ extension RowWriter {
         return keys
     }
 
-    /// Gives the same values to many objects, whatever their versions, and returns those that were there.
+    /// Sets the same values on many objects, regardless of their versions, and returns those that exist.
     package func batchUpdate(_ keys: some Sequence<ObjectKey>, _ values: [String: SQLValue]) throws -> [ObjectKey] {
         try keys.filter { key in
             guard try version(of: key) != nil else { return false }
@@ -23,9 +23,9 @@ extension RowWriter {
         }
     }
 
-    /// Deletes many objects with all that goes with them, whatever their versions, and returns all that were deleted.
+    /// Deletes many objects with their cascades, regardless of their versions, and returns all deleted ones.
     ///
-    /// Delete rules are applied as in ``delete(_:)``, so that no key is left that leads nowhere (our choice).
+    /// Delete rules apply as in ``delete(_:)``, so that no key dangles (our choice).
     package func batchDelete(_ keys: some Sequence<ObjectKey>) throws -> [ObjectKey] {
         let count = changes.deleted.count
         try delete(keys.filter { try version(of: $0) != nil })

@@ -4,16 +4,16 @@ import StoreFormat
 extension RowWriter {
     /// Deletes an object and applies the delete rule of each of its relationships.
     ///
-    /// A relationship with the rule deny that still leads somewhere refuses the deletion. With a version, throws
-    /// ``VersionConflict`` when the object is not of that version, this save's own changes aside.
+    /// A non-empty relationship with the rule deny refuses the deletion. With a version, throws ``VersionConflict`` if
+    /// the object has another version, apart from this save's own changes.
     package func delete(_ key: ObjectKey, expecting version: Int64? = nil) throws {
         if let version, let conflict = try conflict(over: key, expecting: version) { throw conflict }
         try delete([key])
     }
 
-    /// Deletes objects together: none of them stands in the way of another's deletion.
+    /// Deletes objects together: relationships between them do not block the deletion.
     ///
-    /// What this save deleted already is passed over.
+    /// Objects that this save deleted already are skipped.
     package func delete(_ keys: [ObjectKey]) throws {
         let doomed = try followingCascades(from: keys)
         let isDoomed = Set(doomed)
@@ -24,7 +24,7 @@ extension RowWriter {
         for key in doomed { try removeRow(of: key) }
     }
 
-    /// The objects and all that go with them; throws where a relationship with the rule deny leads beyond these.
+    /// The objects and their cascades; throws if a relationship with the rule deny refers to a surviving object.
     private func followingCascades(from keys: [ObjectKey]) throws -> [ObjectKey] {
         var doomed: [ObjectKey] = []
         var seen: Set<ObjectKey> = []
@@ -44,13 +44,13 @@ extension RowWriter {
         }
         for denial in denying where !seen.isSuperset(of: denial.destinations) {
             throw unfit(
-                "\(denial.owner.entity).\(denial.name) denies the deletion of an object that it leads from"
+                "\(denial.owner.entity).\(denial.name) denies the deletion of its owner"
             )
         }
         return doomed
     }
 
-    /// Takes an object out of its relationships to those that stay.
+    /// Removes a doomed object from its relationships to surviving objects.
     private func release(_ owner: ObjectKey, goingWith doomed: Set<ObjectKey>) throws {
         for relationship in try entity(owner.entity).relationships {
             let destinations = try self.destinations(of: owner, relationship).filter { !doomed.contains($0) }
@@ -59,11 +59,11 @@ extension RowWriter {
                 guard relationship.description.deleteRule != .noAction else { continue }
                 for destination in destinations { try unfollow(owner, relationship.description, destination) }
             case .oneToMany:
-                // With the rule noAction the keys stay and lead nowhere: the model asked for it.
+                // With the rule noAction the keys stay and dangle, as the model specifies.
                 guard relationship.description.deleteRule != .noAction else { continue }
                 for destination in destinations { try disconnect(owner, relationship, destination) }
             case .manyToMany(let table, let side, let other):
-                // A row of a join table goes with either of its objects, whatever the rule.
+                // A row of a join table is deleted with either of its objects, under every rule.
                 for destination in destinations { try touch(destination, [.manyToMany]) }
                 var condition = "\(SQLName.quoted(side.column)) = ?1"
                 if StoreLayout.JoinTable.isReflexive(side, other) {
@@ -77,9 +77,9 @@ extension RowWriter {
         }
     }
 
-    /// Empties the to-one relationships without an inverse that lead to an object.
+    /// Empties the to-one relationships without an inverse that refer to an object.
     ///
-    /// Core Data leaves their keys, and takes them for nil when it finds nothing there; ours lead nowhere no longer.
+    /// Core Data leaves their keys and reads a dangling key as nil; here the keys are removed.
     private func emptyWaysTo(_ key: ObjectKey, goingWith doomed: Set<ObjectKey>) throws {
         for way in try plan(of: key.entity).waysWithoutReturn {
             let owners = try keys(
@@ -88,7 +88,7 @@ extension RowWriter {
                 [.integer(key.primaryKey)]
             )
             for owner in owners where !doomed.contains(owner) {
-                // A column may hold what a migration left in rows of entities that do not have the relationship.
+                // A migration may leave values in rows of entities that lack the relationship.
                 guard try plan(of: owner.entity).kinds.contains(way.declaredBy) else { continue }
                 try clear(owner, toOne(way.relationship, of: owner))
             }
@@ -112,7 +112,7 @@ extension RowWriter {
         changes.delete(key, tombstone: tombstone)
     }
 
-    /// What history keeps of an object: the values of its marked attributes, in the order of the tombstone columns.
+    /// The values that history keeps of an object: its marked attributes, in the order of the tombstone columns.
     private func tombstone(of key: ObjectKey, _ entity: StoreLayout.Entity) throws -> [SQLValue] {
         try entity.tombstoneAttributes.map { name in
             guard let column = entity.attribute(name)?.column else { return .null }

@@ -1,7 +1,7 @@
 import StoreFormat
 
 extension RowWriter {
-    /// The objects that a relationship leads to, in the order of an ordered one, else by their keys.
+    /// The destinations of a relationship, in the order of an ordered one, else by their keys.
     func destinations(of owner: ObjectKey, _ relationship: StoreLayout.Relationship) throws -> [ObjectKey] {
         let name = relationship.description.name
         switch relationship.storage {
@@ -26,7 +26,7 @@ extension RowWriter {
         }
     }
 
-    /// The object that a to-one leads to; nil also when the key leads nowhere.
+    /// The destination of a to-one; nil also if the key dangles.
     func destination(of owner: ObjectKey, _ place: ToOne) throws -> ObjectKey? {
         let table = try entity(owner.entity).table
         let destination = try entity(place.description.destination)
@@ -39,7 +39,9 @@ extension RowWriter {
         .first
     }
 
-    /// The objects of a table that a query with the columns `Z_PK` and `Z_ENT` finds; rows of no entity of it are passed over.
+    /// The objects of a table that a query with the columns `Z_PK` and `Z_ENT` finds.
+    ///
+    /// Rows with an entity number that the table does not have are skipped.
     func keys(inTable table: String, _ sql: String, _ arguments: [SQLValue]) throws -> [ObjectKey] {
         var found: [ObjectKey] = []
         try connection.forEachRow(sql, arguments) { row in
@@ -60,12 +62,12 @@ extension RowWriter {
     func toOne(_ name: String, of owner: ObjectKey) throws(StoreError) -> ToOne {
         let relationship = try self.relationship(name, of: owner)
         guard case .toOne(let key) = relationship.storage else {
-            throw unfit("\(owner.entity).\(name) leads to many objects")
+            throw unfit("\(owner.entity).\(name) is a to-many relationship")
         }
         return ToOne(description: relationship.description, key: key)
     }
 
-    /// Throws when a relationship may not lead to an object of the destination's entity.
+    /// Throws if a relationship cannot refer to an object of the destination's entity.
     func requireFit(
         _ destination: ObjectKey,
         _ relationship: RelationshipDescription,
@@ -73,7 +75,7 @@ extension RowWriter {
     ) throws(StoreError) {
         guard try plan(of: destination.entity).kinds.contains(relationship.destination) else {
             throw unfit(
-                "\(owner.entity).\(relationship.name) leads to \(relationship.destination), not to \(destination.entity)"
+                "\(owner.entity).\(relationship.name) refers to \(relationship.destination), not \(destination.entity)"
             )
         }
     }

@@ -1,18 +1,18 @@
 package import StoreFormat
 
-/// What a merge of two stores asks of the writer beyond a save.
+/// Operations that a merge of two stores needs beyond a save.
 extension RowWriter {
-    /// Takes all keys of an entity's root up to one, so that nobody is given them again.
+    /// Reserves all keys of an entity's root up to one, so that they are not assigned again.
     package func allocateKeys(for entity: String, upTo greatest: Int64) throws {
         let place = try self.entity(entity)
-        guard let root = layout.entities[place.root] else { throw damaged("the store gives \(place.root) no number") }
+        guard let root = layout.entities[place.root] else { throw damaged("no entity number for \(place.root)") }
         let recorded = try connection.value("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(root.number)])
         let present = try connection.value("SELECT max(Z_PK) FROM \(SQLName.quoted(place.table))")?.integer ?? 0
         let last = max(recorded?.integer ?? 0, present)
         if greatest > last { _ = try allocateKeys(for: entity, count: greatest - last) }
     }
 
-    /// Lets history number its next transaction and changes above what another store gave out.
+    /// Makes history number its next transaction and changes above those of another store.
     package func raiseHistoryNumbers(transaction: Int64, change: Int64) throws {
         guard tracksHistory else { return }
         for (name, number) in [("TRANSACTION", transaction), ("CHANGE", change)] {
@@ -23,9 +23,9 @@ extension RowWriter {
         }
     }
 
-    /// Lists an object in the save's history although this save did nothing to it.
+    /// Lists an object in the save's history although this save did not change it.
     ///
-    /// To be called last; what the save did to the object wins over what is listed here.
+    /// Call it last; changes of the save override the listing.
     package func list(
         _ key: ObjectKey,
         as kind: HistoryChange.Kind,

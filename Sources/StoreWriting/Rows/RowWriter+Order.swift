@@ -4,10 +4,10 @@ extension RowWriter {
     /// The distance between the order keys of neighbours, which leaves room for insertions.
     static var orderSpacing: Int64 { 1024 }
 
-    /// Brings the destinations of an ordered relationship into this order; they must be its destinations.
+    /// Sorts the destinations of an ordered relationship into this order; they must be its destinations.
     ///
-    /// Only the places that have to change are written: Core Data leaves gaps for that. A relationship that is its own
-    /// inverse has one place for both its ends, and so an order that nobody keeps.
+    /// Only order keys that must change are written: Core Data leaves gaps for that. A symmetric relationship has one
+    /// order key for both its ends, so it has no order.
     package func arrange(_ owner: ObjectKey, _ name: String, in order: [ObjectKey]) throws {
         let relationship = try self.relationship(name, of: owner)
         guard let places = try places(of: owner, relationship) else {
@@ -26,7 +26,7 @@ extension RowWriter {
         }
     }
 
-    /// The place of each destination; nil when the relationship keeps none.
+    /// The order key of each destination; nil if the relationship keeps none.
     private func places(
         of owner: ObjectKey,
         _ relationship: StoreLayout.Relationship
@@ -76,9 +76,9 @@ extension RowWriter {
         }
     }
 
-    /// Finds ascending places for objects in a new order that leave as many of the present ones as possible.
+    /// Finds ascending order keys for objects in a new order, keeping as many of the present ones as possible.
     ///
-    /// Where a gap is too small for what comes into it, all places are given anew.
+    /// If a gap is too small, all order keys are assigned anew.
     static func places(_ present: [Int64?], path: String) throws(StoreError) -> [Int64] {
         let kept = longestAscent(present)
         var result: [Int64] = []
@@ -102,9 +102,9 @@ extension RowWriter {
         return result
     }
 
-    /// The positions of a longest run of ascending places above zero, others left out between them.
+    /// The positions of a longest ascending subsequence of order keys above zero.
     private static func longestAscent(_ places: [Int64?]) -> Set<Int> {
-        // The position at the end of the best run of each length, and what comes before each position in its run.
+        // The position at the end of the best run of each length, and each position's predecessor in its run.
         var ends: [Int] = []
         var before: [Int: Int] = [:]
         for (index, place) in places.enumerated() {
@@ -126,7 +126,7 @@ extension RowWriter {
         return result
     }
 
-    /// The place after the last in an ordered relationship of `owner`.
+    /// The order key after the last one in an ordered relationship of `owner`.
     func nextOrder(
         _ table: String,
         _ orderColumn: String,

@@ -9,7 +9,7 @@ extension RowWriter {
 
     /// Adds `destination` to a relationship of `owner`, or makes it the one destination of a to-one.
     ///
-    /// The inverse follows. An ordered relationship takes the destination at its end. What is connected already stays.
+    /// The inverse follows. An ordered relationship appends the destination. An existing connection stays.
     package func connect(_ owner: ObjectKey, _ name: String, to destination: ObjectKey) throws {
         let relationship = try self.relationship(name, of: owner)
         try requireFit(destination, relationship.description, of: owner)
@@ -28,16 +28,16 @@ extension RowWriter {
         }
     }
 
-    /// Takes `destination` out of a relationship of `owner`; the inverse follows.
+    /// Removes `destination` from a relationship of `owner`; the inverse follows.
     ///
-    /// Nothing happens when it is not in it.
+    /// Does nothing if they are not connected.
     package func disconnect(_ owner: ObjectKey, _ name: String, from destination: ObjectKey) throws {
         let relationship = try self.relationship(name, of: owner)
         guard try destinations(of: owner, relationship).contains(destination) else { return }
         try disconnect(owner, relationship, destination)
     }
 
-    /// Makes `destination` the one that a to-one relationship leads to, or empties it.
+    /// Sets the destination of a to-one relationship; nil empties it.
     package func set(_ owner: ObjectKey, _ name: String, to destination: ObjectKey?) throws {
         let place = try toOne(name, of: owner)
         if let destination {
@@ -48,7 +48,7 @@ extension RowWriter {
         }
     }
 
-    /// The objects that a relationship leads to, in the order of an ordered one.
+    /// The destinations of a relationship, in the order of an ordered one.
     package func destinations(of owner: ObjectKey, _ name: String) throws -> [ObjectKey] {
         try destinations(of: owner, relationship(name, of: owner))
     }
@@ -69,7 +69,7 @@ extension RowWriter {
         try clear(owner, place)
     }
 
-    /// In a one-to-one the destination leaves whoever had it before.
+    /// In a one-to-one the destination is disconnected from its former owner.
     func release(
         _ destination: ObjectKey,
         from relationship: RelationshipDescription,
@@ -85,7 +85,7 @@ extension RowWriter {
         try clear(destination, place)
     }
 
-    /// Lets the inverse follow a to-one that now leads to `destination`.
+    /// Updates the inverse of a to-one that now refers to `destination`.
     func follow(_ owner: ObjectKey, _ relationship: RelationshipDescription, to destination: ObjectKey) throws {
         guard let name = relationship.inverse else { return }
         let inverse = try self.relationship(name, of: destination)
@@ -104,7 +104,7 @@ extension RowWriter {
         }
     }
 
-    /// Lets the inverse follow a to-one that no longer leads to `destination`.
+    /// Updates the inverse of a to-one that no longer refers to `destination`.
     func unfollow(
         _ owner: ObjectKey,
         _ relationship: RelationshipDescription,
@@ -115,14 +115,14 @@ extension RowWriter {
         switch inverse.storage {
         case .toOne(let key):
             let place = ToOne(description: inverse.description, key: key)
-            // Where the two sides disagreed, the other side's pair is not ours to part.
+            // If the two sides disagree, the other side's pair stays.
             if try self.destination(of: destination, place) == owner { try clear(destination, place) }
         case .oneToMany: try touch(destination, [.oneToMany])
         case .manyToMany: try touch(destination, [.manyToMany])
         }
     }
 
-    /// What the columns of a to-one hold: key, concrete entity and order key belong together.
+    /// The column values of a to-one: key, concrete entity and order key are set together.
     func columns(
         of place: ToOne,
         leadingTo destination: ObjectKey,
@@ -165,7 +165,7 @@ extension RowWriter {
 
     // MARK: To-many
 
-    /// A to-many without an inverse is kept in columns of the destinations, which count as changed too.
+    /// A to-many without an inverse is stored in columns of the destinations, which count as changed too.
     private func setWayBack(of destination: ObjectKey, _ key: StoreLayout.ForeignKey, to owner: ObjectKey?) throws {
         let table = try entity(destination.entity).table
         let current = try connection.value(
@@ -243,7 +243,7 @@ extension RowWriter {
         }
     }
 
-    /// The condition that finds the row of a pair; a relationship that is its own inverse keeps it one way or the other.
+    /// The condition that selects the row of a pair; a symmetric relationship stores it in either direction.
     private static func pairCondition(
         _ side: StoreLayout.JoinTable.Side,
         _ other: StoreLayout.JoinTable.Side

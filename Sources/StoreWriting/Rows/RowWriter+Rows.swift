@@ -2,10 +2,10 @@ import CSQLite
 package import StoreFormat
 
 extension RowWriter {
-    /// Returns the object that a key leads to, under its concrete entity; nil when there is none.
+    /// Returns the object with a key, under its concrete entity; nil if there is none.
     ///
-    /// The entity given may be any of the object's line, as in a URI. Throws where the row of the key is of no entity of its
-    /// table: it is there, and nobody's to write.
+    /// `entity` may be any entity of the object's inheritance line, as in a URI. Throws if the row has an entity number
+    /// that its table does not have: such a row cannot be written.
     package func object(_ entity: String, _ primaryKey: Int64) throws -> ObjectKey? {
         let entity = try self.entity(entity)
         let number = try connection.value(
@@ -14,12 +14,12 @@ extension RowWriter {
         )
         guard let number else { return nil }
         guard let found = layout.entity(ofRowNumbered: number.integer ?? 0, inTable: entity.table) else {
-            throw damaged("a row of \(entity.table) bears the number of no entity of that table, and is not written")
+            throw damaged("a row of \(entity.table) has an unknown entity number, and cannot be written")
         }
         return ObjectKey(entity: found.name, primaryKey: primaryKey)
     }
 
-    /// Returns the version (`Z_OPT`) of an object as it stands, this save's changes included; nil when it is gone.
+    /// Returns the current version (`Z_OPT`) of an object, this save's changes included; nil if it is deleted.
     package func version(of key: ObjectKey) throws -> Int64? {
         let plan = try plan(of: key.entity)
         let version = try connection.value(
@@ -29,9 +29,10 @@ extension RowWriter {
         return version?.integer
     }
 
-    /// Returns what stands against writing an object that was read at `version`; nil when nothing does.
+    /// Returns the conflict that prevents writing an object read at `version`; nil if there is none.
     ///
-    /// What this save itself did to the object is no conflict. The write lock must be held, or the answer may be overtaken.
+    /// This save's own changes to the object are no conflict. The write lock must be held, or another writer may change
+    /// the result.
     package func conflict(over key: ObjectKey, expecting version: Int64) throws -> VersionConflict? {
         if changes.hasInserted(key) || changes.hasDeleted(key) { return nil }
         guard let current = try self.version(of: key) else {
@@ -42,7 +43,7 @@ extension RowWriter {
         return found == version ? nil : VersionConflict(object: key, expected: version, found: found)
     }
 
-    /// Notes the file that an attribute refers to as one to be removed after the commit.
+    /// Marks the file that an attribute refers to for removal after the commit.
     func abandonFile(of key: ObjectKey, _ entity: StoreLayout.Entity, _ attribute: StoreLayout.Attribute) throws {
         let stored = try connection.value(
             "SELECT \(SQLName.quoted(attribute.column)) FROM \(SQLName.quoted(entity.table)) WHERE Z_PK = ?",
@@ -55,7 +56,7 @@ extension RowWriter {
         try AttributeEncoding.column(value, for: attribute.description, of: key.entity, external: external)
     }
 
-    /// Runs a statement that writes the row of `key`; a uniqueness constraint that refuses it is reported as such.
+    /// Runs a statement that writes the row of `key`; a violated uniqueness constraint is thrown as a conflict.
     func write(_ sql: String, _ arguments: [SQLValue], of key: ObjectKey) throws {
         do {
             try connection.run(sql, arguments)
@@ -70,9 +71,9 @@ extension RowWriter {
     /// `SQLITE_CONSTRAINT_UNIQUE`, a macro that Swift does not import.
     private static let uniqueConstraint: Int32 = SQLITE_CONSTRAINT | (8 << 8)
 
-    /// Finds the constraint that refused a row, and the object that holds the values.
+    /// Finds the constraint that rejected a row, and the object that has the values.
     ///
-    /// The row is written into a scratch table of the same columns, where the constraint does not hold.
+    /// The row is written into a scratch table with the same columns and without the constraint.
     private func uniquenessConflict(
         _ sql: String,
         _ arguments: [SQLValue],
@@ -111,18 +112,18 @@ extension RowWriter {
 
     // MARK: Errors
 
-    /// The entity of that name; throws when the model or the store does not hold it.
+    /// The entity of that name; throws if the model or the store lacks it.
     package func entity(_ name: String) throws(StoreError) -> StoreLayout.Entity {
         try plan(of: name).entity
     }
 
-    /// The attribute of that name, unless others determine its value.
+    /// The attribute of that name; throws for a derived one.
     func settable(_ name: String, in plan: EntityPlan) throws(StoreError) -> StoreLayout.Attribute {
         guard let attribute = plan.attributes[name] else {
             throw unfit("\(plan.entity.name) has no attribute \(name)")
         }
         guard !attribute.description.isDerived else {
-            throw unfit("\(plan.entity.name).\(name) is derived: its value follows from others")
+            throw unfit("\(plan.entity.name).\(name) is derived and cannot be set")
         }
         return attribute
     }

@@ -1,21 +1,21 @@
 package import SafeFiles
 import StoreFormat
 
-/// What a save did.
+/// The result of a save.
 package struct SaveResult: Sendable {
     package let changes: SaveChanges
     /// The number of its transaction in history; nil where the store keeps none.
     package let transaction: Int64?
-    /// External files of values that are gone, which could not be removed; they do no harm.
+    /// External files of deleted values that could not be removed; they do no harm.
     package let filesLeft: [String]
 }
 
 extension RowWriter {
-    /// Carries out one save in a transaction of its own: what `body` writes, its history, and the files of large values.
+    /// Executes one save in a transaction of its own: the writes of `body`, history, and the files of large values.
     ///
-    /// Files are durable before the commit, and those of values that are gone are removed after it. When `body` or the
-    /// commit fails, nothing of the save is left. The write lock is waited for until the deadline. `beforeCommit` comes last,
-    /// when all is written and can still be undone. ``changes`` is empty afterwards: the result has them.
+    /// Files are durable before the commit, and files of deleted values are removed after it. If `body` or the commit
+    /// fails, the whole save is rolled back. The write lock is awaited until the deadline. `beforeCommit` runs last,
+    /// when all is written and can still be rolled back. ``changes`` is empty afterwards: the result has them.
     package func save(
         from origin: HistoryWriter.Origin,
         deadline: Deadline,
@@ -40,7 +40,8 @@ extension RowWriter {
             try connection.commit(deadline: deadline)
         } catch {
             connection.rollback()
-            // After a failed write nobody knows what a crash would leave: a file too many is safe, one too few is not.
+            // After a failed write the state after a crash is unknown: a surplus file is harmless, a missing one is
+            // not.
             if (error as? StoreError)?.code == .busy { external?.discardWrittenFiles() }
             throw error
         }

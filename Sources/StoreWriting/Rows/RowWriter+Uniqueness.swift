@@ -1,8 +1,8 @@
 package import StoreFormat
 
-/// What helps unique values to change places within one save.
+/// Lets objects exchange unique values within one save.
 extension RowWriter {
-    /// Empties an attribute until the save gives it a value again, and returns what it held.
+    /// Empties an attribute until the save sets it again, and returns its former value.
     package func park(_ name: String, of key: ObjectKey) throws -> SQLValue {
         let (entity, column) = try place(of: name, in: key)
         let present = try connection.value(
@@ -13,7 +13,7 @@ extension RowWriter {
         return present ?? .null
     }
 
-    /// Gives an attribute that was emptied what it held.
+    /// Restores the value of an emptied attribute.
     package func unpark(_ name: String, of key: ObjectKey, _ value: SQLValue) throws {
         let (_, column) = try place(of: name, in: key)
         try update(key, ["\(column) = ?"], [value], changing: [])
@@ -24,7 +24,7 @@ extension RowWriter {
         return (plan.entity, SQLName.quoted(try settable(name, in: plan).column))
     }
 
-    /// Returns an object of an entity's root that has all these values; nil when none has.
+    /// Returns an object of an entity's root that has all these values; nil if none has.
     package func holder(of values: [String: SQLValue], in entity: String) throws -> ObjectKey? {
         let plan = try plan(of: entity)
         let names = values.keys.sorted()
@@ -38,10 +38,10 @@ extension RowWriter {
         .first
     }
 
-    /// Leads to `heir` what leads to `loser`, and gives it the members of the loser's to-many relationships.
+    /// Makes references to `loser` refer to `heir`, and adds the loser's to-many members to it.
     ///
-    /// What the heir has itself stays: a one-to-one that leads somewhere, and the to-ones that only the loser tells of. An heir
-    /// that was announced and is yet to be inserted takes what its row has no other value for.
+    /// A one-to-one of the heir that has a destination stays, and the loser's other to-ones are not transferred. An
+    /// announced heir gets its one-to-ones when it is inserted.
     package func handOver(relationshipsOf loser: ObjectKey, to heir: ObjectKey) throws {
         let own = try plan(of: heir.entity).relationships
         for relationship in try entity(loser.entity).relationships {

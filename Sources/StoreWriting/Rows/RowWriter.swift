@@ -4,7 +4,7 @@ package import StoreFormat
 
 /// Writes objects as Core Data's own writer does: keys, versions, relationships from both sides, delete rules.
 ///
-/// It goes by where the store really keeps things (``StoreLayout``), so it writes genuine stores and our own alike. All
+/// It uses the store's actual tables and columns (``StoreLayout``), so it writes genuine stores and our own alike. All
 /// calls between two of ``beginSave()`` belong to one transaction; ``save(from:deadline:_:)`` opens and ends one.
 package final class RowWriter {
     package let connection: StoreConnection
@@ -12,31 +12,31 @@ package final class RowWriter {
     package let external: ExternalDataWriter?
     private(set) var history: HistoryWriter?
     private var triggers: TriggerFunctions
-    /// True when a row may hold more than was written to it.
+    /// True if triggers may change a row beyond the written values.
     package private(set) var hasTriggers: Bool
     package internal(set) var changes = SaveChanges()
-    /// External files whose rows are gone; they are removed after the commit.
+    /// External files whose rows were deleted; they are removed after the commit.
     package internal(set) var abandonedFiles: [String] = []
-    /// The first key that this save gave out, by root: objects from there on are new, inserted yet or not.
+    /// The first key that this save assigned, by root: keys from there on are new, even before their rows are inserted.
     private var firstNewKeys: [String: Int64] = [:]
-    /// Objects that come back in this save under keys they had before.
+    /// Objects that this save restores under keys they had before.
     private var announced: Set<ObjectKey> = []
-    /// What a one-to-one of an object that is yet to be inserted leads to, because the other side came first.
+    /// One-to-one destinations of objects that are not inserted yet, because the other side came first.
     private var promises: [ObjectKey: [String: ObjectKey]] = [:]
     private var plans: [String: EntityPlan] = [:]
-    /// The one that was asked for last: objects of one entity follow each other.
+    /// The last one used: consecutive objects are mostly of one entity.
     private var lastPlan: EntityPlan?
-    /// What tells that the tables and entities are still those that the layout was read from.
+    /// Detects a change of the tables and entities since the layout was read.
     private var fingerprint: [SQLValue?] = []
-    /// The version hashes of the model that the store was made or migrated for last.
+    /// The model version hashes from the store's creation or last migration.
     private let versionHashes: [String: [UInt8]]?
-    /// The identifier that the writer's owner knows the store by.
+    /// The store identifier that the writer's owner expects.
     private let storeUUID: String?
 
-    /// Takes a store that may be written; `external` is where its large values go.
+    /// Creates a writer for a store opened for writing; `external` writes its large values.
     ///
-    /// `recordsHistory` is false for one that keeps an empty history, and was opened by somebody who tracks none. With
-    /// `storeUUID`, nothing is saved to a store whose content another store's has replaced.
+    /// `recordsHistory` is false for a store that keeps an empty history and was opened without history tracking. With
+    /// `storeUUID`, a save fails once another store's content has replaced this one's.
     package init(
         _ connection: StoreConnection,
         layout: StoreLayout,
@@ -56,10 +56,10 @@ package final class RowWriter {
         fingerprint = try currentFingerprint()
     }
 
-    /// True when the store keeps persistent history, which every save then adds to.
+    /// True if the store keeps persistent history, which every save then extends.
     package var tracksHistory: Bool { history != nil }
 
-    /// Starts the next save: what was noted of the last one is forgotten.
+    /// Starts the next save and clears the state of the last one.
     package func beginSave() {
         changes = SaveChanges()
         abandonedFiles = []
@@ -70,10 +70,11 @@ package final class RowWriter {
         external?.beginSave()
     }
 
-    /// Throws when another store's content took the place of the store that was opened, or the store was migrated since the writer was made: that moves columns and numbers entities anew.
+    /// Throws if another store's content replaced the opened one, or if the store was migrated since the writer was
+    /// created.
     ///
-    /// A vacuum, a new index, or history switched on changes nothing for the writer. The write lock must be held, or the
-    /// answer may be overtaken.
+    /// A migration moves columns and renumbers entities. A vacuum, a new index, or enabled history does not affect the
+    /// writer. The write lock must be held, or another writer may change the result.
     func requireSchema() throws {
         if let storeUUID, let found = try connection.value("SELECT Z_UUID FROM Z_METADATA LIMIT 1")?.text,
             found != storeUUID
@@ -81,7 +82,7 @@ package final class RowWriter {
             throw StoreError(
                 .replaced,
                 path: connection.location.path,
-                "another store's content took this one's place; open the store again"
+                "another store's content replaced this one's; open the store again"
             )
         }
         let current = try currentFingerprint()
@@ -95,7 +96,7 @@ package final class RowWriter {
             throw StoreError(
                 .changedMeanwhile,
                 path: connection.location.path,
-                "somebody changed the store's tables, as a migration does; open the store again"
+                "the store's tables were changed, as by a migration; open the store again"
             )
         }
         history = try HistoryWriter(connection, layout: layout, schema: schema)
@@ -104,12 +105,12 @@ package final class RowWriter {
         fingerprint = current
     }
 
-    /// Nil also where the metadata cannot be read: tests and recipes write to stores that have none yet.
+    /// Also nil if the metadata cannot be read: tests and recipes write to stores that have none yet.
     private static func versionHashes(in connection: StoreConnection) -> [String: [UInt8]]? {
         (try? StoreMetadata(reading: connection))?.entityVersionHashes
     }
 
-    /// The version of the tables, and the last entity: history's are numbered when it is switched on.
+    /// The version of the tables, and the last entity: history's are numbered when it is enabled.
     private func currentFingerprint() throws -> [SQLValue?] {
         [
             try connection.value("PRAGMA main.schema_version"),
@@ -117,7 +118,7 @@ package final class RowWriter {
         ]
     }
 
-    /// The plan for an entity; throws when the model or the store does not hold it.
+    /// The plan for an entity; throws if the model or the store lacks it.
     func plan(of name: String) throws(StoreError) -> EntityPlan {
         if let lastPlan, lastPlan.entity.name == name { return lastPlan }
         if let plan = plans[name] {
@@ -137,13 +138,13 @@ package final class RowWriter {
 
     // MARK: Insertion
 
-    /// Takes `count` primary keys for objects of an entity, and returns the first.
+    /// Reserves `count` primary keys for objects of an entity, and returns the first.
     ///
-    /// Keys belong to the root entity, whose row of `Z_PRIMARYKEY` alone holds the greatest one given out. Where rows have
-    /// overtaken it, as happens in genuine stores, the keys begin after the rows.
+    /// Keys belong to the root entity, whose row of `Z_PRIMARYKEY` records the greatest one assigned. In genuine stores
+    /// rows may exceed that number; the keys then begin after the rows.
     package func allocateKeys(for entity: String, count: Int64) throws -> Int64 {
         let entity = try self.entity(entity)
-        guard let root = layout.entities[entity.root] else { throw damaged("the store gives \(entity.root) no number") }
+        guard let root = layout.entities[entity.root] else { throw damaged("no entity number for \(entity.root)") }
         let greatest = try connection.value("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(root.number)])
         let present = try connection.value("SELECT max(Z_PK) FROM \(SQLName.quoted(entity.table))")?.integer ?? 0
         guard case .integer(let recorded) = greatest, count > 0, recorded >= 0,
@@ -157,9 +158,9 @@ package final class RowWriter {
         return last + 1
     }
 
-    /// Takes so many keys for objects of each entity that are to be inserted by later saves, and returns the first of each.
+    /// Reserves keys for objects of each entity that later saves insert, and returns the first of each.
     ///
-    /// It is to be called in a transaction of its own, between two saves.
+    /// Call it in a transaction of its own, between two saves.
     package func reserveKeys(_ counts: [String: Int64]) throws -> [String: Int64] {
         defer { beginSave() }
         try requireSchema()
@@ -170,10 +171,10 @@ package final class RowWriter {
         return result
     }
 
-    /// Inserts the row of an object whose key was taken before, with its attributes and its to-one relationships.
+    /// Inserts the row of an object with a reserved key, with its attributes and its to-one relationships.
     ///
-    /// A destination that is new too may be inserted later in the save. To-many relationships are set afterwards. An object
-    /// that comes back under a key it had before continues its versions, so that nobody takes it for the one he knew.
+    /// A new destination may be inserted later in the save. To-many relationships are set afterwards. An object
+    /// restored under its former key gets a higher version, so that readers do not mistake it for the one they know.
     package func insert(
         _ key: ObjectKey,
         _ values: [String: SQLValue],
@@ -185,19 +186,19 @@ package final class RowWriter {
         let arguments = try plan.inserted.map { attribute in
             try encoded(values[attribute.description.name] ?? .null, for: attribute, of: key)
         }
-        // A column that nobody gives a value for gets its own default.
+        // A column without a given value gets its own default.
         var columns: [String: SQLValue] = [:]
         for attribute in plan.unknownColumns { columns[attribute.column] = values[attribute.description.name] }
         try insert(key, plan, arguments, columns, toOne: destinations, version: version)
     }
 
-    /// The attributes that the row of a new object is written with; derived ones follow by themselves.
+    /// The attributes that the row of a new object is written with; triggers compute the derived ones.
     package func insertedAttributes(of entity: String) throws -> [String] {
         let plan = try plan(of: entity)
         return (plan.inserted + plan.unknownColumns).map(\.description.name)
     }
 
-    /// The same with the values of ``insertedAttributes(of:)``, one for each: the quicker way for many objects.
+    /// The same with the values of ``insertedAttributes(of:)``, in their order: faster for many objects.
     package func insert(
         _ key: ObjectKey,
         values: [AttributeValue],
@@ -205,7 +206,7 @@ package final class RowWriter {
         version: Int64 = 1
     ) throws {
         let plan = try plan(of: key.entity)
-        guard values.count == plan.encoders.count else { throw unfit("\(key.entity) was not given all its values") }
+        guard values.count == plan.encoders.count else { throw unfit("\(key.entity) lacks some of its values") }
         var arguments: [SQLValue] = []
         arguments.reserveCapacity(values.count)
         for index in values.indices {
@@ -222,7 +223,7 @@ package final class RowWriter {
         toOne destinations: [String: ObjectKey],
         version: Int64
     ) throws {
-        guard !plan.entity.isAbstract else { throw unfit("\(key.entity) is abstract and has no objects of its own") }
+        guard !plan.entity.isAbstract else { throw unfit("\(key.entity) is abstract and cannot have objects") }
         var destinations = destinations
         if !promises.isEmpty, let promised = promises.removeValue(forKey: key) {
             destinations.merge(promised) { given, _ in given }
@@ -246,7 +247,7 @@ package final class RowWriter {
         }
     }
 
-    /// True for an object whose key this save gave out, whether or not its row is there yet.
+    /// True for an object whose key this save assigned, even before its row is inserted.
     func isNew(_ key: ObjectKey) -> Bool {
         if announced.contains(key) { return true }
         guard !firstNewKeys.isEmpty, let root = plans[key.entity]?.entity.root ?? layout.entities[key.entity]?.root,
@@ -255,10 +256,10 @@ package final class RowWriter {
         return key.primaryKey >= first
     }
 
-    /// Tells of objects that will be inserted under keys they had before, so that others may lead to them already.
+    /// Announces objects that will be inserted under their former keys, so that others may refer to them already.
     package func announce(_ keys: some Sequence<ObjectKey>) { announced.formUnion(keys) }
 
-    /// Remembers the other side of a one-to-one for an object that is yet to be inserted.
+    /// Records the other side of a one-to-one for an object that is not inserted yet.
     func promise(_ key: ObjectKey, _ name: String, _ destination: ObjectKey) {
         promises[key, default: [:]][name] = destination
     }
@@ -285,7 +286,9 @@ package final class RowWriter {
         try update(key, assignments, arguments, changing: Set(values.keys.map(HistorySlots.Slot.property)))
     }
 
-    /// Raises a version; after the greatest, which SQLite would turn into a real number, they begin anew.
+    /// Raises a version.
+    ///
+    /// After the greatest integer counting starts again, because SQLite would continue with a real number.
     private static let nextVersion = "Z_OPT = CASE Z_OPT WHEN \(Int64.max) THEN 1 ELSE ifnull(Z_OPT, 0) + 1 END"
 
     /// Writes columns of an object's row, and raises the version in the same statement the first time in a save.
@@ -311,22 +314,22 @@ package final class RowWriter {
         changes.update(key, slots)
     }
 
-    /// Notes that an object changed although no column of its row did, and raises its version once a save.
+    /// Records that an object changed although no column of its row did, and raises its version once per save.
     func touch(_ key: ObjectKey, _ slots: Set<HistorySlots.Slot>) throws {
-        // The row of a new object may not be there yet, and its version is its first anyway.
+        // The row of a new object may not exist yet, and its version is the first anyway.
         guard !isNew(key) else { return }
         try update(key, [], [], changing: slots)
     }
 
     // MARK: The end of a save
 
-    /// Notes what triggers changed, and writes the history of the save; returns the transaction's number.
+    /// Collects the changes of triggers, and writes the history of the save; returns the transaction's number.
     ///
-    /// Nil where the store keeps no history. A save that changed nothing is recorded too, without changes.
+    /// Nil if the store keeps no history. A save without changes is recorded too.
     package func finishSave(from origin: HistoryWriter.Origin) throws -> Int64? {
         try requireSchema()
         if let (key, _) = promises.first {
-            throw unfit("an object of \(key.entity) that a relationship leads to was not inserted")
+            throw unfit("an object of \(key.entity) that a relationship refers to was not inserted")
         }
         for affected in triggers.take() {
             guard let entity = layout.entity(numbered: affected.entity) else { continue }
@@ -338,7 +341,7 @@ package final class RowWriter {
             if try version(of: key) != nil { try touch(key, [.property(name)]) }
         }
         let number = SeededBug.historyNotWritten.isMade ? nil : try history?.write(changes, from: origin)
-        // History may have added columns of its own.
+        // Writing history may have added columns.
         if number != nil { fingerprint = try currentFingerprint() }
         return number
     }

@@ -1,9 +1,9 @@
 package import StoreFormat
 
-/// What one save does to each object, the net of it: what history is told, and whose version has been raised.
+/// The net changes of one save to each object: the input of history, and the objects whose version was raised.
 package struct SaveChanges: Sendable {
     package private(set) var deleted: [ObjectKey] = []
-    // Objects that were touched and then deleted stay in these two, and are passed over when they are asked for.
+    // Objects that were changed and then deleted stay in these two, and are filtered out on access.
     private var insertionOrder: [ObjectKey] = []
     private var updateOrder: [ObjectKey] = []
     private var isInserted: Set<ObjectKey> = []
@@ -19,13 +19,13 @@ package struct SaveChanges: Sendable {
     /// The objects in the order in which they were inserted.
     package var inserted: [ObjectKey] { hasDeletions ? insertionOrder.filter(isInserted.contains) : insertionOrder }
 
-    /// True when an object was deleted, be it one that the same save inserted.
+    /// True if an object was deleted, even one that the same save inserted.
     package var hasDeletions: Bool { !isDeleted.isEmpty }
 
-    /// The objects that were there before, in the order in which they were first changed.
+    /// The existing objects, in the order in which they were first changed.
     package var updated: [ObjectKey] { updateOrder.filter { slots[$0] != nil } }
 
-    /// What this save changed of an updated object, in the terms of history; which to-many it was is not told.
+    /// The changes of an updated object, in history's terms, which do not distinguish to-many relationships.
     package func changedSlots(of key: ObjectKey) -> Set<HistorySlots.Slot> { slots[key] ?? [] }
 
     /// The values that history keeps of a deleted object, in the order of the tombstone columns.
@@ -46,7 +46,7 @@ package struct SaveChanges: Sendable {
         isInserted.insert(key)
     }
 
-    /// Notes a change to an object; one that this save inserted or deleted stays what it is.
+    /// Records a change to an object; an object that this save inserted or deleted keeps that state.
     mutating func update(_ key: ObjectKey, _ changed: Set<HistorySlots.Slot>) {
         guard !isInserted.contains(key) else {
             rewritten.insert(key)
@@ -57,7 +57,7 @@ package struct SaveChanges: Sendable {
         slots[key, default: []].formUnion(changed)
     }
 
-    /// Notes a deletion; an object that this save inserted was then never there.
+    /// Records a deletion; an object that this save inserted then leaves no trace.
     mutating func delete(_ key: ObjectKey, tombstone: [SQLValue]) {
         isDeleted.insert(key)
         slots[key] = nil
@@ -66,9 +66,9 @@ package struct SaveChanges: Sendable {
         tombstones[key] = tombstone
     }
 
-    /// Notes an object for history alone: nothing was done to it by this save.
+    /// Lists an object for history alone: this save did not change it.
     ///
-    /// It comes after all that is done, since the version of an object that is noted here is not raised any more.
+    /// Call it after all changes, because a listed object's version is not raised any more.
     mutating func list(
         _ key: ObjectKey,
         _ kind: HistoryChange.Kind,

@@ -1,11 +1,11 @@
 import CSQLite
 import StoreFormat
 
-/// The functions that triggers of Core Data call, and what they say: which rows a trigger changed (COREDATA §1.6).
+/// The functions that Core Data's triggers call to report which rows they changed (COREDATA §1.6).
 ///
 /// Without them every write that fires such a trigger fails. They change nothing themselves.
 final class TriggerFunctions {
-    /// A value that a trigger changed behind a statement's back.
+    /// A value that a trigger changed in addition to the statement.
     struct Affected: Hashable {
         let entity: Int64
         let primaryKey: Int64
@@ -20,10 +20,11 @@ final class TriggerFunctions {
 
     private var affected: [Affected] = []
 
-    /// Registers the functions, and lets triggers fire; the connection keeps this object as long as they may be called.
+    /// Registers the functions and enables triggers; the connection retains this object as long as it may call them.
     ///
-    /// Triggers keep spatial indexes too, but SQLite lets none write a virtual table while the schema is not trusted. It is
-    /// trusted for their sake where the R*Tree module, which touches nothing but its own tables, is the only one in use.
+    /// Triggers also maintain spatial indexes, but SQLite forbids triggers to write virtual tables while the schema is
+    /// untrusted. The schema is trusted only if the R*Tree module, which writes only its own tables, is the only module
+    /// in use.
     init(on connection: StoreConnection, schema: StoreSchema) throws(StoreError) {
         let modules = schema.tables.compactMap {
             if case .virtual(let module) = $0.kind { module.lowercased() } else { nil }
@@ -48,11 +49,11 @@ final class TriggerFunctions {
             return SQLITE_OK
         }
         guard code == SQLITE_OK else {
-            throw StoreError(.failed, path: connection.location.path, "SQLite takes no functions (code \(code))")
+            throw StoreError(.failed, path: connection.location.path, "SQLite rejected the functions (code \(code))")
         }
     }
 
-    /// Returns what triggers changed since this was last asked for.
+    /// Returns the changes of triggers since the last call.
     func take() -> [Affected] {
         defer { affected.removeAll() }
         return affected

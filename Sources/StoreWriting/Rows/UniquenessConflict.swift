@@ -1,10 +1,10 @@
-/// A uniqueness constraint refused an object: another one has the same values.
+/// A uniqueness constraint rejected an object because another object has the same values.
 package struct UniquenessConflict: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The object that was to be written.
+    /// The object to be written.
     package let object: ObjectKey
-    /// The names of the constraint's properties; empty when the index that refused it belongs to no constraint of the model.
+    /// The names of the constraint's properties; empty if the index belongs to no constraint of the model.
     package let constraint: [String]
-    /// The object that has the values already; it may be one that the same save wrote.
+    /// The object that has the values already; the same save may have written it.
     package let holder: ObjectKey?
 
     package init(object: ObjectKey, constraint: [String], holder: ObjectKey?) {

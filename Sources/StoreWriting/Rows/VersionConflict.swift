@@ -1,9 +1,9 @@
-/// An object is not, or no longer, what the writer was told it is: somebody else changed or deleted it.
+/// An object is not in the state that the writer expects: another process changed or deleted it.
 package struct VersionConflict: Error, Hashable, Sendable, CustomStringConvertible {
     package let object: ObjectKey
-    /// The version (`Z_OPT`) that the writer was told; nil when it was only told that the object exists.
+    /// The expected version (`Z_OPT`); nil if only the existence of the object was expected.
     package let expected: Int64?
-    /// The version in the store; nil when the object is gone.
+    /// The version in the store; nil if the object is deleted.
     package let found: Int64?
 
     package init(object: ObjectKey, expected: Int64?, found: Int64?) {
@@ -14,6 +14,6 @@ package struct VersionConflict: Error, Hashable, Sendable, CustomStringConvertib
 
     package var description: String {
         let object = "the object \(object.primaryKey) of \(object.entity)"
-        return found == nil ? "\(object) is gone" : "\(object) was changed meanwhile"
+        return found == nil ? "\(object) was deleted" : "\(object) was changed meanwhile"
     }
 }

@@ -1,6 +1,6 @@
 package import StoreFormat
 
-/// The numbers (`Z_ENT`) that Core Data gives to the entities of a model.
+/// The numbers (`Z_ENT`) that Core Data assigns to the entities of a model.
 ///
 /// Depth first over the inheritance forest, siblings by name without regard to case (COREDATA §1.3).
 package struct EntityNumbering: Sendable {
@@ -10,7 +10,7 @@ package struct EntityNumbering: Sendable {
     private let roots: [String: String]
     private let subentities: [String: [String]]
 
-    /// Throws when the model does not make a forest: a superentity is missing, or entities descend from each other.
+    /// Throws if the model is not a forest: a superentity is missing, or entities inherit from each other.
     package init(_ model: ManagedObjectModel) throws(StoreError) {
         var subentities: [String: [String]] = [:]
         for entity in model.entities.values {
@@ -22,7 +22,7 @@ package struct EntityNumbering: Sendable {
         subentities = subentities.mapValues { $0.sorted(by: Self.precedes) }
         var names: [String] = []
         var roots: [String: String] = [:]
-        // A stack instead of recursion: the depth is the model's, not ours.
+        // A stack instead of recursion, because the model decides the depth.
         var pending = (subentities[""] ?? []).reversed().map { (name: $0, root: $0) }
         while let (name, root) = pending.popLast() {
             names.append(name)
@@ -40,7 +40,7 @@ package struct EntityNumbering: Sendable {
 
     package func number(of entity: String) -> Int64? { numbers[entity] }
 
-    /// The entity at the top of the inheritance tree, whose table holds the entity's rows.
+    /// The entity at the top of the inheritance tree, whose table contains the entity's rows.
     package func root(of entity: String) -> String? { roots[entity] }
 
     package func hasSubentities(_ entity: String) -> Bool { subentities[entity]?.isEmpty == false }
@@ -48,7 +48,7 @@ package struct EntityNumbering: Sendable {
     /// The root entities in the order of their numbers.
     package var rootNames: [String] { subentities[""] ?? [] }
 
-    /// The entity and all that descend from it, in the order of their numbers.
+    /// The entity and all its descendants, in the order of their numbers.
     package func subtree(of entity: String) -> [String] {
         var result: [String] = []
         var pending = [entity]

@@ -1,13 +1,13 @@
 import StoreFormat
 
 extension StoreShape {
-    /// A trigger that keeps the value of a derived attribute.
+    /// A trigger that maintains the value of a derived attribute.
     package struct Trigger: Hashable, Sendable {
         package let name: String
         package let sql: String
     }
 
-    /// A derived attribute, and where its value lies.
+    /// A derived attribute and its column.
     private struct Derived {
         let entity: String
         let attribute: String
@@ -21,10 +21,10 @@ extension StoreShape {
         }
     }
 
-    /// Adds the triggers of the derived attributes (COREDATA §1.6), as genuine stores have them: those that count the
-    /// destinations of a one-to-many, and those that follow an attribute through a to-one.
+    /// Adds the triggers of the derived attributes (COREDATA §1.6), as genuine stores have them.
     ///
-    /// How Core Data keeps any other was never seen; such an attribute is listed in ``unmaintained``.
+    /// They count the destinations of a one-to-many, or follow an attribute through a to-one. No other form was
+    /// observed in a genuine store; an attribute with another derivation is listed in ``unmaintained``.
     mutating func addTriggers() {
         for name in numbering.names {
             for attribute in (model.entities[name]?.attributes ?? []).inByteOrder
@@ -37,7 +37,7 @@ extension StoreShape {
     }
 
     private func triggers(of attribute: AttributeDescription, declaredBy entity: String) -> [Trigger] {
-        // What is not a plain identifier never occurs in genuine triggers, and is not put into one.
+        // Genuine triggers contain only plain identifiers; other names are not put into one.
         guard let root = numbering.root(of: entity), let expression = attribute.derivationExpression,
             let column = columnNames[.attribute(entity: entity, name: attribute.name)],
             [root, entity, attribute.name].allSatisfy({ Self.identifier($0) == $0 })

@@ -3,7 +3,7 @@ import StoreFormat
 extension StoreShape {
     /// Adds the indexes of COREDATA §1.6, entity by entity.
     ///
-    /// A partial index becomes a full one, because our model does not know the predicate, and an index on an expression is left out.
+    /// A partial index becomes a full one, because our model lacks the predicate. An index on an expression is omitted.
     mutating func addIndexes() {
         for root in numbering.rootNames {
             let table = "Z" + root.uppercased()
@@ -32,11 +32,11 @@ extension StoreShape {
 
     private mutating func addDeclaredIndexes(of name: String, on table: String) {
         guard let entity = model.entities[name] else { return }
-        // A spatial index is a virtual table with triggers, which only Core Data makes.
+        // A spatial index is a virtual table with triggers, which only Core Data creates.
         for index in entity.fetchIndexes where index.elements.allSatisfy({ $0.kind == .binary }) {
             let columns = index.properties.compactMap { column(of: $0, in: name) }
             guard columns.count == index.properties.count, !columns.isEmpty else { continue }
-            // A single to-one has its index already.
+            // An index already exists for a single to-one.
             if columns.count == 1, isToOne(index.properties[0], of: name) { continue }
             let orders = index.elements.map { $0.isAscending ? "ASC" : "DESC" }
             add("Z_\(name)_\(index.name)", on: table, columns, orders: orders)
@@ -84,7 +84,7 @@ extension StoreShape {
         )
     }
 
-    /// The name as Core Data writes it, bare, and quoted where bare would not be one identifier.
+    /// The name as Core Data writes it: bare if it is one identifier, else quoted.
     static func identifier(_ name: String) -> String {
         let isPlain = name.utf8.allSatisfy { byte in
             switch byte {
@@ -99,7 +99,7 @@ extension StoreShape {
 }
 
 extension StoreShape.Table {
-    /// The statement that makes the table, spaced as Core Data spaces it.
+    /// The statement that creates the table, spaced as Core Data spaces it.
     package var sql: String {
         var parts = columns.map { "\(StoreShape.identifier($0.name)) \($0.type)" }
         if let joinKey {

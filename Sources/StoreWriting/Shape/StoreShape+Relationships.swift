@@ -3,7 +3,7 @@ import StoreFormat
 extension StoreShape {
     /// Adds the table of each many-to-many relationship, named for one of its two sides.
     ///
-    /// Core Data's choice of side is not derivable; ours is the side with the smaller entity number, and between two
+    /// Core Data's choice of side is not derivable. Ours is the side with the smaller entity number, and between two
     /// relationships of one entity the ordered one, then the first by name.
     mutating func addJoinTables() throws(StoreError) {
         for entity in numbering.names {
@@ -18,7 +18,7 @@ extension StoreShape {
         }
     }
 
-    /// The second column of the table of a relationship that is its own inverse.
+    /// The second column of the table of a symmetric relationship.
     static var reflexiveColumn: String { "REFLEXIVE" }
 
     private typealias Side = (entity: String, relationship: RelationshipDescription)
@@ -30,7 +30,7 @@ extension StoreShape {
         return !other.relationship.name.utf8.lexicographicallyPrecedes(side.relationship.name.utf8)
     }
 
-    /// Each column is named by the entity whose keys it holds and the relationship that leads there.
+    /// Each column is named by the entity whose keys it contains and the relationship that refers to it.
     private mutating func addJoinTable(_ side: Side, _ other: Side) {
         let forward = side.relationship.name.uppercased()
         let backward = other.relationship.name.uppercased()

@@ -1,7 +1,7 @@
 import StoreFormat
 
 extension AttributeDescription.AttributeType {
-    /// The declared type of the column; nil for types that a store does not keep.
+    /// The declared type of the column; nil for types that a store does not store.
     var columnType: String? {
         switch self {
         case .integer16, .integer32, .integer64, .boolean: "INTEGER"
@@ -14,7 +14,7 @@ extension AttributeDescription.AttributeType {
         }
     }
 
-    /// Where a column of this type stands among the columns of its table, as observed in genuine stores.
+    /// The rank of a column of this type among the columns of its table, as observed in genuine stores.
     var columnRank: Int {
         switch self {
         case .integer16, .integer32, .integer64, .boolean: 0
@@ -30,13 +30,13 @@ extension AttributeDescription.AttributeType {
     }
 }
 
-/// What a column of an entity table is for; one declaring entity and property have at most one of each.
+/// The purpose of a column of an entity table; one declaring entity and property have at most one of each.
 enum ColumnPurpose: Hashable {
     case attribute(entity: String, name: String)
     case key(entity: String, name: String)
     case concreteEntity(entity: String, name: String)
     case order(entity: String, name: String)
-    /// A to-many without an inverse is kept by its destinations, under the owner's number.
+    /// A to-many without an inverse is stored in its destinations' rows, under the owner's number.
     case keyOfMissingInverse(entity: String, name: String)
     case orderOfMissingInverse(entity: String, name: String)
 }
@@ -58,7 +58,7 @@ extension StoreShape {
             if rank == 0 { wanted += subtree.flatMap(orderColumns) }
         }
         try checkAttributes(subtree)
-        // Two declarations of one name in a table: the first keeps it, the others are numbered in the order of entities.
+        // If a table declares a name twice, the first keeps it, and the others are numbered in the order of entities.
         var uses: [String: Int] = [:]
         let positions = Dictionary(uniqueKeysWithValues: subtree.enumerated().map { ($1.name, $0) })
         let inEntityOrder = wanted.indices.sorted {
@@ -113,7 +113,7 @@ extension StoreShape {
         return columns
     }
 
-    /// The columns that hold places in ordered relationships; they are the last of a table's integers.
+    /// The columns that contain order keys of ordered relationships; they are the last of a table's integers.
     private func orderColumns(of entity: EntityDescription) -> [(purpose: ColumnPurpose, column: Column)] {
         var columns: [(purpose: ColumnPurpose, column: Column)] = []
         for relationship in entity.relationships.inByteOrder where !relationship.isToMany && !relationship.isTransient {
@@ -129,7 +129,7 @@ extension StoreShape {
         return columns
     }
 
-    /// The to-many relationships without an inverse that lead to an entity, in the order of their owners.
+    /// The to-many relationships without an inverse that refer to an entity, in the order of their owners.
     private func relationshipsWithoutInverse(
         leadingTo entity: EntityDescription
     ) -> [(owner: String, relationship: RelationshipDescription)] {

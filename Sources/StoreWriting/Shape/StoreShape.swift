@@ -1,12 +1,12 @@
 package import StoreFormat
 
-/// The tables, columns and indexes that Core Data makes for a model.
+/// The tables, columns and indexes that Core Data creates for a model.
 ///
 /// It is derived from the model alone, so it describes new stores. A genuine store may differ, because migration
-/// appends columns and the side that names a join table is not derivable (COREDATA §1.5): once a store is there,
-/// ``StoreLayout`` says where things are.
+/// appends columns and the side that names a join table is not derivable (COREDATA §1.5). ``StoreLayout`` describes the
+/// actual tables of an existing store.
 package struct StoreShape: Sendable {
-    /// A column as it is declared.
+    /// A column with its declared type.
     package struct Column: Hashable, Sendable {
         package let name: String
         package let type: String
@@ -20,7 +20,7 @@ package struct StoreShape: Sendable {
         package let joinKey: [String]?
     }
 
-    /// An index, with the statement that makes it.
+    /// An index, with the statement that creates it.
     package struct Index: Hashable, Sendable {
         package let name: String
         package let sql: String
@@ -30,14 +30,14 @@ package struct StoreShape: Sendable {
     package let numbering: EntityNumbering
     package internal(set) var tables: [Table] = []
     package internal(set) var indexes: [Index] = []
-    /// The triggers that keep derived attributes.
+    /// The triggers that maintain derived attributes.
     package internal(set) var triggers: [Trigger] = []
-    /// The derived attributes, as `Entity.attribute`, that no trigger keeps: they stay without a value.
+    /// The derived attributes, as `Entity.attribute`, that no trigger maintains: they stay without a value.
     package internal(set) var unmaintained: [String] = []
-    /// The name of each column of an entity table, by what it is for.
+    /// The name of each column of an entity table, by purpose.
     var columnNames: [ColumnPurpose: String] = [:]
 
-    /// Throws ``StoreError`` with the code `incompatible` when the model is not one that a store can be made for.
+    /// Throws ``StoreError`` with the code `incompatible` if the model does not permit a store.
     package init(_ model: ManagedObjectModel) throws(StoreError) {
         self.model = model
         numbering = try EntityNumbering(model)
@@ -51,7 +51,7 @@ package struct StoreShape: Sendable {
 
     func number(of entity: String) -> Int64 { numbering.number(of: entity) ?? 0 }
 
-    /// The relationship's inverse, when the model names one.
+    /// The relationship's inverse, if the model has one.
     func inverse(of relationship: RelationshipDescription) -> RelationshipDescription? {
         guard let name = relationship.inverse else { return nil }
         return model.lineage(of: relationship.destination).lazy.flatMap(\.relationships).first { $0.name == name }
@@ -73,7 +73,7 @@ extension StoreShape {
                     throw StoreError(
                         .incompatible,
                         path: "",
-                        "\(name) leads to an unknown entity \(relationship.destination)"
+                        "\(name) refers to an unknown entity \(relationship.destination)"
                     )
                 }
                 guard relationship.inverse == nil || inverse(of: relationship) != nil else {
@@ -87,7 +87,7 @@ extension StoreShape {
         }
     }
 
-    /// Names that differ only in case would be one table, or one column, to SQLite.
+    /// SQLite treats names that differ only in case as one table or column.
     private func checkNames() throws(StoreError) {
         var seen: Set<String> = []
         for table in tables where !seen.insert(table.name.uppercased()).inserted {

@@ -4,7 +4,7 @@ import StoreFixtures
 import StoreFormat
 import StoreStrategies
 
-/// A Core Data stack on a store, and the saves that a scenario asks for.
+/// A Core Data stack on a store, which makes the saves of a scenario.
 struct ContextWriter {
     private let container: PersistentContainer
 
@@ -72,7 +72,9 @@ struct ContextWriter {
                 let destination = object.shape.toOnes[index].destination
                 let found = try destinations(value, destination, number, in: context)
                 guard found.count <= 1 else {
-                    throw RehearsalFailure("\(object.shape.name).\(name) leads to one object; several match")
+                    throw RehearsalFailure(
+                        "\(object.shape.name).\(name) is a to-one relationship; several objects match"
+                    )
                 }
                 try object.setObject(found.first, forKey: name)
             case .toMany(let index):
@@ -107,7 +109,7 @@ struct ContextWriter {
         return found
     }
 
-    /// The value of an attribute for a value as text.
+    /// Converts text to a value of an attribute.
     private static func value(
         _ value: ContextChanges.Value,
         of attribute: AttributeDescription,

@@ -2,7 +2,7 @@ import ChildProcesses
 import FoundationEssentials
 import SafeFiles
 
-/// A process that writes to a store for a scenario, as the rehearsal sees it.
+/// The rehearsal's handle of a process that writes to a store for a scenario.
 final class HelperProcess {
     private static let greatestLine = 1 << 20
 
@@ -12,7 +12,7 @@ final class HelperProcess {
     private var pending: [UInt8] = []
     private let counter: String
 
-    /// Rounds of its loop that SQLite acknowledged; one that it was killed in may be in the store and not among them.
+    /// Rounds of its loop that SQLite acknowledged; a round during which it was killed may be in the store without counting.
     var rounds: Int64 { RoundCounter.rounds(at: counter) }
 
     /// Starts the tool as a process for the store at `path`.
@@ -30,20 +30,20 @@ final class HelperProcess {
             output: .descriptor(output.writing),
             errors: .file(place.newOutput())
         )
-        // The process has its own; the end of its output is to be seen here.
+        // Only the process keeps the write end open, so that its exit ends the output.
         output.closeWriting()
     }
 
-    /// Asks it for something, and returns why it was not done; nil when it was.
+    /// Sends a request, and returns why it failed; nil when it succeeded.
     func ask(_ request: ProcessRequest, deadline: Duration) throws -> String? {
         let line = [UInt8](try JSONEncoder().encode(request)) + [UInt8(ascii: "\n")]
         guard input.write(line) else {
-            throw RehearsalFailure("the process is gone")
+            throw RehearsalFailure("the process has exited")
         }
         return try answer(until: Deadline(after: deadline)).refusal
     }
 
-    /// Has it end its work and close the store; it is gone afterwards.
+    /// Makes it finish its work, close the store and exit.
     func stop(deadline: Duration) throws -> String? {
         defer { end() }
         return try ask(.stop, deadline: deadline)
@@ -62,9 +62,11 @@ final class HelperProcess {
                 pending.removeSubrange(...end)
                 return try JSONDecoder().decode(ProcessAnswer.self, from: line)
             }
-            guard pending.count < Self.greatestLine else { throw RehearsalFailure("the process says too much") }
+            guard pending.count < Self.greatestLine else {
+                throw RehearsalFailure("the process sent a line that is too long")
+            }
             switch child.wait(for: output.reading, until: deadline.instant) {
-            case .late: throw RehearsalFailure("the process does not answer in time")
+            case .late: throw RehearsalFailure("the process did not answer in time")
             case .ended: throw RehearsalFailure("the process ended")
             case .readable:
                 guard let chunk = output.read(), !chunk.isEmpty else { throw RehearsalFailure("the process ended") }

@@ -1,8 +1,8 @@
 import CSQLite
 
-/// A connection as an app has it that knows nothing of Core Data, and nothing of us.
+/// A plain SQLite connection, as an app without Core Data and without this package has it.
 final class PlainWriter {
-    /// What SQLite said.
+    /// SQLite's error message.
     struct Refusal: Error, CustomStringConvertible {
         let description: String
         let code: Int32

@@ -1,18 +1,18 @@
-/// What a rehearsal asks a process that writes for it; one line of JSON.
+/// A request of the rehearsal to a process that writes for it; one line of JSON.
 enum ProcessRequest: Codable {
     /// One transaction of these statements.
     case execute([String])
     case holdReader
     case holdWriteLock
-    /// Goes on until the next request; answered once so many rounds are done, or one is refused.
+    /// Repeats until the next request; answered after `after` rounds, or when one is refused.
     case repeatSQL(String, after: Int64)
     case save(ContextChanges)
-    /// Ends what it does, and itself.
+    /// Stops the work and exits.
     case stop
 }
 
-/// What that process answers.
+/// The process's answer.
 struct ProcessAnswer: Codable {
-    /// Why it was not done; nil when it was.
+    /// Why the request failed; nil when it succeeded.
     var refusal: String?
 }

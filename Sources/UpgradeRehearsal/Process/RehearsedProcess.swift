@@ -3,9 +3,9 @@ import Glibc
 
 /// A process of a rehearsal that opens a store and writes to it as an app, or an extension of one, would.
 ///
-/// It is told what to do on standard input, a line of JSON for each request, and answers on standard output.
+/// It reads requests from standard input, one line of JSON each, and answers on standard output.
 public struct RehearsedProcess {
-    /// The word by which a tool begins one.
+    /// The command-line word that starts one.
     public static let word = "rehearsed-process"
 
     private let writer: PlainWriter
@@ -16,13 +16,14 @@ public struct RehearsedProcess {
     /// Why the loop ended by itself.
     private var refusal: String?
 
-    /// Does what it is asked until it is told to stop or its input ends: the store's path, the seconds it
-    /// may take, and the file that counts its rounds.
+    /// Serves requests until one to stop or the end of its input.
+    ///
+    /// The arguments are the store's path, the seconds it may take, and the file that counts its rounds.
     public static func run(arguments: [String]) throws {
         guard arguments.count == 3, let seconds = UInt32(arguments[1]) else {
             throw RehearsalFailure("this command is for rehearsals alone")
         }
-        // Whatever becomes of the one who asked: the kernel ends this process.
+        // The kernel ends this process even if the rehearsal dies.
         alarm(seconds)
         var process = RehearsedProcess(
             writer: PlainWriter(arguments[0]),
@@ -59,7 +60,7 @@ public struct RehearsedProcess {
         }
     }
 
-    /// Executes a statement over and over, until there is another request or it is refused.
+    /// Repeats a statement until the next request or until it is refused.
     private mutating func work(_ sql: String, _ after: Int64) throws {
         var isTold = false
         while refusal == nil, !Self.hasRequest() {
@@ -78,7 +79,7 @@ public struct RehearsedProcess {
         if !isTold { try say(ProcessAnswer()) }
     }
 
-    /// Looks for a millisecond, which is the pace of a busy app.
+    /// Polls for one millisecond, which gives the loop the pace of a busy app.
     private static func hasRequest() -> Bool {
         var descriptor = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
         return poll(&descriptor, 1, 1) > 0

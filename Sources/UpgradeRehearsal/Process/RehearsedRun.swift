@@ -5,17 +5,17 @@ import StoreFormat
 import Synchronization
 import SystemPackage
 
-/// The side of a rehearsed run that is in the run's own process: it stops at moments, and dies with the rehearsal.
+/// The part of a rehearsed run in the run's own process: it stops at trigger points, and dies with the rehearsal.
 ///
-/// Beside that the run is what it would be without: the words it carries out are those of the command line.
+/// Otherwise the run equals one from the command line with the same words.
 public struct RehearsedRun {
-    /// The word by which a tool begins one.
+    /// The command-line word that starts one.
     public static let word = "rehearsed-run"
     /// The number of the user `nobody`.
     static let nobody: UInt32 = 65_534
     private static let separator = "--"
 
-    /// What the tool is to carry out.
+    /// The command line of the tool.
     public let words: [String]
     private let gate: String
     private let folder: String
@@ -54,7 +54,7 @@ public struct RehearsedRun {
         )
     }
 
-    /// The words from which ``init(arguments:)`` makes the same.
+    /// The words that ``init(arguments:)`` reads.
     var arguments: [String] {
         let moments = moments.map(\.rawValue).sorted().joined(separator: ",")
         return [
@@ -62,9 +62,9 @@ public struct RehearsedRun {
         ] + words
     }
 
-    /// Makes this process what the rehearsal asked for; to be called before anything else is done in it.
+    /// Applies deadline, user and working folder to this process; to be called before anything else.
     public func prepare() throws {
-        // Whatever becomes of the one who asked: the kernel ends this process.
+        // The kernel ends this process even if the rehearsal dies.
         alarm(seconds)
         let parent = getppid()
         if !moments.isEmpty { try watchMoments() }
@@ -76,7 +76,7 @@ public struct RehearsedRun {
         guard chdir(folder) == 0 else {
             throw RehearsalFailure("\(folder) cannot be entered (\(Errno(rawValue: errno)))")
         }
-        // A change of user undid it; and what a tracer starts does not have it yet.
+        // A change of user clears the parent-death signal, and a process that a tracer starts does not have it yet.
         _ = cconfinement_end_with(parent)
     }
 
@@ -88,13 +88,13 @@ public struct RehearsedRun {
         }
         let waited = Mutex(moments)
         RunMoment.observe { moment in
-            // Only the first time counts, and only one thread at a time stops.
+            // Only the first pass of a point counts, and only one thread at a time stops.
             waited.withLock { waited in
                 guard waited.remove(moment) != nil else { return }
                 let line = Array((moment.rawValue + "\n").utf8)
                 _ = write(said, line, line.count)
                 var byte: UInt8 = 0
-                // Without the rehearsal there is nothing to go on for.
+                // The end of the pipe means that the rehearsal is gone.
                 while read(go, &byte, 1) != 1 {
                     guard errno == EINTR else { _exit(137) }
                 }

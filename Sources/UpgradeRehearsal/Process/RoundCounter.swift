@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import SystemPackage
 
-/// A file that holds how many rounds of a loop were acknowledged; it outlives a process that is killed.
+/// A file with the number of acknowledged rounds of a loop, which survives the kill of its process.
 final class RoundCounter {
     private let descriptor: Int32
 
@@ -19,7 +19,7 @@ final class RoundCounter {
         withUnsafeBytes(of: rounds) { _ = pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }
 
-    /// What a file says; 0 when nothing was noted yet.
+    /// The number in a file; 0 when none was written yet.
     static func rounds(at path: String) -> Int64 {
         guard let data = FileManager.default.contents(atPath: path), data.count == MemoryLayout<Int64>.size else {
             return 0

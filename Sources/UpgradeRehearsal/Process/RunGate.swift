@@ -3,17 +3,17 @@ import SafeFiles
 import StoreFormat
 import SystemPackage
 
-/// Two named pipes by which a run of the tool says that it passes a moment, and waits to be let on.
+/// Two named pipes: a run of the tool reports a trigger point on one, and waits on the other to continue.
 final class RunGate {
     static let saidName = "said"
     static let goName = "go"
 
     let folder: String
-    /// Readable when a moment is said.
+    /// Readable when the run reports a trigger point.
     let said: Int32
     private let go: Int32
 
-    /// Makes the pipes in a folder of their own, which exists.
+    /// Makes the pipes in an existing, empty folder.
     init(in folder: String) throws {
         self.folder = folder
         said = try Self.makePipe(folder + "/" + Self.saidName)
@@ -30,7 +30,7 @@ final class RunGate {
         close(go)
     }
 
-    /// The moment that was said; nil for what is none.
+    /// The reported trigger point; nil for any other byte.
     func moment() -> RunMoment? {
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = read(said, &bytes, bytes.count)
@@ -39,13 +39,13 @@ final class RunGate {
         return RunMoment(rawValue: String(decoding: line, as: UTF8.self))
     }
 
-    /// Lets the run on.
+    /// Lets the run continue.
     func open() {
         var byte = UInt8(ascii: "\n")
         _ = write(go, &byte, 1)
     }
 
-    /// Both ends are held here, so that nobody waits at opening one.
+    /// Opens both ends here, so that opening one never blocks.
     private static func makePipe(_ path: String) throws -> Int32 {
         guard mkfifo(path, 0o600) == 0 else {
             throw RehearsalFailure("\(path) cannot be made (\(Errno(rawValue: errno)))")

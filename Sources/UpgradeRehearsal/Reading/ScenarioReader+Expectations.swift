@@ -112,7 +112,7 @@ extension ScenarioReader {
         return places
     }
 
-    /// Refuses `{NAME}` that is no process.
+    /// Throws for a `{NAME}` that is not a process.
     private func requireKnownProcesses(_ text: String, _ node: RecipeNode) throws(RecipeError) {
         for name in Placeholders.names(in: text) where !processes.contains(name) {
             throw node.error("no process '\(name)' was started before")

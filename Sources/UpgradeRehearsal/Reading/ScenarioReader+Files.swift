@@ -6,7 +6,7 @@ extension ScenarioReader {
     ]
     private static let largestFile: Int64 = 1 << 30
 
-    /// The changes of files that a mapping from paths asks for.
+    /// The changes of files in a mapping from paths.
     func files(_ node: RecipeNode) throws(RecipeError) -> [FileChange] {
         var changes: [FileChange] = []
         for entry in try node.mapping().entries {

@@ -72,7 +72,7 @@ extension ScenarioReader {
             let steps = try self.steps(value)
             for (step, item) in zip(steps, try value.list()) {
                 guard case .verb(let call) = step.action, call.pauses.isEmpty else {
-                    throw item.error("at the same time run verbs of the tool, and none that is stopped meanwhile")
+                    throw item.error("at the same time run verbs of the tool, without trigger points")
                 }
             }
             guard steps.count > 1 else { throw value.error("at the same time run two at least") }

@@ -36,7 +36,7 @@ extension ScenarioReader {
             let at = try pause.required("at")
             let moment = try at.word(RunMoment.self)
             guard !call.pauses.contains(where: { $0.moment == moment }) else {
-                throw at.error("the moment '\(moment.rawValue)' is there twice")
+                throw at.error("the trigger point '\(moment.rawValue)' is there twice")
             }
             let steps = try self.steps(pause.required("steps"))
             call.pauses.append(VerbCall.Pause(moment: moment, steps: steps, position: at.position))
@@ -60,7 +60,7 @@ extension ScenarioReader {
         node.isList ? try node.list() : [node]
     }
 
-    /// Refuses `{NAME}` that is neither a store nor the scratch folder.
+    /// Throws for a `{NAME}` that is neither a store nor the scratch folder.
     private func requireKnownPlaceholders(_ text: String, _ node: RecipeNode) throws(RecipeError) {
         for name in Placeholders.names(in: text) where !stores.contains(name) && name != "place" {
             throw node.error("no store is called '\(name)'; there are \(stores.sorted().joined(separator: ", "))")
@@ -77,7 +77,7 @@ extension ScenarioReader {
                 call: try Self.call(call),
                 nth: try mapping["nth"]?.integer(in: 1...65_535) ?? 1
             )
-        default: throw node.error("a run is killed 'at' a moment, or before a 'call' of the kernel")
+        default: throw node.error("a run is killed 'at' a trigger point, or before a 'call' of the kernel")
         }
     }
 
@@ -105,7 +105,7 @@ extension ScenarioReader {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
-    /// The name of a system call: what is handed to another program must not be read as more than that.
+    /// The name of a system call, checked strictly because it becomes an argument of strace.
     private static func call(_ node: RecipeNode) throws(RecipeError) -> String {
         let name = try node.text()
         let isName = name.utf8.allSatisfy { byte in

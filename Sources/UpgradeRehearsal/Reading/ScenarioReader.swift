@@ -1,7 +1,7 @@
 import SafeFiles
 import StoreFixtures
 
-/// Reads scenarios; every mistake is told with file, line and column.
+/// Reads scenarios; every mistake is reported with file, line and column.
 struct ScenarioReader {
     private static let largestScenario = 1_048_576
     private static let defaultDeadline = Duration.seconds(60)
@@ -93,7 +93,7 @@ struct ScenarioReader {
             do {
                 return .recipe(try RecipeReader.recipe(inFile: path))
             } catch let error as RecipeError {
-                // Where the recipe is not there, it is the scenario that is wrong.
+                // A missing recipe is a mistake of the scenario.
                 throw error.position == nil ? recipe.error(error.message + ": " + path) : error
             } catch {
                 throw recipe.error("the recipe cannot be read (\(error))")
@@ -101,19 +101,19 @@ struct ScenarioReader {
         }
     }
 
-    /// A path that is meant from where the scenario lies.
+    /// A path, resolved against the scenario's folder.
     func outside(_ text: String) -> String {
         text.hasPrefix("/") ? text : RecipeReader.split(path).folder + "/" + text
     }
 
-    /// Checks a path of the scratch folder: relative, and without a way out; a folder's trailing slash goes.
+    /// Checks a path of the scratch folder: relative, without `..`; the trailing slash of a folder is removed.
     static func place(_ node: RecipeNode, _ text: String? = nil, mayBeFolder: Bool = true) throws(RecipeError) -> String
     {
         let text = if let text { text } else { try node.text() }
         let isFolder = text.hasSuffix("/")
         let parts = (isFolder ? String(text.dropLast()) : text).split(separator: "/", omittingEmptySubsequences: false)
         guard parts.allSatisfy({ !["", ".", ".."].contains($0) }), !text.utf8.contains(0) else {
-            throw node.error("'\(text)' is no path within the scratch folder")
+            throw node.error("'\(text)' is not a path within the scratch folder")
         }
         guard mayBeFolder || !isFolder else { throw node.error("'\(text)' is the path of a folder, not of a file") }
         return isFolder ? String(text.dropLast()) : text
@@ -130,7 +130,7 @@ struct ScenarioReader {
             }
         }
         guard isNamed, !name.isEmpty, !["place", "n"].contains(name) else {
-            throw node.error("'\(name)' is no name: letters, digits, - and _ make one, and 'place' and 'n' are taken")
+            throw node.error("'\(name)' is not a valid name: use letters, digits, - and _, and neither 'place' nor 'n'")
         }
     }
 

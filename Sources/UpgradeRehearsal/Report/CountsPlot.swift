@@ -1,13 +1,13 @@
-/// Amounts as bars, a group for each thing that is counted, and the same as a table.
+/// Amounts as grouped bars, and as a table.
 struct CountsPlot {
-    /// What is beyond stands in the table alone.
+    /// Further rows are in the table only.
     private static let mostBars = 30
     private static let barHeight = 7
 
     private let counts: ReportCounts
     private let name: String
 
-    /// The rows that are drawn, those with the greatest amounts first; where there is nothing, there is no bar.
+    /// The rows that are drawn, the greatest amounts first; rows of zeroes have no bars.
     private let shown: [ReportCounts.Row]
 
     init(_ counts: ReportCounts, name: String) {
@@ -57,7 +57,7 @@ struct CountsPlot {
             let height = String(Self.barHeight)
             markup.empty("rect", ["x": "0", "y": y, "width": "100%", "height": height, "rx": "2", "class": "track"])
             guard let value = amount.value, value > 0 else { continue }
-            // One of a million is not none.
+            // One of a million still has to be visible.
             let width = max(Percentage(of: Double(value), in: Double(counts.greatest)).hundredths, 30)
             markup.empty(
                 "rect",
@@ -69,7 +69,7 @@ struct CountsPlot {
         }
     }
 
-    /// Which bar is which, in words beside the plot.
+    /// A sentence that names the bars.
     private var key: String {
         let order =
             switch counts.places.count {
@@ -81,7 +81,7 @@ struct CountsPlot {
         return (order + (rest > 0 ? ["\(rest) more in the table."] : [])).joined(separator: " ")
     }
 
-    /// The plot in words.
+    /// The text alternative of the plot.
     private var description: String {
         shown.map { "\($0.name): \($0.label)" }.joined(separator: "; ")
     }

@@ -1,18 +1,18 @@
 /// The columns of a graph's drawing: which box is in which, and in what order.
 ///
-/// A line that passes a column without ending there has an item of its own in it, so that boxes make room for it.
+/// A line that crosses a column has an item of its own in it, so that boxes leave space for it.
 struct GraphColumns {
-    /// A box, or the place where a line passes.
+    /// A box, or the point where a line crosses the column.
     struct Item {
-        /// The box; nil where a line passes.
+        /// The box; nil for a line.
         let node: Int?
-        /// The items in the column before that lead here, and those in the next that this leads to.
+        /// The linked items in the previous and in the next column.
         var before: [Int] = []
         var after: [Int] = []
         /// The middle.
         var x = 0.0
         var y = 0.0
-        /// Half of the box, or of the column that a line passes straight.
+        /// Half the width of the box, or of the column for a line.
         var halfWidth = 0.0
     }
 
@@ -29,16 +29,16 @@ struct GraphColumns {
     var items: [Item] = []
     private(set) var columns: [[Int]] = []
     private(set) var links: [Link] = []
-    /// The edges that lead to the left and are drawn from their end.
+    /// The edges that point to the left and are drawn from their end.
     private(set) var reversed: Set<Int> = []
 
     init() {}
 
-    /// Spreads nodes over columns; edges are named by a number, and none leads from a node to itself.
+    /// Spreads nodes over columns; edges are numbered, and none connects a node with itself.
     init(nodes: [Int], edges: [(Int, (from: Int, to: Int))]) {
         let targets = Dictionary(grouping: edges) { $0.1.from }
         reversed = Self.backward(nodes, targets)
-        // As links between nodes; those between items follow.
+        // Links between nodes first, then between items.
         let directed = edges.map { name, edge in
             reversed.contains(name)
                 ? Link(edge: name, from: edge.to, to: edge.from) : Link(edge: name, from: edge.from, to: edge.to)
@@ -102,7 +102,7 @@ struct GraphColumns {
         return result
     }
 
-    /// The column of each node: right of all that lead to it, and in the next one where a column is full.
+    /// The column of each node: right of all its predecessors, and in the next column where one is full.
     private static func spread(_ nodes: [Int], _ edges: [Link]) -> [Int: Int] {
         let most = max(fewest, Int((Double(nodes.count) * 2).squareRoot().rounded(.up)))
         var waiting: [Int: Int] = [:]
@@ -132,7 +132,7 @@ struct GraphColumns {
 
     // MARK: Order
 
-    /// Orders the columns so that few lines cross; each is ordered by the middle of its neighbours, to and fro.
+    /// Orders the columns by the middle of each item's neighbours, back and forth, so that few lines cross.
     mutating func order() {
         var best = (columns: columns, crossings: crossings)
         for round in 0..<16 where best.crossings > 0 {

@@ -1,8 +1,8 @@
 /// A graph as a drawing with boxes and lines, and the same as a list.
 struct GraphDrawing {
-    /// What a person can still find his way in; a larger graph is a list only.
+    /// The size up to which a drawing is readable; a larger graph is only listed.
     private static let most = (nodes: 120, edges: 400)
-    /// More lines than this are not named in the drawing, where the names would hide them.
+    /// The number of lines up to which their names fit into the drawing.
     private static let mostNames = 24
     private static let nameLength = 26
     private static let boxHeight = 44.0
@@ -83,14 +83,14 @@ struct GraphDrawing {
         }
     }
 
-    /// What the lines mean, in words beside the drawing.
+    /// Sentences that explain the lines.
     private var key: String {
         var sentences: [String] = []
         if graph.edges.contains(where: { $0.kind != .inheritance }) {
-            sentences.append("A line is a relationship; where it forks it leads to many.")
+            sentences.append("A line is a relationship; a fork marks its to-many end.")
         }
         if graph.edges.contains(where: { $0.kind == .inheritance }) {
-            sentences.append("A dashed line leads from an entity to one that inherits from it.")
+            sentences.append("A dashed line connects an entity with one that inherits from it.")
         }
         if graph.nodes.contains(where: \.isAbstract) { sentences.append("A dashed box is an abstract entity.") }
         return sentences.isEmpty ? "No entity relates to another." : sentences.joined(separator: " ")

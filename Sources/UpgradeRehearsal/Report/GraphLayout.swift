@@ -1,9 +1,9 @@
-/// Where the boxes and lines of a graph are drawn: in columns from left to right, so that a line leads to the right.
+/// The positions of the boxes and lines of a graph: in columns from left to right, so that lines point to the right.
 ///
-/// It follows Sugiyama: break cycles, spread over columns, order each column so that few lines cross, then straighten.
-/// The same graph is always laid out the same way.
+/// The method is Sugiyama's: break cycles, spread over columns, order each column so that few lines cross, then
+/// straighten. It is deterministic.
 struct GraphLayout {
-    /// The place of a box.
+    /// The position of a box.
     struct Box: Equatable {
         var x: Double
         var y: Double
@@ -13,7 +13,7 @@ struct GraphLayout {
 
     /// A line from box to box, as points that it passes from left to right.
     struct Line: Equatable {
-        /// The edge's place in the graph.
+        /// The edge's index in the graph.
         let edge: Int
         /// True when it was drawn from its end to its beginning.
         let isReversed: Bool
@@ -39,7 +39,7 @@ struct GraphLayout {
     private var columns = GraphColumns()
     private let columnGap: Double
 
-    /// Lays out boxes of these widths; `columnGap` is what lies between two columns.
+    /// Lays out boxes of these widths, with `columnGap` between two columns.
     init(widths: [Double], height: Double, edges: [(from: Int, to: Int)], columnGap: Double) {
         self.columnGap = columnGap
         boxes = widths.map { Box(x: 0, y: 0, width: $0, height: height) }
@@ -90,7 +90,7 @@ struct GraphLayout {
         }
     }
 
-    /// What a box takes of its column; one with many lines at a side is given room for them.
+    /// The height of a box in its column, with space for the lines at its sides.
     private func extent(of item: Int) -> Double {
         guard let node = columns.node(of: item) else { return 2 }
         let ports = max(columns.items[item].before.count, columns.items[item].after.count)
@@ -145,7 +145,7 @@ struct GraphLayout {
 
     // MARK: Lines
 
-    /// Gives every line a place of its own at the sides of its boxes, in the order of where it goes.
+    /// Gives every line its own point at the sides of its boxes, ordered by the line's other end.
     private mutating func route() {
         var ports: [GraphColumns.Link: (start: Double, end: Double)] = [:]
         for index in columns.items.indices {

@@ -3,7 +3,7 @@ import SafeFiles
 import StoreFormat
 
 extension JUnitReport {
-    /// Writes the XML to a file, in place of what is there; the folder must exist.
+    /// Writes the XML to a file, replacing an existing one; the folder must exist.
     public func write(to url: URL) throws {
         let location = StoreLocation(url: url)
         do {

@@ -4,7 +4,7 @@ public struct JUnitReport: Sendable {
 
     public init(_ reports: [ScenarioReport]) { self.reports = reports }
 
-    /// The XML, whole; well-formed whatever the reports hold.
+    /// The XML, which is well-formed for any content of the reports.
     public var xml: String {
         var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "<testsuites\(counts(of: reports))>"]
         var folders: [String] = []
@@ -60,7 +60,7 @@ public struct JUnitReport: Sendable {
         return "\(thousandths / 1000).\("\(thousandths % 1000 + 1000)".dropFirst())"
     }
 
-    /// Text for a value or an element; what XML has no place for is told by its number.
+    /// Text for a value or an element; characters that XML does not allow are written as their number.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -32,7 +32,7 @@ extension Markup {
         }
     }
 
-    /// Writes a table; on a narrow page each row becomes a card, whose roles are therefore said.
+    /// Writes a table with explicit roles, since each row becomes a card on a narrow page.
     mutating func write(_ table: ReportTable) {
         element("table", ["role": "table"]) { markup in
             markup.element("caption", table.caption)
@@ -70,7 +70,7 @@ extension Markup {
         lineBreak()
     }
 
-    /// Writes what a plot shows in words, to be opened.
+    /// Writes a collapsed text alternative of a plot.
     mutating func details(_ summary: String, _ content: (inout Markup) -> Void) {
         element("details") { markup in
             markup.element("summary", summary)
@@ -80,7 +80,7 @@ extension Markup {
 }
 
 extension ReportTone {
-    /// A sign that tells it without a colour.
+    /// A sign with the same meaning as the colour.
     var sign: String {
         switch self {
         case .neutral: "•"

@@ -1,4 +1,4 @@
-/// A page while it is written: well-formed XML that a browser reads as HTML.
+/// Writes a page: well-formed XML that a browser reads as HTML.
 ///
 /// Names of elements and attributes are ours; everything else is escaped on its way in.
 struct Markup {
@@ -17,7 +17,7 @@ struct Markup {
         close(name)
     }
 
-    /// Begins an element, which somebody else closes.
+    /// Begins an element, which the caller closes.
     mutating func open(_ name: String, _ attributes: Attributes = [:]) {
         text += "<" + name + Self.text(attributes) + ">"
     }
@@ -32,7 +32,7 @@ struct Markup {
     /// Writes an element without attributes that holds a text.
     mutating func element(_ name: String, _ content: String) { element(name, [:], content) }
 
-    /// Writes an element that never holds anything: a void one of HTML, or a shape.
+    /// Writes an element without content: a void element of HTML, or a shape.
     mutating func empty(_ name: String, _ attributes: Attributes = [:]) {
         text += "<" + name + Self.text(attributes) + "/>"
     }
@@ -42,7 +42,7 @@ struct Markup {
 
     mutating func lineBreak() { text += "\n" }
 
-    /// Writes what is markup already.
+    /// Writes markup without escaping.
     mutating func raw(_ markup: StaticString) { text += "\(markup)" }
 
     private static func text(_ attributes: Attributes) -> String {

@@ -1,6 +1,6 @@
-/// Text from outside, made harmless for a page and kept visible.
+/// Untrusted text, escaped for a page and kept visible.
 enum MarkupText {
-    /// True for what has no shape of its own, changes the direction of text, or may not stand in XML at all.
+    /// True for characters that are invisible, change the direction of text, or are not allowed in XML.
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         guard !scalar.isASCII else { return scalar.value < 0x20 || scalar.value == 0x7F }
         let properties = scalar.properties
@@ -12,7 +12,7 @@ enum MarkupText {
         }
     }
 
-    /// The text as it may stand between tags and in an attribute; unsafe characters are written as `\u{…}`.
+    /// The text escaped for content and attributes; unsafe characters are written as `\u{…}`.
     static func escaped(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -34,7 +34,7 @@ enum MarkupText {
         return String(result)
     }
 
-    /// The text cut to so many characters, with an ellipsis where something is missing.
+    /// The text cut to `count` characters, with an ellipsis where it was cut.
     static func shortened(_ text: String, to count: Int) -> String {
         text.count <= count ? text : text.prefix(max(1, count - 1)) + "…"
     }

@@ -1,4 +1,4 @@
-/// A part of a whole, in hundredths of a percent: what a browser is told does not depend on how numbers are printed.
+/// A part of a whole, in hundredths of a percent, so that the output does not depend on the formatting of fractions.
 struct Percentage {
     let hundredths: Int
 

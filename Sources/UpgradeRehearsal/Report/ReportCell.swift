@@ -3,7 +3,7 @@ public struct ReportCell: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// How a text is set.
     public enum Form: Hashable, Sendable {
         case text
-        /// A path, a name or a value: set as it is, and broken anywhere.
+        /// A path, a name or a value: set verbatim, with line breaks anywhere.
         case literal
         /// A word with a colour and a sign.
         case badge(ReportTone)
@@ -13,7 +13,7 @@ public struct ReportCell: Hashable, Sendable, ExpressibleByStringInterpolation {
     public var form: Form
     /// A second, smaller line.
     public var note: String?
-    /// True for the one of several that counts.
+    /// True for the chosen one of several values.
     public var isChosen: Bool
 
     public init(_ text: String, _ form: Form = .text, note: String? = nil, isChosen: Bool = false) {

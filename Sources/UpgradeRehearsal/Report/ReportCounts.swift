@@ -1,6 +1,6 @@
-/// Amounts of the same things in several places, to be compared.
+/// Amounts of the same things in several stores, for comparison.
 public struct ReportCounts: Hashable, Sendable {
-    /// An amount and how people read it; one that is not known has no value.
+    /// An amount and its label; an unknown amount has no value.
     public struct Amount: Hashable, Sendable {
         public var value: Int64?
         public var label: String
@@ -27,7 +27,7 @@ public struct ReportCounts: Hashable, Sendable {
         /// True when the amounts are not all the same.
         var differs: Bool { Set(amounts.map(\.value)).count > 1 }
 
-        /// The amounts in one text; equal ones are said once.
+        /// The amounts in one text; equal amounts appear once.
         var label: String { differs ? amounts.map(\.label).joined(separator: " → ") : amounts.first?.label ?? "" }
     }
 

@@ -1,4 +1,4 @@
-/// A name and what is to be said of it.
+/// A name with a text.
 public struct ReportFact: Hashable, Sendable {
     public var name: String
     public var value: ReportCell

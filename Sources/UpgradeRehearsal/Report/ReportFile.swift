@@ -6,7 +6,7 @@ public import StoreMigration
 /// The file that a report goes to: readable by its owner alone, since it may show values of rows, and written in one step.
 public struct ReportFile: Sendable {
     private static let mode: UInt32 = 0o600
-    /// By this a page is known for one of ours.
+    /// The mark by which a report is recognised.
     static let mark = "<meta name=\"generator\" content=\"store-migrate\"/>"
     private static let markEnds = 512
 
@@ -16,10 +16,10 @@ public struct ReportFile: Sendable {
     /// The absolute path.
     public var path: String { location.path }
 
-    /// Finds the folder of the file; made before a run, it fails before anything is done.
+    /// Finds the folder of the file, before the run, so that an unusable path fails before anything is written.
     ///
-    /// What is there already is replaced only when it is a report or empty; a name that belongs to one of `stores` is never
-    /// taken. Throws a `MigrationError` for these, and where the folder is missing or this user may not write to it.
+    /// An existing file is replaced only when it is a report or empty; a name that belongs to one of `stores` is refused.
+    /// Throws a `MigrationError` for these, and where the folder is missing or not writable.
     public init(_ url: URL, besides stores: [StoreLocation]) throws {
         location = StoreLocation(url: url)
         do {
@@ -42,7 +42,7 @@ public struct ReportFile: Sendable {
     private var refusal: MigrationError {
         MigrationError(
             .usage,
-            "there is something that is no report, or a name that a store may need",
+            "the path is a file that is not a report, or a name that a store may need",
             path: location.path,
             advice: "Name another file for the report."
         )
@@ -59,7 +59,7 @@ public struct ReportFile: Sendable {
         return String(decoding: bytes.prefix(count), as: UTF8.self).contains(mark)
     }
 
-    /// Brings a page to the disk and puts it in place, whole; what the run itself put there meanwhile is not replaced.
+    /// Writes a page, flushes it and renames it to its path; another file that appeared there during the run is not replaced.
     public func write(_ page: ReportPage) throws(MigrationError) {
         do {
             guard try Self.isOursOrAbsent(location.name, in: folder) else { throw refusal }

@@ -8,7 +8,7 @@ public struct ReportGraph: Hashable, Sendable {
         /// A few words below the name: how many objects there are.
         public var detail: String?
         public var isAbstract: Bool
-        /// What the list says of it, a line each.
+        /// Its lines in the list.
         public var properties: [String]
 
         public init(_ name: String, detail: String? = nil, isAbstract: Bool = false, properties: [String] = []) {
@@ -19,11 +19,11 @@ public struct ReportGraph: Hashable, Sendable {
         }
     }
 
-    /// A line between two entities, by their places among the nodes.
+    /// A line between two entities, by their indices among the nodes.
     public struct Edge: Hashable, Sendable {
         /// What a line means.
         public enum Kind: Hashable, Sendable {
-            /// An object of the first entity leads to one or many of the second, and perhaps back.
+            /// A relationship of the first entity to one or many of the second, with its inverse.
             case relationship(many: Bool, manyBack: Bool)
             /// The second entity inherits from the first.
             case inheritance
@@ -43,7 +43,7 @@ public struct ReportGraph: Hashable, Sendable {
     }
 
     public var nodes: [Node]
-    /// Those that lead to no node are not drawn.
+    /// Edges to a missing node are not drawn.
     public var edges: [Edge]
 
     public init(nodes: [Node], edges: [Edge]) {
@@ -51,7 +51,7 @@ public struct ReportGraph: Hashable, Sendable {
         self.edges = edges
     }
 
-    /// The graph of a model; `detail` is asked for a few words about the entity of a name.
+    /// Creates the graph of a model; `detail` returns a few words about the entity of a name.
     public init(_ model: ManagedObjectModel, detail: (String) -> String? = { _ in nil }) {
         let entities = model.sortedEntities
         var places: [String: Int] = [:]
@@ -78,7 +78,7 @@ public struct ReportGraph: Hashable, Sendable {
         }
     }
 
-    /// The line of a relationship; it leads from the one to the many, as people draw it.
+    /// The line of a relationship, drawn from the to-one to the to-many end.
     private static func edge(_ pair: RelationshipPair, _ from: Int, _ to: Int) -> Edge {
         let many = pair.forward.relationship.isToMany
         let manyBack = pair.inverse?.relationship.isToMany ?? false

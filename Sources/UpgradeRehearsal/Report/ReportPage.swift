@@ -1,14 +1,13 @@
-/// What a run came to, as one page for people: a value, which ``html`` turns into text.
+/// The result of a run as one page: a value, which ``html`` renders.
 ///
-/// Everything in it is shown as text, whatever it holds: names with markup, control characters or reversed reading
-/// direction do nothing to the page.
+/// All content is escaped: names with markup, control characters or reversed reading direction do not affect the page.
 public struct ReportPage: Hashable, Sendable {
-    /// What stands above the title, in small letters: the program and what it was asked to do.
+    /// The line above the title, in small letters: the program and its command.
     public var kicker: String
     public var title: String
     /// The one word that says how it ended.
     public var outcome: String
-    /// How the outcome is meant.
+    /// The tone of the outcome.
     public var tone: ReportTone
     /// One or two sentences that say what happened.
     public var lede: String

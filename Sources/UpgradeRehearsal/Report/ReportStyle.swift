@@ -1,6 +1,6 @@
-/// How a report looks: on paper, on a phone, in light and in dark.
+/// The style sheet of a report: for paper and phones, light and dark.
 ///
-/// It is read as HTML and as XML, so that it holds neither `<` nor `&`.
+/// It contains neither `<` nor `&`, since the page is parsed as HTML and as XML.
 enum ReportStyle {
     static let sheet: StaticString = """
         :root {

@@ -1,11 +1,11 @@
-/// What was done when, from the beginning of a run.
+/// The steps of a run, with times from its beginning.
 public struct ReportTimeline: Hashable, Sendable {
     /// One step of the run.
     public struct Step: Hashable, Sendable {
         public var name: String
         public var start: Duration
         public var end: Duration
-        /// When it began and how long it took, as people read it.
+        /// Its start and duration as text.
         public var label: String
         public var tone: ReportTone
 

@@ -1,8 +1,8 @@
-/// How something in a report is meant; it is always said in words too, never by colour alone.
+/// The meaning of a colour in a report, which a word or sign always repeats.
 public enum ReportTone: String, Hashable, Sendable, CaseIterable {
     case neutral
     case good
-    /// Should be looked at.
+    /// Needs attention.
     case attention
     case bad
 }

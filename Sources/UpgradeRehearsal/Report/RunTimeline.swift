@@ -1,7 +1,7 @@
 public import StoreFormat
 internal import Synchronization
 
-/// Notes when each step of a run began and ended, by a clock that nobody sets; callable from any thread.
+/// Records when each step of a run began and ended, by a monotonic clock; callable from any thread.
 public final class RunTimeline: Sendable {
     /// One step, from the beginning of the run.
     public struct Step: Hashable, Sendable {
@@ -21,7 +21,7 @@ public final class RunTimeline: Sendable {
         var isFinished = false
     }
 
-    /// More steps than a person reads: what comes later belongs to the last one.
+    /// The maximum number of steps; later ones are added to the last.
     private static let most = 64
 
     private let state = Mutex(State())
@@ -33,10 +33,10 @@ public final class RunTimeline: Sendable {
         self.init(elapsed: { start.duration(to: .now) })
     }
 
-    /// Creates a timeline by another clock.
+    /// Creates a timeline with another clock.
     package init(elapsed: @escaping @Sendable () -> Duration) { self.elapsed = elapsed }
 
-    /// Begins a step, and ends the one before; the name of the step that is going on changes nothing.
+    /// Begins a step, and ends the one before; the name of the current step has no effect.
     public func begin(_ name: String) {
         state.withLock { state in
             guard !state.isFinished, state.steps.last?.name != name, state.steps.count < Self.most else { return }
@@ -46,8 +46,8 @@ public final class RunTimeline: Sendable {
         }
     }
 
-    /// Takes the phases of long work for steps; that the publishing is done begins none, and neither does a copy that a
-    /// proof makes for itself.
+    /// Begins a step for each phase of long work, except for the end of publishing and for a copy that a proof makes for
+    /// itself.
     public func observe(_ progress: StoreProgress) {
         let isProving = state.withLock { $0.steps.last?.name == StoreProgress.Phase.proving.rawValue }
         switch progress.phase {
@@ -57,12 +57,12 @@ public final class RunTimeline: Sendable {
         }
     }
 
-    /// Takes the moments that this process passes from now on for the beginnings of steps.
+    /// Begins a step at each trigger point that this process passes from now on.
     public func observeMoments() {
         RunMoment.observe { [weak self] moment in self?.begin(Self.step(after: moment)) }
     }
 
-    /// What a run does from a moment on.
+    /// The name of the step that a trigger point begins.
     private static func step(after moment: RunMoment) -> String {
         switch moment {
         case .copying, .proving, .publishing, .merging, .retiring: moment.rawValue
@@ -71,7 +71,7 @@ public final class RunTimeline: Sendable {
         }
     }
 
-    /// Ends the last step and returns all of them; nothing that comes afterwards counts.
+    /// Ends the last step and returns all of them; later steps are ignored.
     @discardableResult
     public func finish() -> [Step] {
         state.withLock { state in

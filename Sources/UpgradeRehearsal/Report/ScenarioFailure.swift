@@ -1,15 +1,15 @@
-/// Something that a scenario said and that did not hold.
+/// A failed claim or step of a scenario.
 public struct ScenarioFailure: Hashable, Sendable, Codable {
-    /// Where the scenario says it, counted from 1.
+    /// The line in the scenario, counted from 1.
     public let line: Int
-    /// Counted from 1.
+    /// The column, counted from 1.
     public let column: Int
     /// The step or the expectation, in the scenario's words.
     public let title: String
-    /// What was to be.
+    /// The expected result.
     public let expected: String
-    /// What was instead.
+    /// The actual result.
     public let found: String
-    /// What the tool wrote to standard error, where a run of it is what failed.
+    /// The tool's standard error, for a failed run.
     public let said: String
 }

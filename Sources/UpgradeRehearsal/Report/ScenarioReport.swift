@@ -1,10 +1,10 @@
-/// What came of one scenario.
+/// The result of one scenario.
 public struct ScenarioReport: Hashable, Sendable, Codable {
-    /// Whether all held.
+    /// Whether all claims held.
     public enum Result: String, Sendable, Codable {
         case held
         case failed
-        /// This machine lacks something that the scenario needs, or the tool could not be started.
+        /// This machine lacks a requirement of the scenario, or the tool could not be started.
         case notRun
     }
 
@@ -25,7 +25,7 @@ public struct ScenarioReport: Hashable, Sendable, Codable {
 }
 
 extension ScenarioReport: CustomStringConvertible {
-    /// A line for the whole, and for each failure what was expected and what was found.
+    /// A line for the scenario, and for each failure the expected and the actual result.
     public var description: String {
         let seconds = (self.seconds * 10).rounded() / 10
         var lines = ["\(result == .held ? "held" : result == .failed ? "FAILED" : "NOT RUN")  \(name)  (\(seconds) s)"]

@@ -1,6 +1,6 @@
 /// A step that was carried out.
 public struct ScenarioStepReport: Hashable, Sendable, Codable {
-    /// Where the scenario says it, counted from 1.
+    /// The line in the scenario, counted from 1.
     public let line: Int
     /// The step in the scenario's words.
     public let title: String

@@ -1,6 +1,6 @@
-/// A timeline as a plot: a row for each step, whose bar lies where the step lies in the run.
+/// A timeline as a plot: a row for each step, with a bar from its start to its end.
 ///
-/// Lengths are parts of the width, so that it fits any page and its texts stay as large as all others.
+/// Lengths are parts of the width, so that the plot fits any page and its text keeps the page's size.
 struct TimelinePlot {
     private static let rowHeight = 40
 
@@ -38,7 +38,7 @@ struct TimelinePlot {
             "rect",
             ["x": "0", "y": String(top + 21), "width": "100%", "height": "8", "rx": "2", "class": "track"]
         )
-        // A step too short for the plot still shows, and does not leave it.
+        // The shortest step stays visible and within the plot.
         let width = max(Percentage(of: step.end - step.start, in: end).hundredths, 40)
         markup.empty(
             "rect",
@@ -50,7 +50,7 @@ struct TimelinePlot {
         )
     }
 
-    /// The plot in words.
+    /// The text alternative of the plot.
     private var description: String {
         timeline.steps.map { "\($0.name): \($0.label)" }.joined(separator: "; ")
     }

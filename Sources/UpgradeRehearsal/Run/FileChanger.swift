@@ -2,7 +2,7 @@ import FoundationEssentials
 import SafeFiles
 import StoreFormat
 
-/// Carries out changes of files in a scratch folder, which is ours alone.
+/// Changes files in a scratch folder that only this process uses.
 struct FileChanger {
     let place: RehearsalPlace
 
@@ -25,7 +25,7 @@ struct FileChanger {
         )
     }
 
-    /// Copies a store's files, each where it is there.
+    /// Copies those of a store's files that exist.
     func copyStore(from path: String, to destination: String) throws {
         try makeFolders(above: destination)
         let target = place.absolute(destination)
@@ -87,7 +87,7 @@ struct FileChanger {
         try byte.withUnsafeBytes { try file.write($0, at: position) }
     }
 
-    /// Gives a path and all below it to the user nobody, where this one may do that.
+    /// Gives a path and all below it to the user nobody, where this process is permitted to.
     private func giveAway(_ path: String) throws {
         guard ProcessIdentity.effectiveUser == 0 else { return }
         let files = FileManager.default

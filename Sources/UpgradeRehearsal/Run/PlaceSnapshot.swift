@@ -2,9 +2,9 @@ import FoundationEssentials
 import SafeFiles
 import StoreFormat
 
-/// Every name, mode and byte below a folder at one moment.
+/// Every name, mode and byte below a folder at one time.
 struct PlaceSnapshot {
-    /// What is at each path.
+    /// The state of each path.
     private let entries: [String: String]
 
     init(of directory: Directory) throws {
@@ -13,14 +13,14 @@ struct PlaceSnapshot {
         self.entries = entries
     }
 
-    /// The first path, at or below one, that is not as in another snapshot; nil when all are.
+    /// The first path, at or below `path`, that differs from another snapshot; nil when all are equal.
     func difference(at path: String, from other: PlaceSnapshot) -> String? {
         let names = Set(entries.keys).union(other.entries.keys)
             .filter { $0 == path || $0.hasPrefix(path + "/") }
         return names.sorted().first { entries[$0] != other.entries[$0] }
     }
 
-    /// True when something is at a path.
+    /// True when a path exists.
     func holds(_ path: String) -> Bool { entries[path] != nil }
 
     private static func read(_ directory: Directory, _ path: String, _ entries: inout [String: String]) throws {
@@ -41,7 +41,7 @@ struct PlaceSnapshot {
         }
     }
 
-    /// Of a file that this user cannot read, only that.
+    /// The digest of a file, or a constant for an unreadable one.
     private static func digest(_ path: String) -> String {
         guard let data = try? Data(contentsOf: URL(filePath: path)) else { return "unreadable" }
         return SHA256.hexadecimal(of: Array(data))

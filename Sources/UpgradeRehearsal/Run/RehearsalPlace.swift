@@ -3,18 +3,18 @@ import Glibc
 import SafeFiles
 import SystemPackage
 
-/// The scratch folder of one scenario, and beside it what the rehearsal itself needs.
+/// The scratch folder of one scenario, and beside it the rehearsal's own files.
 final class RehearsalPlace {
     private static let prefix = "store-migrate-rehearsal"
 
-    /// The folder that the scenario's paths are in.
+    /// The folder of the scenario's paths.
     let path: String
     private let scratch: TemporaryDirectory?
     private let control: String
     private var outputs = 0
     let directory: Directory
 
-    /// Makes the folders; those that are kept are found by the scenario's name.
+    /// Makes the folders; kept ones are named after the scenario.
     init(keptAs name: String?) throws {
         let root: Directory
         if let name {
@@ -26,7 +26,7 @@ final class RehearsalPlace {
             scratch = nil
         } else {
             let temporary = try TemporaryDirectory(prefix: Self.prefix)
-            // Another user is to reach what lies below.
+            // The other user needs access to the folders below.
             try temporary.directory.setMode(0o711)
             (root, scratch) = (temporary.directory, temporary)
         }
@@ -38,14 +38,14 @@ final class RehearsalPlace {
         self.control = control.path
     }
 
-    /// Removes everything, unless it is to be kept.
+    /// Removes everything, unless the files are kept.
     func remove() {
         guard let scratch else { return }
         if ProcessIdentity.effectiveUser != 0 { Self.giveBackRights(below: directory) }
         scratch.remove()
     }
 
-    /// Lets this user into folders that the scenario closed, so that what is in them can be removed.
+    /// Restores this user's access to folders whose mode the scenario changed, so that they can be removed.
     private static func giveBackRights(below directory: Directory) {
         try? directory.setMode(0o700)
         for name in (try? directory.entries()) ?? []
@@ -59,7 +59,7 @@ final class RehearsalPlace {
     /// The absolute path of one of the scenario's.
     func absolute(_ relative: String) -> String { path + "/" + relative }
 
-    /// A path for what a process writes.
+    /// A path for the output of a process.
     func newOutput() -> String {
         outputs += 1
         return control + "/output-\(outputs)"
@@ -75,7 +75,7 @@ final class RehearsalPlace {
         return gate
     }
 
-    /// The environment of every process: this one's, without what it says to the tool, and with folders of the place's own.
+    /// The environment of every process: this one's, without the tool's variables, and with folders of this rehearsal.
     var environment: [String: String] {
         var result = ProcessInfo.processInfo.environment.filter { name, _ in
             !name.hasPrefix("STORE_MIGRATE_") || SeededBug.isAsked(by: name)
@@ -88,6 +88,6 @@ final class RehearsalPlace {
         return result
     }
 
-    /// After how many seconds a process that nobody ended is ended by the kernel.
+    /// The seconds after which the kernel ends a process that was not ended before.
     func seconds(_ deadline: Duration) -> Int64 { deadline.components.seconds + 30 }
 }

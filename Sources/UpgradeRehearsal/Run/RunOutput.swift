@@ -1,7 +1,7 @@
 import FoundationEssentials
 import SafeFiles
 
-/// What a run of the tool wrote, taken apart.
+/// The parsed output of a run of the tool.
 struct RunOutput {
     private static let greatestSize = 16 << 20
     private static let mostQuoted = 4_000
@@ -10,7 +10,7 @@ struct RunOutput {
     private(set) var findings: [String] = []
     /// The members of the summary as text.
     private(set) var summary: [String: String] = [:]
-    /// All texts that were said, a line each.
+    /// All texts of the output, a line each.
     private(set) var texts: [String] = []
     let errors: String
 
@@ -32,7 +32,7 @@ struct RunOutput {
         texts += self.errors.split(separator: "\n").map(String.init)
     }
 
-    /// The end of what went to standard error.
+    /// The end of standard error.
     var quoted: String { String(errors.suffix(Self.mostQuoted)) }
 
     static func contents(_ path: String) -> String {
@@ -43,7 +43,7 @@ struct RunOutput {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A JSON value, as far as a scenario asks about it.
+    /// A JSON value, as far as scenarios can check it.
     private indirect enum JSONTree: Decodable {
         case scalar(String)
         case null

@@ -7,17 +7,17 @@ import StoreVerification
 extension ScenarioRun {
     private static let patience = Duration.seconds(5)
 
-    /// Notes what is not as an expectation says.
+    /// Records a failure where an expectation is not met.
     func check(_ expectation: Expectation) {
         do {
             guard let (expected, found) = try discrepancy(expectation.claim) else { return }
             fail(expectation.title, expectation.position, expected: expected, found: found)
         } catch {
-            fail(expectation.title, expectation.position, expected: "it can be looked at", found: "\(error)")
+            fail(expectation.title, expectation.position, expected: "it can be checked", found: "\(error)")
         }
     }
 
-    /// What was expected and what is there; nil when they are the same.
+    /// The expected and the actual result; nil when they are equal.
     private func discrepancy(_ claim: Expectation.Claim) throws -> (expected: String, found: String)? {
         switch claim {
         case .equal(let left, let right):
@@ -129,7 +129,7 @@ extension ScenarioRun {
         values.isEmpty ? "no row" : values.joined(separator: ", ")
     }
 
-    /// A text with the rounds of processes in the place of their names.
+    /// A text in which the rounds of processes replace their names.
     private func replaced(_ text: String) -> String {
         Placeholders.replaced(in: text) { name in
             (processes[name]?.rounds ?? rounds[name]).map { "\($0)" }
@@ -138,7 +138,7 @@ extension ScenarioRun {
 
     // MARK: Names
 
-    /// The paths that a pattern stands for, where something is.
+    /// The existing paths that match a pattern.
     private func names(matching pattern: String) throws -> [String] {
         var found = [""]
         for part in pattern.split(separator: "/") {

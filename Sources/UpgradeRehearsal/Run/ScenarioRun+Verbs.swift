@@ -6,7 +6,7 @@ import StoreMigration
 import SystemPackage
 
 extension ScenarioRun {
-    /// Runs the tool, and lets happen meanwhile what is to happen.
+    /// Runs the tool, and executes the steps of its trigger points.
     func run(_ call: VerbCall, _ step: ScenarioStep) throws {
         let run = try begin(call)
         let reached = try follow(run, call, step)
@@ -15,7 +15,7 @@ extension ScenarioRun {
             fail(
                 step.title,
                 step.position,
-                expected: "the run comes to the moment '\(moment.rawValue)'",
+                expected: "the run reaches the trigger point '\(moment.rawValue)'",
                 found: "it ended before: \(run.endingText)",
                 said: run.output.quoted
             )
@@ -34,7 +34,7 @@ extension ScenarioRun {
         for (run, call, step) in runs where try follow(run, call, step) != nil { judge(run, call, step) }
     }
 
-    /// Waits until a run ends, and returns the moments it came to; nil when it did not end in time.
+    /// Waits until a run ends, and returns the trigger points that it reached; nil when it did not end in time.
     private func follow(_ run: ToolRun, _ call: VerbCall, _ step: ScenarioStep) throws -> Set<RunMoment>? {
         var reached: Set<RunMoment> = []
         let patience = call.deadline ?? scenario.deadline
@@ -48,7 +48,7 @@ extension ScenarioRun {
                     step.title,
                     step.position,
                     expected: "it ends within \(patience)",
-                    found: "it was still at work, and was killed",
+                    found: "it was still running, and was killed",
                     said: run.output.quoted
                 )
                 return nil
@@ -96,7 +96,7 @@ extension ScenarioRun {
             self.fail(step.title, position, expected: expected, found: found, said: run.output.quoted)
         }
         if call.needsTracing, !run.wasTamperedWith {
-            fail("the calls of the kernel that are to fail are made", "none of them was: \(run.endingText)")
+            fail("the run makes the system calls that are to fail", "it made none of them: \(run.endingText)")
             return
         }
         if call.death != nil {

@@ -3,11 +3,11 @@ import SafeFiles
 import StoreFixtures
 import StoreFormat
 
-/// One scenario being carried out, from the first store to the last expectation, on one thread.
+/// Runs one scenario, from the first store to the last expectation, on one thread.
 final class ScenarioRun {
-    /// A step did not go as the scenario says; why is in the failures.
+    /// A step failed; the failures contain the reason.
     struct Stopped: Error {}
-    /// This machine lacks something that a step needs.
+    /// This machine lacks a requirement of a step.
     struct Lacking: Error {
         let what: String
     }
@@ -19,7 +19,7 @@ final class ScenarioRun {
     /// Rounds that each process had acknowledged when it ended.
     var rounds: [String: Int64] = [:]
     var marks: [String: PlaceSnapshot] = [:]
-    /// As all was before the first step.
+    /// The snapshot before the first step.
     var beginning: PlaceSnapshot?
     private(set) var failures: [ScenarioFailure] = []
     private var steps: [ScenarioStepReport] = []
@@ -30,7 +30,7 @@ final class ScenarioRun {
         self.place = place
     }
 
-    /// Carries a scenario out in a new scratch folder, which goes away unless it is to be kept.
+    /// Runs a scenario in a new scratch folder, which is removed unless the files are kept.
     static func report(on scenario: Scenario, tool: String, keepsFiles: Bool) -> ScenarioReport {
         let start = ContinuousClock.now
         var (steps, failures): ([ScenarioStepReport], [ScenarioFailure]) = ([], [])
@@ -59,7 +59,7 @@ final class ScenarioRun {
         )
     }
 
-    /// Returns why it could not be carried out; nil when it was.
+    /// Returns why it could not be run; nil when it was.
     private func carryOut() -> String? {
         defer { endProcesses() }
         do {
@@ -87,7 +87,7 @@ final class ScenarioRun {
         beginning = try PlaceSnapshot(of: place.directory)
     }
 
-    /// Carries steps out, and stops at the first that does not go as it says.
+    /// Runs steps, and stops at the first failure.
     func carryOut(_ steps: [ScenarioStep]) throws {
         for step in steps {
             let (start, before) = (ContinuousClock.now, failures.count)
@@ -126,7 +126,7 @@ final class ScenarioRun {
             let process = try running(name)
             let refusal = try process.stop(deadline: scenario.deadline)
             end(name)
-            // A fence ends a loop, and a scenario that has one asks for it elsewhere.
+            // A fence ends a loop; a scenario with a fence checks it elsewhere.
             _ = refusal
         case .kill(let name):
             _ = try running(name)
@@ -137,7 +137,7 @@ final class ScenarioRun {
         }
     }
 
-    /// Notes that something is not as the scenario says.
+    /// Records a failure.
     func fail(_ title: String, _ position: RecipePosition, expected: String, found: String, said: String = "") {
         failures.append(
             ScenarioFailure(

@@ -1,11 +1,11 @@
 import FoundationEssentials
 
-/// Finds the tool: a rehearsal runs the real one.
+/// Finds the tool, of which a rehearsal runs the real program.
 enum ToolLocator {
     private static let name = "store-migrate"
     static let variable = "STORE_MIGRATE_TOOL"
 
-    /// Its path: what `$STORE_MIGRATE_TOOL` names, what was built beside this program or is it, or what is on the `PATH`.
+    /// Its path: `$STORE_MIGRATE_TOOL`, the program beside this one or this one itself, or the program on the `PATH`.
     static func path() throws -> String {
         let environment = ProcessInfo.processInfo.environment
         if let chosen = environment[variable], !chosen.isEmpty {

@@ -8,17 +8,17 @@ final class ToolRun {
     private static let tracer = "strace"
 
     let child: ChildProcess
-    /// Nil where the run stops at no moment.
+    /// Nil where the run stops at no trigger point.
     let gate: RunGate?
     private let outputPath: String
     private let errorsPath: String
-    /// Where the tracer notes the calls it tampered with.
+    /// The file in which strace logs the calls that it tampered with.
     private let tracePath: String?
     private var read: RunOutput?
 
     /// Starts it.
     ///
-    /// Throws ``ScenarioRun/Lacking`` where the kernel's calls are to fail and there is no tracer.
+    /// Throws ``ScenarioRun/Lacking`` where system calls are to fail and strace is missing.
     init(
         _ call: VerbCall,
         tool: String,
@@ -56,10 +56,10 @@ final class ToolRun {
 
     deinit { child.end() }
 
-    /// Waits until it ends, says that it comes to a moment, or the deadline passes.
+    /// Waits until it ends, reports a trigger point, or the deadline passes.
     func wait(until deadline: Deadline) -> ChildProcess.Event { child.wait(for: gate?.said, until: deadline.instant) }
 
-    /// What it wrote, once it ended.
+    /// Its output, after it ended.
     var output: RunOutput {
         if let read { return read }
         let output = RunOutput(output: outputPath, errors: errorsPath)
@@ -72,11 +72,11 @@ final class ToolRun {
         switch child.result {
         case .status(let status): "outcome \(output.summary["outcome"] ?? "unknown"), status \(status)"
         case .signal(let number): "killed by signal \(number)"
-        case nil: "still at work"
+        case nil: "still running"
         }
     }
 
-    /// True when at least one call of the kernel met what was to befall it.
+    /// True when strace tampered with at least one system call.
     var wasTamperedWith: Bool {
         guard let tracePath else { return false }
         return RunOutput.contents(tracePath).contains("(INJECTED)") || child.result == .signal(SIGKILL)
@@ -84,7 +84,7 @@ final class ToolRun {
 
     private static func tracing(_ call: VerbCall, into path: String) throws -> [String] {
         guard let tracer = ToolLocator.program(tracer) else {
-            throw ScenarioRun.Lacking(what: "calls of the kernel are to fail, which needs \(tracer); install it")
+            throw ScenarioRun.Lacking(what: "failing system calls need \(tracer); install it")
         }
         var injections = call.faults.map { fault in
             "\(fault.call):error=\(fault.error)" + (fault.when.map { ":when=\($0)" } ?? "")

@@ -1,9 +1,9 @@
 package import StoreFixtures
 package import StoreFormat
 
-/// Something that must hold at a moment.
+/// Something that must hold at one point of a scenario.
 package struct Expectation: Sendable {
-    /// What is at a store's place.
+    /// What exists at a store's path.
     package enum Kind: String, Sendable, CaseIterable {
         case store
         case absent

@@ -1,6 +1,6 @@
 package import StoreFixtures
 
-/// What is done to one path of the scratch folder.
+/// A change of one path of the scratch folder.
 package struct FileChange: Sendable {
     /// What the path becomes.
     package enum Content: Sendable {
@@ -19,10 +19,10 @@ package struct FileChange: Sendable {
     }
 
     package let path: String
-    /// Nil where only rights change.
+    /// Nil where only permissions change.
     package let content: Content?
     package let mode: UInt32?
-    /// True when it becomes the property of the user `nobody`.
+    /// True when the user `nobody` becomes the owner.
     package let isGivenAway: Bool
     package let position: RecipePosition
 }

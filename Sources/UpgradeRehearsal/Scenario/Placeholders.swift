@@ -1,4 +1,4 @@
-/// The words in braces that a scenario writes for what is known only when it is carried out.
+/// The words in braces in a scenario for values that are known only when it runs.
 enum Placeholders {
     /// The names in braces, in their order: letters, digits, `-` and `_`.
     static func names(in text: String) -> [String] {

@@ -1,11 +1,11 @@
 /// A process that opens a store and stays.
 package struct ProcessStart: Sendable {
-    /// What it does while it stays.
+    /// What it does until it is ended.
     package enum Work: Sendable {
         case nothing
         case holdsReader
         case holdsWriteLock
-        /// Executes SQL over and over; `{n}` is the number of the round, from 1.
+        /// Executes SQL repeatedly; `{n}` is the number of the round, from 1.
         case repeats(sql: String, after: Int64)
     }
 

@@ -16,7 +16,7 @@ package struct RunEnding: Sendable {
     package var unwanted = Unwanted.codes([])
     package var texts: [String] = []
     package var members: [(name: String, value: String)] = []
-    /// Where it is written; nil where nothing is said and status 0 is meant.
+    /// Its position in the scenario; nil where the key is missing, which means status 0.
     package var position: RecipePosition?
 
     package init() {}

@@ -1,7 +1,7 @@
 /// An upgrade path: stores, what is done with them by which processes, and what must hold afterwards.
 ///
-/// It is read from YAML, whose grammar `Fixtures/Scenarios/README.md` tells; reading one finds every mistake in it that can
-/// be found without carrying it out.
+/// It is read from YAML; `Fixtures/Scenarios/README.md` has the grammar. Reading a scenario reports every mistake that can
+/// be found without running it.
 public struct Scenario: Sendable {
     /// The file's name without `.yaml`.
     public let name: String
@@ -9,7 +9,7 @@ public struct Scenario: Sendable {
     public let path: String
     /// What it shows, in a sentence.
     public let about: String
-    /// Labels that say where the story was told.
+    /// Labels of the published story that the scenario rehearses.
     public let story: [String]
     /// How long each process may take.
     package let deadline: Duration
@@ -35,15 +35,15 @@ public struct Scenario: Sendable {
     /// Reads every scenario in a folder, those in its folders too, in the order of their paths: every file whose name ends
     /// in `.yaml` but `recipe.yaml`.
     ///
-    /// A relative path is meant from the folder of the source file that asks. Throws ``ScenarioError`` for the first that is
-    /// wrong, and when there is none.
+    /// A relative path is resolved against the folder of the calling source file. Throws ``ScenarioError`` for the first
+    /// invalid scenario, and when there is none.
     public static func all(in folder: String, asking source: String = #filePath) throws -> [Scenario] {
         let isAbsolute = folder.hasPrefix("/")
         let base = source.lastIndex(of: "/").map { String(source[..<$0]) } ?? "."
         let path = isAbsolute ? folder : base + "/" + folder
         let files = try ScenarioFolder.files(in: path)
         guard !files.isEmpty else {
-            throw ScenarioError(path: path, position: nil, "the folder holds no scenario, no file named *.yaml")
+            throw ScenarioError(path: path, position: nil, "the folder contains no scenario, no file named *.yaml")
         }
         return try files.map { try Scenario(file: $0) }
     }

@@ -1,6 +1,6 @@
 package import StoreFixtures
 
-/// A mistake in a scenario, or in a recipe that it names, with the place where it is.
+/// A mistake in a scenario, or in a recipe that it names, with its position.
 public struct ScenarioError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file; empty when the text came from elsewhere.
     public let path: String

@@ -5,7 +5,7 @@ public enum ScenarioFolder {
     /// Folders within folders, at most.
     private static let greatestDepth = 16
 
-    /// The paths of every scenario's file below a folder, sorted; recipes are none.
+    /// The paths of every scenario's file below a folder, sorted, without recipes.
     public static func files(in folder: String) throws -> [String] {
         do {
             return try files(in: Directory.open(path: folder), named: folder, depth: 0)

@@ -18,7 +18,7 @@ package struct ScenarioStep: Sendable {
     }
 
     package let action: Action
-    /// The key, and as much of the rest as names the step to a reader.
+    /// The key, and enough of the rest to identify the step.
     package let title: String
     package let position: RecipePosition
 }

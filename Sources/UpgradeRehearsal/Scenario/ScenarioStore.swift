@@ -1,11 +1,11 @@
 package import StoreFixtures
 
-/// A store of a scenario: its name, its place, and what it is made from before the first step.
+/// A store of a scenario: its name, its path, and what it is made from before the first step.
 package struct ScenarioStore: Sendable {
     package let name: String
     /// Relative to the scratch folder.
     package let place: String
-    /// Nil for a place where nothing is made.
+    /// Nil for a path without a store.
     package let source: StoreSource?
     package let position: RecipePosition
 }
@@ -13,6 +13,6 @@ package struct ScenarioStore: Sendable {
 /// What a store is made from.
 package enum StoreSource: Sendable {
     case recipe(StoreRecipe)
-    /// A main file somewhere; its sidecars and external files come along.
+    /// A main file, copied with its sidecars and external files.
     case file(String)
 }

@@ -2,7 +2,7 @@ public import FoundationEssentials
 import SafeFiles
 import StoreFormat
 
-/// A scenario for somebody's own app to begin with: it is commented, right, and holds as it is.
+/// A commented scenario that holds, as a start for the scenarios of an app.
 public enum ScenarioTemplate {
     /// The text, for a store whose main file has a name.
     public static func text(storeName: String) -> String {
@@ -47,12 +47,12 @@ public enum ScenarioTemplate {
         """
     }
 
-    /// A text as YAML has it in single quotes, scalar by scalar: a reader of YAML knows no combined characters.
+    /// A text in YAML's single quotes, escaped by scalars: YAML parsers know no combined characters.
     private static func quoted(_ text: String) -> String {
         "'" + text.unicodeScalars.map { $0 == "'" ? "''" : String($0) }.joined() + "'"
     }
 
-    /// Writes it to a file that is not there yet; the folder must exist.
+    /// Writes it to a new file; the folder must exist.
     public static func write(to url: URL, storeName: String) throws {
         let location = StoreLocation(url: url)
         do {

@@ -8,7 +8,7 @@ package struct StoreSave: Sendable {
     package let refusal: Refusal?
 }
 
-/// What one save of a context changes, as one process asks another for it.
+/// The changes of one save of a context, as sent to another process.
 package struct ContextChanges: Sendable, Codable {
     /// Objects of one entity that are inserted alike.
     package struct Insertion: Sendable, Codable {
@@ -24,7 +24,7 @@ package struct ContextChanges: Sendable, Codable {
         package let values: [String: Value]
     }
 
-    /// All objects that match go.
+    /// Deletes all objects that match.
     package struct Deletion: Sendable, Codable {
         package let entity: String
         package let predicate: String

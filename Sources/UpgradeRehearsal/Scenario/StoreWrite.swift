@@ -8,9 +8,9 @@ package struct StoreWrite: Sendable {
     package let refusal: Refusal?
 }
 
-/// That a write must not succeed.
+/// The expectation that a write fails.
 package enum Refusal: Sendable {
     case any
-    /// The message holds this text.
+    /// The message contains this text.
     case saying(String)
 }

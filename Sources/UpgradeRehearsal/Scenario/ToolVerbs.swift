@@ -1,4 +1,4 @@
-/// The verbs of the tool that a scenario may run: its commands by their first word, but `rehearse`.
+/// The verbs of the tool that a scenario may run: all commands except `rehearse`, by their first word.
 public enum ToolVerbs {
     public static let names = [
         "share", "plan", "status", "resume", "abort", "retire", "unshare", "merge", "unmerge", "diff", "inspect",

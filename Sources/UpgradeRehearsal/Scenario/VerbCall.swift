@@ -1,9 +1,9 @@
 package import StoreFixtures
 package import StoreFormat
 
-/// A run of the tool: its words, what befalls it, and how it must end.
+/// A run of the tool: its words, the events during it, and how it must end.
 package struct VerbCall: Sendable {
-    /// A fault of the kernel that the run meets.
+    /// An injected error of a system call.
     package struct Fault: Sendable {
         package let call: String
         /// As `strace` takes it: `2`, `2+`, or nothing for every call.
@@ -11,7 +11,7 @@ package struct VerbCall: Sendable {
         package let error: String
     }
 
-    /// What others do while the run stands still.
+    /// Steps that run while the tool is stopped.
     package struct Pause: Sendable {
         package let moment: RunMoment
         package let steps: [ScenarioStep]
@@ -37,7 +37,7 @@ package struct VerbCall: Sendable {
 
     package init(words: [String]) { self.words = words }
 
-    /// The moments at which something happens.
+    /// The trigger points at which something happens.
     package var moments: Set<RunMoment> {
         var result = Set(pauses.map(\.moment))
         if case .at(let moment) = death { result.insert(moment) }
@@ -45,7 +45,7 @@ package struct VerbCall: Sendable {
         return result
     }
 
-    /// True when the kernel's calls are tampered with.
+    /// True when system calls are tampered with.
     package var needsTracing: Bool {
         if case .before = death { return true }
         return !faults.isEmpty

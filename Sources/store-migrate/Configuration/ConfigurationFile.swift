@@ -4,18 +4,18 @@ import StoreFormat
 import StoreMigration
 import Yams
 
-/// A `store-migrate.yaml`: how the stores of one project are shared, for whoever does not want to type it every time.
+/// A `store-migrate.yaml`: the options of `share` and `plan` for one project.
 struct ConfigurationFile {
     private static let greatestSize = 1 << 20
 
-    /// What it decides; a list has one value for each element.
+    /// The values by key; a list has one value for each element.
     let values: [ConfigurationKey: [ConfiguredValue]]
 
     private let path: String
 
     /// Reads a file.
     ///
-    /// Throws ``Failure`` with the line and the column of what cannot be understood.
+    /// Throws ``Failure`` with the line and the column of an invalid value.
     init(path: String) throws {
         self.path = path
         guard let data = try? Data(contentsOf: PathArgument.url(of: path)), data.count <= Self.greatestSize else {
@@ -50,7 +50,7 @@ struct ConfigurationFile {
             guard let text = name.string, let key = ConfigurationKey(rawValue: text) else {
                 let known = ConfigurationKey.allCases.map(\.rawValue).joined(separator: ", ")
                 throw refusal(
-                    "'\(name.string ?? "")' is no key of a configuration; there are \(known)",
+                    "'\(name.string ?? "")' is not a configuration key; the keys are \(known)",
                     path,
                     name.mark
                 )
@@ -72,7 +72,7 @@ struct ConfigurationFile {
 
     private static func elements(of node: Node, for key: ConfigurationKey, _ path: String) throws -> [Node] {
         guard let sequence = node.sequence else { return [node] }
-        guard key.isList else { throw refusal("'\(key.rawValue)' is no list", path, node.mark) }
+        guard key.isList else { throw refusal("'\(key.rawValue)' takes one value, not a list", path, node.mark) }
         return Array(sequence)
     }
 
@@ -80,7 +80,7 @@ struct ConfigurationFile {
     private static func text(of node: Node, for key: ConfigurationKey, _ path: String) throws -> String {
         if key == .strategies, let mapping = node.mapping { return try strategy(mapping, path) }
         guard let text = node.scalar?.string, !text.isEmpty else {
-            throw refusal("a value of '\(key.rawValue)' is a text", path, node.mark)
+            throw refusal("the value of '\(key.rawValue)' must be a string", path, node.mark)
         }
         if key == .roles, let end = text.firstIndex(of: "=") {
             let model = String(text[text.index(after: end)...])
@@ -89,7 +89,7 @@ struct ConfigurationFile {
         return key.isPath ? absolute(text, path) : text
     }
 
-    /// A path as it is meant from where the file lies.
+    /// The absolute path; a relative path starts at the folder of the configuration file.
     private static func absolute(_ text: String, _ path: String) -> String {
         guard !text.hasPrefix("/") else { return text }
         let folder = StoreLocation(url: PathArgument.url(of: path)).folder
@@ -120,7 +120,7 @@ struct ConfigurationFile {
             (problem, mark)
         case .duplicatedKeysInMapping(let duplicates, let context):
             ("'\(duplicates.first ?? "")' is given twice", context.mark)
-        default: ("the file is no YAML", nil)
+        default: ("the file is not YAML", nil)
         }
     }
 
@@ -129,7 +129,7 @@ struct ConfigurationFile {
             outcome: .usage,
             message: mark.map { "line \($0.line), column \($0.column): \(message)" } ?? message,
             path: path,
-            advice: "Mend the configuration; nothing was done."
+            advice: "Fix the configuration; nothing was done."
         )
     }
 }

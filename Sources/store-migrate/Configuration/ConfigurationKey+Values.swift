@@ -7,7 +7,7 @@ import StoreStrategies
 import StrategyProcess
 
 extension ConfigurationKey {
-    /// What is wrong with a value of this key, in the words of the option; nil when the option takes it.
+    /// The error message for an invalid value of this key, as the option words it; nil for a valid value.
     func objection(to text: String) -> String? {
         switch self {
         case .old: choice(ShareOptions.OldStorePolicy.self, text)
@@ -28,7 +28,7 @@ extension ConfigurationKey {
 
     private func choice<Value: ExpressibleByArgument>(_ type: Value.Type, _ text: String) -> String? {
         guard Value(argument: text) == nil else { return nil }
-        return "'\(text)' is no value of '\(rawValue)'; it takes \(type.allValueStrings.joined(separator: ", "))"
+        return "'\(text)' is not a value of '\(rawValue)'; use \(type.allValueStrings.joined(separator: ", "))"
     }
 
     private func message(_ check: () throws -> Void) -> String? {
@@ -42,7 +42,7 @@ extension ConfigurationKey {
         }
     }
 
-    /// Throws when a strategy that comes with the tool does not take its options; plugins are asked later.
+    /// Throws when a built-in strategy rejects its options; plugins are checked when they run.
     private static func requireSound(_ selection: StrategySelection) throws {
         guard let strategy = BuiltInStrategies.named(selection.name) else { return }
         let step = StrategyPipeline.Step(strategy, options: selection.options)
@@ -52,7 +52,7 @@ extension ConfigurationKey {
             do {
                 _ = try step.answer(to: request)
             } catch {
-                // What depends on the store is not known yet.
+                // Other errors depend on the store, which is not open yet.
                 if [.unknownOption, .invalidOption].contains(error.code) { throw error }
             }
         }

@@ -1,4 +1,4 @@
-/// What a configuration file and the environment may decide; each is an option of `share` and `plan` of the same name.
+/// The keys of a configuration file and the environment; each is the option of `share` and `plan` of the same name.
 enum ConfigurationKey: String, CaseIterable {
     case group
     case name
@@ -30,15 +30,15 @@ enum ConfigurationKey: String, CaseIterable {
         }
     }
 
-    /// The environment's variable.
+    /// The environment variable.
     var variable: String {
         "STORE_MIGRATE_" + rawValue.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
     }
 
-    /// True for what is a list.
+    /// True for keys whose value is a list.
     var isList: Bool { separator != nil }
 
-    /// What stands between the elements of a list in the environment; nil for what is none.
+    /// The separator of list elements in the environment variable; nil for keys that are not lists.
     var separator: Character? {
         switch self {
         case .strategies, .roles, .legacyKey: " "
@@ -47,7 +47,7 @@ enum ConfigurationKey: String, CaseIterable {
         }
     }
 
-    /// True for paths, which a file means from where it lies.
+    /// True for paths; a relative path starts at the folder of the configuration file.
     var isPath: Bool {
         switch self {
         case .groups, .model, .state, .pluginPath, .backup, .descriptions, .legacyDefaults: true
@@ -55,6 +55,6 @@ enum ConfigurationKey: String, CaseIterable {
         }
     }
 
-    /// True for what names the new place; a place on the command line takes all of them back.
+    /// True for keys that name the new store; a new store on the command line overrides all of them.
     var isPlace: Bool { self == .group || self == .name || self == .groups }
 }

@@ -1,6 +1,6 @@
 import StoreMigration
 
-/// A value that a configuration decides, with the place where it is written.
+/// A configured value, with the position where it is written.
 struct ConfiguredValue {
     /// Where a value is written.
     enum Origin {
@@ -8,13 +8,13 @@ struct ConfiguredValue {
         case variable(String)
     }
 
-    /// As it stands on the command line.
+    /// The value in the form of the command line.
     let text: String
     let origin: Origin
 }
 
 extension ConfiguredValue.Origin {
-    /// The failure of a call over what is written here.
+    /// The failure of a call because of the value at this position.
     func refusal(_ message: String) -> Failure {
         switch self {
         case .file(let path, let line, let column):
@@ -22,10 +22,10 @@ extension ConfiguredValue.Origin {
                 outcome: .usage,
                 message: "line \(line), column \(column): \(message)",
                 path: path,
-                advice: "Mend the configuration; nothing was done."
+                advice: "Fix the configuration; nothing was done."
             )
         case .variable(let name):
-            Failure(outcome: .usage, message: "$\(name): \(message)", advice: "Set it right, or unset it.")
+            Failure(outcome: .usage, message: "$\(name): \(message)", advice: "Correct the variable, or unset it.")
         }
     }
 }

@@ -4,7 +4,9 @@ import StoreMigration
 import StoreStrategies
 import StrategyProcess
 
-/// The words of a call with what a configuration file and the environment add to them: file < environment < words.
+/// The arguments of a call, completed from the environment and a configuration file.
+///
+/// Precedence: arguments, then environment, then file.
 struct ConfiguredWords {
     private static let option = "--config"
     private static let variable = "STORE_MIGRATE_CONFIG"
@@ -18,10 +20,9 @@ struct ConfiguredWords {
 
     let words: [String]
 
-    /// Adds to the words of `share` and `plan`; those of other verbs stay as they are.
+    /// Completes the arguments of `share` and `plan`; other verbs keep theirs.
     ///
-    /// What is decided nearer to the call replaces what is decided further away, lists as a whole. Throws ``Failure`` for a
-    /// value that its option does not take, with the place where it is written.
+    /// A source of higher precedence replaces a list as a whole. Throws ``Failure`` with the position of an invalid value.
     init(_ words: [String], environment: [String: String] = Surroundings.current.environment) throws {
         guard let verb = words.first, Self.verbs.contains(verb),
             !["--help", "-h", "--version"].contains(where: { Self.names($0, in: words) })
@@ -35,7 +36,7 @@ struct ConfiguredWords {
             decided = try ConfigurationFile(path: path).values
         }
         decided.merge(try Self.values(in: environment)) { _, nearer in nearer }
-        // The library asks for this one itself.
+        // The library reads this variable itself.
         if environment[ConfigurationKey.groups.variable]?.isEmpty == false { decided[.groups] = nil }
         let hasPlace = Self.hasPlace(rest)
         for key in ConfigurationKey.allCases where Self.names(key.option, in: rest) || key.isPlace && hasPlace {
@@ -66,14 +67,14 @@ struct ConfiguredWords {
         return result
     }
 
-    /// Throws for a strategy that neither comes with the tool nor lies among the plugins.
+    /// Throws for a strategy that is neither built in nor a plugin.
     private static func requireKnown(_ strategies: [ConfiguredValue], plugins folders: [String]) throws {
         for strategy in strategies {
             let name = String(strategy.text.prefix { $0 != ":" })
             guard isUnknown(name, plugins: folders) else { continue }
             let known = BuiltInStrategies.all.map(\.name).joined(separator: ", ")
-            let plugins = folders.isEmpty ? "" : ", and no plugin of that name"
-            throw strategy.origin.refusal("there is no strategy '\(name)'; there are \(known)\(plugins)")
+            let plugins = folders.isEmpty ? "" : ", and no plugin has that name"
+            throw strategy.origin.refusal("there is no strategy '\(name)'; built in are \(known)\(plugins)")
         }
     }
 
@@ -82,14 +83,14 @@ struct ConfiguredWords {
         do {
             return try PluginLocator(folders: folders).plugin(named: name) == nil
         } catch {
-            // What is wrong with it is told when it is to be asked.
+            // The share reports the error when it starts the plugin.
             return false
         }
     }
 
     // MARK: Words
 
-    /// True when the words name the new place themselves: a second place that is no option's value, or a group.
+    /// True when the arguments name the new store: a second positional argument, or a group.
     private static func hasPlace(_ words: [String]) -> Bool {
         if names("--group", in: words) { return true }
         let options = words.prefix { $0 != "--" }
@@ -122,7 +123,7 @@ struct ConfiguredWords {
         }
     }
 
-    /// Takes the configuration's path out of the words; nil when none is named.
+    /// Removes `--config` from the arguments and returns its path; nil without that option.
     private static func takeConfiguration(from words: inout [String]) throws -> String? {
         let options = words.prefix { $0 != "--" }
         let places = options.indices.filter { options[$0] == option || options[$0].hasPrefix(option + "=") }
@@ -131,13 +132,13 @@ struct ConfiguredWords {
         let isSplit = words[index] == option
         let value = isSplit ? options.dropFirst(index + 1).first : String(words[index].dropFirst(option.count + 1))
         guard let value, !value.isEmpty, !isSplit || !value.hasPrefix("-") else {
-            throw refusal("'\(option)' names no file")
+            throw refusal("'\(option)' needs a file")
         }
         words.removeSubrange(index..<(isSplit ? index + 2 : index + 1))
         return value
     }
 
     private static func refusal(_ message: String) -> Failure {
-        Failure(outcome: .usage, message: message, advice: "Name one configuration file, or none.")
+        Failure(outcome: .usage, message: message, advice: "Name one configuration file, or leave the option out.")
     }
 }

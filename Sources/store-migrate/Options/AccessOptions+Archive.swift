@@ -3,8 +3,7 @@ import StoreBackup
 import StoreFormat
 
 extension AccessOptions {
-    /// Calls `body` with the store that a path names: the store there, or that of an archive of ours, which is unpacked
-    /// into a scratch place for as long as that takes.
+    /// Calls `body` with the store at a path; the store of an archive is unpacked into a scratch folder for the call.
     func withStore<Result>(
         at path: PathArgument,
         _ reporter: Reporter,

@@ -3,7 +3,7 @@ import ManagedObjects
 import StoreFormat
 import StoreMigration
 
-/// How a verb gets at a store that others may be using.
+/// How a verb opens a store that other processes may be using.
 struct AccessOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("How long to wait for a lock: 250ms, 20s, 2m. (default: 20s)", valueName: "duration"),
@@ -14,7 +14,7 @@ struct AccessOptions: ParsableArguments {
     @Flag(name: .customLong("allow-network-fs"), help: "Work on network file systems, whose locks cannot be trusted.")
     var allowsNetworkFileSystem = false
 
-    /// What a store is made of, without any counting; what else is there is an error.
+    /// The store's layout without counts; throws when the path holds something else.
     func layout(
         of location: StoreLocation,
         _ reporter: Reporter,
@@ -30,7 +30,7 @@ struct AccessOptions: ParsableArguments {
         return try inspector.inspect(location).requireStore(at: location)
     }
 
-    /// What reads histories.
+    /// The reader of histories, with these options.
     func historyReader(_ reporter: Reporter) -> HistoryReader {
         HistoryReader(
             lockTimeout: lockTimeout.duration,

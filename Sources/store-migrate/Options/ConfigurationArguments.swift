@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// The option that names a configuration file, for the help: its value is taken out before a call is understood.
+/// The option `--config`, declared for the help alone: ``ConfiguredWords`` removes it before arguments are parsed.
 struct ConfigurationArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A store-migrate.yaml that decides what this call leaves open; also $STORE_MIGRATE_CONFIG.",
+            "A store-migrate.yaml with defaults for options of this call; also $STORE_MIGRATE_CONFIG.",
             valueName: "file"
         )
     )

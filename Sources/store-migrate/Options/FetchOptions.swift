@@ -1,17 +1,17 @@
 import ArgumentParser
 import ManagedObjects
 
-/// Which objects of an entity are wanted, and in which order.
+/// Which objects of an entity to fetch, and in which order.
 struct FetchOptions: ParsableArguments {
     @Option(
         name: .customLong("where"),
-        help: ArgumentHelp("Which objects; all of them without it.", valueName: "predicate"),
+        help: ArgumentHelp("Which objects to show. (default: all)", valueName: "predicate"),
         transform: Self.predicate
     )
     var predicate: FetchPredicate?
 
     @Option(
-        help: ArgumentHelp("Their order, as key paths: name,age:desc.", valueName: "keys"),
+        help: ArgumentHelp("Sort by key paths: name,age:desc.", valueName: "keys"),
         transform: Self.descriptors
     )
     var sort: [FetchRequest.SortDescriptor] = []
@@ -43,7 +43,7 @@ struct FetchOptions: ParsableArguments {
                 let parts = key.split(separator: ":", omittingEmptySubsequences: false)
                 let direction = parts.count == 1 ? "asc" : parts[1]
                 guard parts.count <= 2, !parts[0].isEmpty, direction == "asc" || direction == "desc" else {
-                    throw ValidationError("write key paths, each with :asc or :desc if need be, such as name,age:desc")
+                    throw ValidationError("write key paths, each with an optional :asc or :desc, such as name,age:desc")
                 }
                 return FetchRequest.SortDescriptor(keyPath: String(parts[0]), ascending: direction == "asc")
             }

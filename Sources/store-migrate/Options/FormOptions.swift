@@ -12,13 +12,13 @@ struct FormOptions: ParsableArguments {
 
     /// The form for a file of this name.
     func form(for name: String) throws -> BackupForm {
-        let told = BackupForm(fileName: name)
-        let format = format ?? told?.format ?? .pax
-        let compression = compress ?? (told?.format == format ? told?.compression : nil)
+        let named = BackupForm(fileName: name)
+        let format = format ?? named?.format ?? .pax
+        let compression = compress ?? (named?.format == format ? named?.compression : nil)
         guard let form = BackupForm(format, compression) else {
             throw Failure(
                 outcome: .usage,
-                message: "a zip file is not compressed by zstd",
+                message: "zip does not support zstd compression",
                 advice: "Use --compress gzip or none, or --format pax."
             )
         }

@@ -30,11 +30,11 @@ struct GroupOptions: ParsableArguments {
 
     static func requireName(_ name: String) throws {
         guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
-            throw ValidationError("'\(name)' is no database name")
+            throw ValidationError("'\(name)' is not a database name")
         }
     }
 
-    /// Throws for what can be no group's identifier; whether there is such a container is another question.
+    /// Throws for a malformed group identifier; does not check that the container exists.
     static func requireIdentifier(_ group: String) throws {
         do {
             _ = try GroupContainer(group, root: URL(filePath: "/"))
@@ -46,7 +46,7 @@ struct GroupOptions: ParsableArguments {
     /// The container of the group.
     func container() throws -> GroupContainer { try Self.container(group ?? "", in: groups) }
 
-    /// The container of a group: a wrong name is a wrong call, and a container is never created by us.
+    /// The container of a group, which is never created here; a malformed identifier is a usage error.
     static func container(_ group: String, in groups: PathArgument?) throws -> GroupContainer {
         do {
             return try GroupContainer(group, root: groups?.url)
@@ -62,7 +62,7 @@ struct GroupOptions: ParsableArguments {
                 outcome: .nothingFound,
                 message: "there is no group container",
                 path: error.path,
-                advice: "Make it as the user who owns it.",
+                advice: "Create it as the user who owns it.",
                 next: .makeFolder(path: error.path)
             )
         }

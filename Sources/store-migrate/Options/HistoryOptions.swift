@@ -1,16 +1,16 @@
 import ArgumentParser
 import ManagedObjects
 
-/// Which transactions of a history are wanted.
+/// Which transactions of a history to show.
 struct HistoryOptions: ParsableArguments {
     @Option(
         name: .customLong("author"),
-        help: ArgumentHelp("Only those of an author, or of several; '' for those without one.", valueName: "name")
+        help: ArgumentHelp("Only transactions of an author, '' for none; may be repeated.", valueName: "name")
     )
     var authors: [String] = []
 
     @Option(
-        help: ArgumentHelp("Only those after a number, as a history token has it.", valueName: "number"),
+        help: ArgumentHelp("Only transactions after this number, as in a history token.", valueName: "number"),
         transform: Self.after
     )
     var after: Int64?
@@ -18,7 +18,7 @@ struct HistoryOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How many at most, from the earliest.", valueName: "count"), transform: Self.limit)
     var limit: Int?
 
-    /// The authors by the names that history has.
+    /// The authors as history names them: nil for transactions without one.
     var names: [String?] { authors.map { $0.isEmpty ? nil : $0 } }
 
     var request: HistoryRequest {

@@ -1,14 +1,14 @@
 import ArgumentParser
 import FoundationEssentials
 
-/// A time for which something is kept, written as a whole number and a unit: `12h`, `7d` or `4w`.
+/// A retention time, written as a whole number and a unit: `12h`, `7d` or `4w`.
 struct KeepDuration {
     /// A hundred years.
     private static let limit: Int64 = 36_525 * 86_400
 
     let seconds: Int64
 
-    /// Reads it, or says what it looks like.
+    /// Parses the argument; the error message shows the format.
     init(argument: String) throws {
         let digits = argument.prefix { $0.isASCII && $0.isNumber }
         let scale: Int64
@@ -23,6 +23,6 @@ struct KeepDuration {
         seconds = product
     }
 
-    /// The time before which nothing is kept.
+    /// The date before which nothing is kept.
     var cutoff: Date { Date(timeIntervalSinceNow: -Double(seconds)) }
 }

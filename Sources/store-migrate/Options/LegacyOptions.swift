@@ -2,7 +2,7 @@ import ArgumentParser
 import ChangeRelay
 import StoreFormat
 
-/// The pending changes that apps left in preferences files before there was a relay.
+/// Pending changes in preferences files of apps that did not use a relay.
 struct LegacyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

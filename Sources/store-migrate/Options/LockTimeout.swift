@@ -2,14 +2,14 @@ import ArgumentParser
 
 /// A time to wait, written as a whole number and a unit: `250ms`, `20s` or `2m`.
 struct LockTimeout: CustomStringConvertible {
-    /// More than a day is a mistake.
+    /// One day; a longer timeout is refused as a mistake.
     private static let limit: Int64 = 86_400_000
 
     let milliseconds: Int64
 
     init(seconds: Int64) { milliseconds = seconds * 1000 }
 
-    /// Reads it, or says what it looks like.
+    /// Parses the argument; the error message shows the format.
     init(argument: String) throws {
         let digits = argument.prefix { $0.isASCII && $0.isNumber }
         let scale: Int64

@@ -2,12 +2,12 @@ import ArgumentParser
 import ChangeMerging
 import StoreMigration
 
-/// How a merge settles conflicts, and which objects are the same.
+/// How a merge resolves conflicts and matches objects.
 struct MergeArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Whose value wins where both sides changed it: shared, late, error, overwrite, rollback, newest, or a merge \
+            Which value wins where both sides changed it: shared, late, error, overwrite, rollback, newest, or a merge \
             policy's name; ENTITY=POLICY for one entity. May be given several times.
             """,
             valueName: "policy"
@@ -18,7 +18,7 @@ struct MergeArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Objects of an entity with the same values here are one object; may be given several times.",
+            "Match objects of an entity by these attributes; may be given several times.",
             valueName: "entity=attribute[,…]"
         ),
         transform: Self.identity
@@ -31,13 +31,13 @@ struct MergeArguments: ParsableArguments {
         let policy: StoreMergePolicy
     }
 
-    /// The attributes that tell objects of an entity apart.
+    /// The attributes that identify an object of an entity.
     struct IdentityChoice: Sendable {
         let entity: String
         let attributes: [String]
     }
 
-    /// The library's settings; what is named last counts.
+    /// The library's settings; the last choice wins.
     var settings: MergeSettings {
         var settings = MergeSettings()
         for choice in policy {
@@ -55,7 +55,7 @@ struct MergeArguments: ParsableArguments {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let name = parts.last, parts.first?.isEmpty == false, let policy = policy(named: name) else {
             let names = ["shared", "late"] + StoreMergePolicy.allCases.map(\.rawValue)
-            throw ValidationError("'\(text)' is no policy; choose one of \(names.joined(separator: ", "))")
+            throw ValidationError("'\(text)' is not a policy; choose one of \(names.joined(separator: ", "))")
         }
         return PolicyChoice(entity: parts.count == 2 ? parts[0] : nil, policy: policy)
     }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Whether a store that is not there is a failure.
+/// Whether a missing store is a failure.
 enum MissingPolicy: String, CaseIterable, ExpressibleByArgument {
     case fail
     case ignore

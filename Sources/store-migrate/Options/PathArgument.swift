@@ -12,7 +12,7 @@ struct PathArgument: ExpressibleByArgument {
         self.init(text: argument)
     }
 
-    /// The folder the tool was started in.
+    /// The working directory.
     static var currentFolder: PathArgument { PathArgument(text: ".") }
 
     private init(text: String) {
@@ -22,7 +22,7 @@ struct PathArgument: ExpressibleByArgument {
 
     static var defaultCompletionKind: CompletionKind { .file() }
 
-    /// A path as the caller means it.
+    /// The URL of a path, resolved against the folder of the surroundings.
     static func url(of text: String) -> URL {
         guard let folder = Surroundings.current.folder else { return URL(filePath: text) }
         return URL(filePath: text, relativeTo: URL(filePath: folder, directoryHint: .isDirectory)).absoluteURL

@@ -3,38 +3,38 @@ import FoundationEssentials
 import StoreFormat
 import StoreMigration
 
-/// The old place and the new one; the new one is a path, a folder, or a database of a group.
+/// The old store and the new one; the new one is given as a path, a folder, or a database of a group.
 struct PlacesArguments: ParsableArguments {
     @Argument(help: "The private store's main file.")
     var old: PathArgument
 
-    @Argument(help: "Where to share it: a path, or a folder that takes the old name.")
+    @Argument(help: "Where to share it: a path, or a folder, in which it keeps its name.")
     var new: PathArgument?
 
     @OptionGroup var group: GroupOptions
 
     mutating func validate() throws {
         guard (new == nil) != (group.group == nil) else {
-            throw ValidationError("name the new place once: NEW, or --group ID")
+            throw ValidationError("name the new store once: NEW, or --group ID")
         }
         if new != nil, group.name != nil || group.groups != nil {
             throw ValidationError("--name and --groups go with --group")
         }
     }
 
-    /// The new place's path, as far as it can be told before anything is looked at.
+    /// The path of the new store as given, before checking whether it is a folder; nil when no path can be formed.
     var newPath: String? { newLocation?.path }
 
-    /// The same as a place.
+    /// The same as a location.
     var newLocation: StoreLocation? { (try? newURL()).map { StoreLocation(url: $0) } }
 
-    /// The new place, and where that is if it names a folder.
+    /// The new store's possible locations: the path itself, and the old name inside it if it is a folder.
     var possibleLocations: [StoreLocation] {
         guard let place = newLocation else { return [] }
         return [place, StoreLocation(folder: place.path, name: old.location.name)]
     }
 
-    /// The new place as the library takes it.
+    /// The URL for the library: a path, a folder or a database of a group.
     func newURL() throws -> URL {
         if let new { return new.url }
         let container = try group.container()

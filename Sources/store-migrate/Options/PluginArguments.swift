@@ -5,11 +5,11 @@ import StoreMigration
 import StoreStrategies
 public import StrategyProcess
 
-/// Where strategies of other people are found, and how they are kept.
+/// Where plugins are found, and how they are confined.
 struct PluginArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A folder with plugins, programs named store-migrate-strategy-NAME; several times.",
+            "A folder with plugins, programs named store-migrate-strategy-NAME; may be given several times.",
             valueName: "dir"
         )
     )
@@ -17,7 +17,7 @@ struct PluginArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "On a kernel that cannot keep a plugin from all it should (Landlock, seccomp): required or best-effort.",
+            "Where the kernel cannot confine a plugin fully (Landlock, seccomp): required or best-effort.",
             valueName: "policy"
         )
     )
@@ -25,7 +25,7 @@ struct PluginArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long a plugin may take for all that it is asked, at most 30s.",
+            "How long a plugin may run in total, at most 30s.",
             valueName: "duration"
         ),
         transform: LockTimeout.init(argument:)
@@ -36,11 +36,11 @@ struct PluginArguments: ParsableArguments {
 
     static func requireTimeout(_ timeout: LockTimeout) throws {
         guard timeout.duration <= PluginSandbox.Limits().deadline, timeout.milliseconds > 0 else {
-            throw ValidationError("--plugin-timeout is more than nothing and at most 30s")
+            throw ValidationError("--plugin-timeout must be more than 0 and at most 30s")
         }
     }
 
-    /// The strategy of a name: one that comes with the tool, else a plugin, which the user's signal ends.
+    /// The strategy of a name: a built-in one, else a plugin, which the user's signal ends.
     func strategy(named name: String) throws(StrategyError) -> any StoreStrategy {
         if let strategy = BuiltInStrategies.named(name) { return strategy }
         if let plugin = try PluginLocator(folders: pluginPath.map(\.path)).plugin(named: name) {
@@ -49,15 +49,15 @@ struct PluginArguments: ParsableArguments {
             return try ProcessStrategy(plugin, sandbox: sandbox) { Interruption.isRequested }
         }
         let known = BuiltInStrategies.all.map(\.name).joined(separator: ", ")
-        let places = pluginPath.isEmpty ? "" : ", and no plugin of that name"
-        throw StrategyError(.unknownStrategy, "there is no strategy '\(name)'; there are \(known)\(places)")
+        let places = pluginPath.isEmpty ? "" : ", and no plugin has that name"
+        throw StrategyError(.unknownStrategy, "there is no strategy '\(name)'; built in are \(known)\(places)")
     }
 
-    /// What should be known of where the strategy runs, when it is asked and no store is near.
+    /// Findings about the strategy's confinement, for verbs that run a strategy without a store.
     func findings(about strategy: any StoreStrategy) -> [Finding] {
         guard let gaps = (strategy as? ProcessStrategy)?.gaps, !gaps.isEmpty else { return [] }
         let things = gaps.map(\.description).joined(separator: ", ")
-        let message = "nothing keeps the plugin \(strategy.name) from \(things) here"
+        let message = "this kernel cannot keep the plugin \(strategy.name) from \(things)"
         return [Finding(.strategyNotConfined, .warning, level: .files, message)]
     }
 }

@@ -4,11 +4,11 @@ import StoreMigration
 
 /// What the caller decides about a share.
 struct PolicyOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("What becomes of the old store: fence or capture.", valueName: "policy"))
+    @Option(help: ArgumentHelp("What happens to the old store: fence or capture.", valueName: "policy"))
     var old: ShareOptions.OldStorePolicy = .fence
 
     @Option(
-        help: ArgumentHelp("When both places hold objects: fail, keep-old, keep-new or merge.", valueName: "policy")
+        help: ArgumentHelp("When both stores contain objects: fail, keep-old, keep-new or merge.", valueName: "policy")
     )
     var onBoth: ShareOptions.BothPlacesPolicy = .fail
 

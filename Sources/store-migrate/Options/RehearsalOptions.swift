@@ -1,14 +1,14 @@
 import ArgumentParser
 
-/// How scenarios are carried out.
+/// How scenarios are run.
 struct RehearsalOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Where to write the results as JUnit XML, too.", valueName: "file"))
+    @Option(help: ArgumentHelp("Also write the results as JUnit XML to this file.", valueName: "file"))
     var junit: PathArgument?
 
-    @Option(help: ArgumentHelp("How many scenarios to carry out at once; default: one a core.", valueName: "number"))
+    @Option(help: ArgumentHelp("How many scenarios to run at once. (default: one per core)", valueName: "number"))
     var jobs: Int?
 
-    @Flag(help: "Keep the scratch folders, and name them.")
+    @Flag(help: "Keep the scratch folders and print their paths.")
     var keep = false
 
     func validate() throws {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How much of a relay a verb deals with.
+/// How many notices of a relay a verb reads.
 struct RelayExtent: ParsableArguments {
     @Option(
         help: ArgumentHelp("How many at most, from the earliest.", valueName: "count"),

@@ -3,13 +3,13 @@ import StoreMigration
 
 /// What a restore may replace.
 struct ReplacementOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Replace a store that is there: never, always or if-older.", valueName: "policy"))
+    @Option(help: ArgumentHelp("Replace an existing store: never, always or if-older.", valueName: "policy"))
     var overwrite: RestoreOptions.OverwritePolicy = .never
 
     @Flag(help: "Replace a store of another UUID or kind.")
     var otherStore = false
 
-    @Flag(help: "Restore a store of a model that the place or --model does not know.")
+    @Flag(help: "Restore a store whose model is not that of the existing store or --model.")
     var otherModel = false
 
     @Option(
@@ -20,7 +20,7 @@ struct ReplacementOptions: ParsableArguments {
     )
     var model: PathArgument?
 
-    /// What the library is told, with the way to get at the store.
+    /// The library's options: these, and how to open the store.
     func options(_ access: AccessOptions) -> RestoreOptions {
         var options = RestoreOptions()
         options.overwrite = overwrite

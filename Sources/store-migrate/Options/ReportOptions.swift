@@ -3,13 +3,13 @@ import StoreFormat
 import StoreMigration
 import UpgradeRehearsal
 
-/// The page for people that a verb writes beside its result.
+/// The HTML page that a verb writes beside its result.
 struct ReportOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Also write a page to look at: what was done and proved, and the values in conflict, which are rows' own; the \
-            file is readable by its owner alone.
+            Also write an HTML page: what was done and proved, and the values in conflict, which come from rows. Only the \
+            file's owner can read it.
             """,
             valueName: "file.html"
         )
@@ -20,10 +20,10 @@ struct ReportOptions: ParsableArguments {
         guard report?.text != "-" else { throw ValidationError("--report takes a file, not standard output") }
     }
 
-    /// Runs `body`, tells its report what it did, and writes the page however it ended.
+    /// Runs `body` with a report, and writes the page whether `body` returns or throws.
     ///
-    /// A page that cannot be written is refused before anything is done. `stores` are the places whose names it does not
-    /// take; `subject` and `failure` make its title where the run failed.
+    /// Fails before `body` runs if the page cannot be written. The page never replaces a file of `stores`. `subject` and
+    /// `failure` form its title when the run failed.
     func accompany(
         _ words: [String],
         of subject: String,

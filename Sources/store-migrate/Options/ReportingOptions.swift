@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// How a verb talks.
+/// How a verb reports.
 struct ReportingOptions: ParsableArguments {
-    /// Where progress goes and how it looks.
+    /// How progress is shown.
     enum Progress: String, CaseIterable, ExpressibleByArgument {
         /// A redrawn line on a terminal, nothing elsewhere.
         case auto
@@ -11,13 +11,13 @@ struct ReportingOptions: ParsableArguments {
         case none
     }
 
-    @Flag(help: "Print one JSON object a line, ending in a summary.")
+    @Flag(help: "Print one JSON object per line; the last is a summary.")
     var json = false
 
-    @Flag(name: .shortAndLong, help: "Say nothing but the result and errors.")
+    @Flag(name: .shortAndLong, help: "Print only the result and errors.")
     var quiet = false
 
-    @Flag(name: .shortAndLong, help: "Say more: every finding, the digest, and what is being done.")
+    @Flag(name: .shortAndLong, help: "Print more: every finding, the digest, and a log of the steps.")
     var verbose = false
 
     @Flag(name: .customLong("no-color"), help: "Use no colours; the variable NO_COLOR does the same.")

@@ -1,17 +1,17 @@
 import ArgumentParser
 import StoreMigration
 
-/// What every verb that works with a run's journal takes.
+/// The options of every verb that uses a run's journal.
 struct RunOptions: ParsableArguments {
     @OptionGroup var access: AccessOptions
 
-    @Option(help: ArgumentHelp("When a lock is not to be had: wait, defer or fail.", valueName: "policy"))
+    @Option(help: ArgumentHelp("When another process holds a lock: wait, defer or fail.", valueName: "policy"))
     var ifBusy: ShareOptions.BusyPolicy = .wait
 
     @Option(help: ArgumentHelp("The folder of the journal, instead of beside the old store.", valueName: "dir"))
     var state: PathArgument?
 
-    /// How long a lock is waited for under the busy policy.
+    /// How long to wait for a lock under the busy policy.
     var patience: Duration { ifBusy == .wait ? access.lockTimeout.duration : .zero }
 
     /// The library's options, with everything else at its default.

@@ -1,12 +1,12 @@
 import ArgumentParser
 import StoreStrategies
 
-/// How the programs that share the store are to open it.
+/// How the programs that share the store open it.
 struct StrategyArguments: ParsableArguments {
     @Option(
         name: .customLong("strategy"),
         help: ArgumentHelp(
-            "A strategy that says how the store is opened, with its options; may be given several times.",
+            "A strategy for opening the store, with its options; may be given several times.",
             valueName: "name[:key=value,…]"
         ),
         transform: Self.selection
@@ -16,7 +16,7 @@ struct StrategyArguments: ParsableArguments {
     @Option(
         name: .customLong("role"),
         help: ArgumentHelp(
-            "A program that opens the store, app or extension(NAME), with the model it carries; several times.",
+            "A program that opens the store, app or extension(NAME), with its model; may be given several times.",
             valueName: "role[=model]"
         ),
         transform: Self.role
@@ -31,9 +31,9 @@ struct StrategyArguments: ParsableArguments {
         throw ValidationError("the role \(twice.role) is named twice")
     }
 
-    /// The strategies that were named, in their order, for the roles that were named.
+    /// The named strategies, in their order, for the named roles.
     func pipeline() throws -> StrategyPipeline {
-        // A plugin that is named twice has its time once.
+        // A plugin that is named twice has one timeout for both.
         var strategies: [String: any StoreStrategy] = [:]
         let steps = try selections.map { selection in
             let strategy = try strategies[selection.name] ?? plugins.strategy(named: selection.name)
@@ -54,7 +54,7 @@ struct StrategyArguments: ParsableArguments {
     static func role(_ text: String) throws -> ProgramRole {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let role = parts.first.flatMap(StoreRole.init), parts.count == 1 || !parts[1].isEmpty else {
-            throw ValidationError("write app or extension(name), and =FILE behind it for the model it carries")
+            throw ValidationError("write app or extension(name), and =FILE after it for the model it carries")
         }
         return ProgramRole(role, modelFile: parts.count == 2 ? parts[1] : nil)
     }

@@ -1,17 +1,17 @@
 import FoundationEssentials
 
-/// Dates as ISO 8601, to the microsecond where there is less than a second.
+/// Dates as ISO 8601, with microseconds if they are not whole seconds.
 enum DateText {
-    /// Some ten thousand years: what lies beyond is no date that anybody means.
+    /// About 7,900 years before and after 2001; a value outside is not formatted as a date.
     private static let range = -250_000_000_000.0...250_000_000_000.0
 
-    /// `2026-07-20T06:58:00Z` or `2026-07-20T06:58:00.25Z`; nil for what no calendar has.
+    /// `2026-07-20T06:58:00Z` or `2026-07-20T06:58:00.25Z`; nil outside the supported range.
     static func text(_ date: Date) -> String? {
         let seconds = date.timeIntervalSinceReferenceDate
         guard range.contains(seconds) else { return nil }
         let whole = seconds.rounded(.down)
         let micros = Int64(((seconds - whole) * 1_000_000).rounded())
-        // What rounds up to a second is one.
+        // A fraction may round up to a whole second.
         let base = Date(timeIntervalSinceReferenceDate: whole + Double(micros / 1_000_000))
         let text = base.formatted(.iso8601)
         let rest = micros % 1_000_000

@@ -1,6 +1,6 @@
-/// Text from outside, made harmless for a terminal and kept on one line.
+/// Escapes untrusted text for a terminal, on one line.
 enum Escaped {
-    /// True for control characters, line and paragraph separators, and what changes the direction of text.
+    /// True for control characters, line and paragraph separators, and characters that change text direction.
     static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true

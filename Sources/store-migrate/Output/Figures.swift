@@ -1,4 +1,4 @@
-/// Numbers as people read them, without the weight of a formatter.
+/// Numbers for people, formatted without loading a Foundation formatter.
 enum Figures {
     /// `1,204`.
     static func grouped(_ number: Int64) -> String {

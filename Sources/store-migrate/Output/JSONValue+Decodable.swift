@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 extension JSONValue: Decodable {
-    /// The value that another one is encoded as.
+    /// The JSON that `value` encodes to.
     init(encoding value: some Encodable) throws {
         self = try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(value))
     }
@@ -14,7 +14,7 @@ extension JSONValue: Decodable {
         init?(intValue: Int) { nil }
     }
 
-    /// Reads a value that somebody else encoded; members are put into the order of their names.
+    /// Decodes a value; members are sorted by name.
     init(from decoder: any Decoder) throws {
         if let container = try? decoder.container(keyedBy: Name.self) {
             self = .object(

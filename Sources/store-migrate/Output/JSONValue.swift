@@ -1,14 +1,14 @@
 /// A JSON value whose members keep their order.
 ///
-/// Encoding it by hand keeps lines stable and start-up short.
+/// It is encoded here, without `JSONEncoder`, to keep the member order and a short start-up.
 enum JSONValue: Equatable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
     case real(Double)
-    /// A number whose digits are told as they are.
+    /// A number with its digits unchanged.
     case number(String)
-    /// A number of seconds, told to the millisecond.
+    /// A number of seconds with three decimals.
     case seconds(Duration)
     case string(String)
     case array([JSONValue])
@@ -40,7 +40,7 @@ enum JSONValue: Equatable, Sendable {
         case .null: text += "null"
         case .bool(let value): text += value ? "true" : "false"
         case .integer(let value): text += String(value)
-        // JSON has no words for what is no finite number.
+        // JSON has no literal for NaN or infinities: they become strings.
         case .real(let value):
             if value.isFinite { text += "\(value)" } else { Self.write("\(value)", into: &text) }
         case .number(let digits): text += digits

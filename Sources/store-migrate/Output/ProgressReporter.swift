@@ -1,15 +1,15 @@
 import StoreFormat
 import Synchronization
 
-/// Shows how far long work has come; callable from any thread.
+/// Shows the progress of long work; safe to call from any thread.
 final class ProgressReporter: Sendable {
-    /// How it shows.
+    /// The form of output.
     enum Mode: Sendable {
-        /// A line on standard error that is drawn again and again.
+        /// A line on standard error that is redrawn.
         case redrawn
         /// A line on standard error for each phase and each tenth of it.
         case lines
-        /// An object on standard output, as often as a line.
+        /// A JSON object on standard output, as often as `lines`.
         case records
         case none
     }
@@ -40,7 +40,7 @@ final class ProgressReporter: Sendable {
         }
     }
 
-    /// Removes a drawn line, before anything else is written.
+    /// Removes a drawn line before other output.
     func clear() {
         guard mode == .redrawn else { return }
         state.withLock { state in
@@ -76,7 +76,7 @@ final class ProgressReporter: Sendable {
         }
     }
 
-    /// `copying 40 %`; where the end is not known, how much was done, and nothing at the beginning.
+    /// `copying 40 %`; without a known total the amount done, and no figure at 0.
     private static func text(_ progress: StoreProgress, _ share: Int64) -> String {
         let amount = progress.total > 0 ? "\(share) %" : progress.done > 0 ? Figures.grouped(progress.done) : ""
         return amount.isEmpty ? progress.phase.rawValue : progress.phase.rawValue + " " + amount

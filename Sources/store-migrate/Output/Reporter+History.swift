@@ -19,7 +19,7 @@ extension Reporter {
         show(overview.authors)
         for (name, number) in overview.consumers.sorted(by: { $0.key < $1.key }) {
             result(
-                "  consumer \(Escaped.text(name)) has dealt with everything up to \(number)",
+                "  consumer \(Escaped.text(name)) has read everything up to \(number)",
                 record: .object([
                     ("type", .string("consumer")), ("name", .string(name)), ("transaction", .integer(number)),
                 ])
@@ -27,7 +27,7 @@ extension Reporter {
         }
     }
 
-    /// Says that a store keeps no history, which is no failure.
+    /// Reports that a store keeps no history, with status 0.
     func showNoHistory(of path: String) -> Ending {
         result("\(style.bold(Escaped.text(path))): keeps no history", record: nil)
         guard isJSON else { return Ending(.done) }
@@ -38,6 +38,6 @@ extension Reporter {
 }
 
 extension Finding.Code {
-    /// A store whose history was asked for keeps none.
+    /// The store keeps no history, though the call asked for it.
     fileprivate static let noHistory = Finding.Code(rawValue: "noHistory")
 }

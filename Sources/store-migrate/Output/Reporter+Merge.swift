@@ -3,7 +3,7 @@ import StoreFormat
 import StoreMigration
 
 extension Reporter {
-    /// Shows what a merge did, or would do.
+    /// Shows the result of a merge or of its plan.
     func show(_ outcome: StoreMergeOutcome, into: String, from: String, isStrict: Bool) -> Ending {
         let summary = outcome.summary
         report(outcome.findings)

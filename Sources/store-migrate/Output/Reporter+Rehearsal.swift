@@ -2,7 +2,7 @@ import StoreMigration
 import UpgradeRehearsal
 
 extension Reporter {
-    /// Ends a rehearsal of so many scenarios: how many held, in text a line and in JSON members of the summary.
+    /// Ends a rehearsal with the number of scenarios that held: a line of text, or members of the JSON summary.
     func close(_ reports: [ScenarioReport], of count: Int) -> Ending {
         let held = reports.count { $0.result == .held }
         result("\(Figures.count(Int64(count), "scenario")), of which \(held) held", record: nil)

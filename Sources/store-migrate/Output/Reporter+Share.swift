@@ -4,12 +4,12 @@ import StoreMigration
 import StoreVerification
 
 extension Reporter {
-    /// Shows how a share ended: the result, or the one line that says what has to be decided.
+    /// Shows the result of a share, or the one error line that names the decision to make.
     func show(_ outcome: ShareOutcome, _ missing: MissingPolicy, _ places: PlacesArguments, took: Duration) -> Ending {
         show(outcome, missing, old: places.old.path, new: places.newPath, took: took)
     }
 
-    /// The same for verbs that work on the old place alone.
+    /// The same for verbs that take only the old store.
     func show(
         _ outcome: ShareOutcome,
         _ missing: MissingPolicy,
@@ -24,7 +24,7 @@ extension Reporter {
             members: ShareMembers.all(outcome, next: next.map(command))
         )
         .forgivingMissing(missing)
-        // What stops a share is told in one line; its findings say no more to a person.
+        // One line reports why a share stopped; its findings repeat that line.
         if ending.exitStatus == 0 || isJSON || isVerbose { report(outcome.findings) }
         if ending.exitStatus != 0 {
             let places = [old, outcome.new?.path ?? new].compactMap { $0 }
@@ -43,7 +43,7 @@ extension Reporter {
         return ending
     }
 
-    /// Shows a plan, and ends as the run would.
+    /// Shows a plan, and returns the status that the run would end with.
     func show(_ plan: SharePlan, _ missing: MissingPolicy, isStrict: Bool) throws -> Ending {
         let next = decided(plan.outcome, plan.next, old: plan.old.path, new: plan.new.path)
         let ending = Ending(
@@ -62,7 +62,7 @@ extension Reporter {
         return ending
     }
 
-    /// What needs a decision always names a command, be it only the one that looks.
+    /// The command to run next: an outcome that needs a decision always names one, at least `status` or `inspect`.
     private func decided(_ outcome: MigrationOutcome, _ next: NextStep?, old: String, new: String?) -> NextStep? {
         guard next == nil, outcome.asksForDecision else { return next }
         return new.map { .status(old: old, new: $0) } ?? .inspect(path: old)

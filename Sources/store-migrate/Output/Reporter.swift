@@ -3,7 +3,7 @@ import StoreFormat
 import StoreMigration
 import Synchronization
 
-/// Where a verb's words go: results to standard output, all else to standard error, as text or as JSON.
+/// Writes a verb's results to standard output and the rest to standard error, as text or as JSON.
 final class Reporter: Sendable {
     let surroundings = Surroundings.current
     let isJSON: Bool
@@ -25,7 +25,7 @@ final class Reporter: Sendable {
         progress = ProgressReporter(Self.mode(options))
     }
 
-    /// Creates the reporter of a call that could not be understood.
+    /// Creates the reporter of a call whose arguments are invalid.
     init(refusingAsJSON isJSON: Bool) {
         self.isJSON = isJSON
         isVerbose = false
@@ -43,17 +43,17 @@ final class Reporter: Sendable {
         return Surroundings.current.error.isTerminal ? .redrawn : .none
     }
 
-    /// What long work reports to.
+    /// The progress callback of long work.
     var onProgress: @Sendable (StoreProgress) -> Void {
         { [progress] step in progress.report(step) }
     }
 
-    /// What long work asks.
+    /// The cancellation check of long work.
     var isCancelled: @Sendable () -> Bool {
         { Interruption.isRequested }
     }
 
-    /// Tells what is being done, with `-v`.
+    /// Logs each step, with `-v`.
     var logger: Logger? {
         guard isVerbose else { return nil }
         return Logger(
@@ -62,7 +62,7 @@ final class Reporter: Sendable {
         )
     }
 
-    /// Prints a result: lines of text, or an object of the same content.
+    /// Prints a result: lines of text, or an object with the same content.
     func result(_ text: String, record: JSONValue?) {
         progress.clear()
         if !isJSON {
@@ -72,13 +72,13 @@ final class Reporter: Sendable {
         }
     }
 
-    /// Prints one line of a result that comes line by line, as text or as JSON.
+    /// Prints one line of a streamed result, as text or as JSON.
     func line(_ text: String) {
         progress.clear()
         write(text)
     }
 
-    /// Reports findings that are not the result itself: objects, or lines on standard error for those that matter.
+    /// Reports findings beside the result: all as JSON objects; as text, warnings and errors on standard error.
     func report(_ findings: [Finding]) {
         progress.clear()
         for finding in findings {
@@ -90,7 +90,7 @@ final class Reporter: Sendable {
         }
     }
 
-    /// Tells what stopped the verb: one line on standard error, and an object too with `--json`.
+    /// Reports the failure of a verb: one line on standard error, and with `--json` also an object.
     func report(_ failure: Failure) {
         if isJSON || isVerbose || failure.outcome == .verificationFailed { report(failure.findings) }
         progress.clear()
@@ -99,7 +99,7 @@ final class Reporter: Sendable {
         surroundings.error.write(failure.line(errorStyle, next: next) + "\n")
     }
 
-    /// False once something of the result could not be written.
+    /// False once writing a part of the result has failed.
     var isWrittenOut: Bool { isComplete.load(ordering: .relaxed) }
 
     /// The command to type for a step.
@@ -110,8 +110,8 @@ final class Reporter: Sendable {
         progress.clear()
         if isJSON { write(summary(words, ending, since: start).text) }
         guard !isComplete.load(ordering: .relaxed) else { return ending.exitStatus }
-        surroundings.error.write("store-migrate: the result could not be written. Look at what standard output is.\n")
-        // A verb whose result is its whole purpose has failed; what a share did stands.
+        surroundings.error.write("store-migrate: the result could not be written. Check standard output.\n")
+        // A verb that only reads has failed; a share or merge remains valid without its output.
         return ending.outcome == .done ? MigrationOutcome.failed.exitStatus : ending.exitStatus
     }
 

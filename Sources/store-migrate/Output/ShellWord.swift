@@ -1,6 +1,6 @@
 import StoreMigration
 
-/// A word as a POSIX shell reads it back.
+/// Quotes words for a POSIX shell.
 enum ShellWord {
     static func quoted(_ word: String) -> String {
         if word.unicodeScalars.contains(where: Escaped.isUnsafe) { return "$'\(escaped(word))'" }
@@ -10,11 +10,11 @@ enum ShellWord {
                 $0.properties.isAlphabetic || "0123456789/._-+:@%=,".unicodeScalars.contains($0)
             }
         guard !isPlain else { return word }
-        // Not by character: a quote and the mark that combines with it are one, and a shell sees the quote.
+        // By scalar: a quote and a combining mark form one Character, but a shell sees the quote.
         return "'" + word.unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
     }
 
-    /// The inside of `$'…'`, which bash, zsh and POSIX 2024 read.
+    /// The inside of `$'…'`, which bash, zsh and POSIX 2024 support.
     private static func escaped(_ word: String) -> String {
         var result = ""
         for scalar in word.unicodeScalars {

@@ -1,6 +1,6 @@
 import Logging
 
-/// A log of a line each on standard error.
+/// A log on standard error, one line per event.
 struct StandardErrorLog: LogHandler {
     let stream: StandardStream
     var metadata: Logger.Metadata = [:]

@@ -1,18 +1,18 @@
 import Glibc
 import StoreMigration
 
-/// What another program sends to this one.
+/// Standard input, read with a timeout.
 ///
-/// A program that sends nothing is waited for as long as the caller says: it may be asking its user for a password.
+/// The caller chooses the timeout: a silent sender may be asking its user for a password.
 struct StandardInput: Sendable {
-    /// How long nothing may come.
+    /// The longest time without input.
     let patience: LockTimeout
     let isCancelled: @Sendable () -> Bool
 
-    /// A signal ends the wait only when it meets this thread; this is how long it may go unseen.
-    private static let look = Duration.milliseconds(100)
+    /// How often cancellation is checked: a signal interrupts `poll` only when it is delivered to this thread.
+    private static let checkInterval = Duration.milliseconds(100)
 
-    /// Fills a buffer and returns how many bytes it put there, 0 at the end.
+    /// Reads into a buffer and returns the number of bytes, 0 at the end of input.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         try waitForInput()
         while true {
@@ -35,7 +35,7 @@ struct StandardInput: Sendable {
                 )
             }
             let left = max(end - .now, .zero)
-            let wait = min(left, Self.look) / Duration.milliseconds(1)
+            let wait = min(left, Self.checkInterval) / Duration.milliseconds(1)
             var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
             let count = poll(&input, 1, Int32(wait.rounded(.up)))
             if count < 0, errno != EINTR { throw Self.unreadable() }
@@ -45,7 +45,7 @@ struct StandardInput: Sendable {
                     .failed,
                     "standard input sent nothing for \(patience)",
                     path: "-",
-                    advice: "Look at the program that sends the archive, or wait longer with --input-timeout."
+                    advice: "Check the program that sends the archive, or wait longer with --input-timeout."
                 )
             }
         }
@@ -56,7 +56,7 @@ struct StandardInput: Sendable {
             .failed,
             "standard input cannot be read",
             path: "-",
-            advice: "Look at what standard input is."
+            advice: "Check what standard input is connected to."
         )
     }
 }

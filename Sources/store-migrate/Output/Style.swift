@@ -1,4 +1,4 @@
-/// Colours, where they are wanted.
+/// Colours for terminal output.
 struct Style {
     let isColoured: Bool
 
@@ -6,7 +6,7 @@ struct Style {
 
     init(isColoured: Bool) { self.isColoured = isColoured }
 
-    /// Colours on a terminal that has them, unless the user or `NO_COLOR` says no.
+    /// Colours on a terminal that supports them, unless `--no-color` or `NO_COLOR` disables them.
     init(for stream: StandardStream, noColor: Bool) {
         isColoured =
             !noColor && Self.variable("NO_COLOR").isEmpty && Self.variable("TERM") != "dumb" && stream.isTerminal

@@ -3,7 +3,7 @@ import StoreBackup
 import StoreFormat
 import StoreMigration
 
-/// What became of an archive.
+/// The state of an archive after a verb.
 enum BackupState: String {
     case made
     case listed
@@ -15,19 +15,19 @@ enum BackupState: String {
 }
 
 extension BackupReport {
-    /// The archive that was made, as an object.
+    /// The new archive as an object.
     var record: JSONValue { .backup(path, .made, bytes: bytes, time: nil, manifest, problem: nil) }
 }
 
 extension KeptBackup {
-    /// The archive and what became of it, as an object.
+    /// The archive and its state as an object.
     func record(in folder: String, _ state: BackupState) -> JSONValue {
         .backup(folder + "/" + name, state, bytes: bytes, time: time, manifest, problem: problem)
     }
 }
 
 extension RestoreOutcome {
-    /// What was restored from `archive`, as an object.
+    /// The result of restoring `archive`, as an object.
     func record(of archive: String) -> JSONValue {
         .object([
             ("type", .string("restored")), ("archive", .string(archive)), ("path", .string(path)),

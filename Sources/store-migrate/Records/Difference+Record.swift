@@ -26,7 +26,7 @@ extension ObjectDifference.Property {
 }
 
 extension DifferenceSummary {
-    /// How much differs, as an object; conflicts are objects of their own.
+    /// The summary as an object; conflicts are separate objects.
     func record(_ first: String, _ second: String, base: String?) -> JSONValue {
         let sides: [(String?, [String: Counts])] =
             base == nil ? [(nil, self.second)] : [("first", self.first), ("second", self.second)]

@@ -1,7 +1,7 @@
 import StoreFormat
 
 extension Finding {
-    /// The finding as an object; what it does not know is left out.
+    /// The finding as an object; unknown members are left out.
     var record: JSONValue {
         var members: [(String, JSONValue)] = [
             ("type", .string("finding")), ("code", .string(code.rawValue)), ("severity", .string(severity.rawValue)),
@@ -14,7 +14,7 @@ extension Finding {
         return .object(members)
     }
 
-    /// What it is about, as far as it knows: entity or table, key, path.
+    /// The subject, as far as known: entity or table, key, path.
     var place: String {
         var places: [String] = []
         if let table {

@@ -3,10 +3,10 @@ import ManagedObjects
 import StoreFormat
 
 extension HistorySummary {
-    /// The extent as a line of its own.
+    /// The extent as a line.
     var line: JSONValue { .object([("type", .string("history"))] + members) }
 
-    /// The extent as a part of a store.
+    /// The extent as a member of a store.
     var record: JSONValue { .object(members) }
 
     private var members: [(String, JSONValue)] {
@@ -40,7 +40,7 @@ extension HistoryEntry {
 }
 
 extension HistoryAuthorSummary {
-    /// What the author wrote, as an object.
+    /// The author's transactions and changes, as an object.
     var record: JSONValue {
         .object([
             ("type", .string("author")), ("name", .optional(name)), ("transactions", .integer(transactions)),
@@ -50,7 +50,7 @@ extension HistoryAuthorSummary {
 }
 
 extension HistoryPruner.Result {
-    /// What was purged, as an object.
+    /// The result of pruning, as an object.
     func record(of path: String, before cutoff: Date, isDryRun: Bool) -> JSONValue {
         .object([
             ("type", .string("pruning")), ("path", .string(path)), ("before", .optional(DateText.text(cutoff))),

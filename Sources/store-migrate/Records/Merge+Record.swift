@@ -3,7 +3,7 @@ import StoreFormat
 import StoreMigration
 
 extension MergeSummary {
-    /// What was merged, as an object; conflicts are objects of their own.
+    /// The merge as an object; conflicts are separate objects.
     func record(into: String, from: String, _ outcome: StoreMergeOutcome) -> JSONValue {
         record(into: into, from: from, outcome.epoch, outcome.parkedRows, outcome.rekeyedObjects)
     }
@@ -52,7 +52,7 @@ extension MergeNote {
 }
 
 extension StoreMergeConflict {
-    /// One decision that took a side, as an object.
+    /// One resolved conflict, as an object.
     var record: JSONValue {
         .object([
             ("type", .string("conflict")), ("entity", .string(entity)), ("key", .strings(key.map(\.text))),
@@ -64,7 +64,7 @@ extension StoreMergeConflict {
 }
 
 extension StoreMergeConflict.State {
-    /// What one side has, as an object.
+    /// The state on one side, as an object.
     var record: JSONValue {
         let (kind, text): (String, String?) =
             switch self {

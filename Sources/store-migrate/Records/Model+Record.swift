@@ -1,7 +1,7 @@
 import StoreFormat
 
 extension EntityDescription {
-    /// The entity as an object; what it inherits is with its parent.
+    /// The entity as an object, without inherited properties.
     var record: JSONValue {
         .object([
             ("type", .string("entityDescription")), ("name", .string(name)), ("parent", .optional(superentity)),
@@ -40,6 +40,6 @@ extension FetchIndexDescription {
 }
 
 extension AttributeDescription.AttributeType {
-    /// The type's name, as recipes write it.
+    /// The type's name, as in recipes.
     var word: String { "\(self)" }
 }

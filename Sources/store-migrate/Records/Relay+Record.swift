@@ -20,7 +20,7 @@ extension PostedNotice {
 }
 
 extension ChangeNotice.Content {
-    /// The word for it, and what it holds.
+    /// The kind of content, with its transaction or its objects.
     var parts: (kind: String, transaction: Int64?, sets: [ChangeNotice.Change: [ObjectURI]]) {
         switch self {
         case .objects(let sets): ("objects", nil, sets)
@@ -31,7 +31,7 @@ extension ChangeNotice.Content {
 }
 
 extension LegacyDefaultsImport.Result {
-    /// What became of the payloads under one key, as an object.
+    /// The result of importing one key, as an object.
     func record(of path: String, _ key: String) -> JSONValue {
         .object([
             ("type", .string("legacy")), ("path", .string(path)), ("key", .string(key)),

@@ -1,19 +1,19 @@
 import StoreFormat
 import StoreMigration
 
-/// What the summary of a share holds beside the common members.
+/// The members that the summary of a share adds to the common ones.
 enum ShareMembers {
     typealias Members = [(String, JSONValue)]
 
-    /// Nothing is known: the call could not be understood.
+    /// All null: the arguments are invalid.
     static let unknown: Members = [("tx", .null), ("old", .null), ("new", .null), ("next", .null)]
 
-    /// Only the places are known.
+    /// Only the paths are known.
     static func places(old: String?, new: String?) -> Members {
         [("tx", .null), ("old", place(old)), ("new", place(new)), ("next", .null)]
     }
 
-    /// What came out.
+    /// The members of a finished run.
     static func all(_ outcome: ShareOutcome, next: String?) -> Members {
         [
             ("tx", .optional(outcome.transaction)), ("old", outcome.old?.record ?? .null),
@@ -21,7 +21,7 @@ enum ShareMembers {
         ]
     }
 
-    /// What would come out.
+    /// The members of a plan.
     static func all(_ plan: SharePlan, next: String?) -> Members {
         [
             ("tx", .null), ("old", place(plan.old.path)), ("new", place(plan.new.path)), ("next", .optional(next)),

@@ -24,18 +24,18 @@ extension PlanStep {
         let words =
             switch action {
             case .stage: "copy the old store into a private folder beside"
-            case .describe: "make what strategies say of the copy for"
-            case .prove: "prove the copy that is to stand at"
-            case .moveSidecarsAside: "move sidecars without a main file aside at"
-            case .copyAside: "keep a whole copy of"
+            case .describe: "apply the strategies to the copy for"
+            case .prove: "prove the copy for"
+            case .moveSidecarsAside: "move aside sidecars without a main file at"
+            case .copyAside: "keep a complete copy of"
             case .publish: "move the copy into place at"
             case .replaceContent: "replace the content, in one transaction, of"
-            case .merge: "merge what the old store holds, in one transaction, into"
+            case .merge: "merge the old store, in one transaction, into"
             case .keepBase: "keep a base for late writes of"
-            case .fence: "refuse writers of"
-            case .liftFence: "let writers again into"
+            case .fence: "refuse writes to"
+            case .liftFence: "allow writes again to"
             case .writeReceipt: "write the receipt beside"
-            case .withdraw: "give another name, once no program has it open, to"
+            case .withdraw: "rename, once no process has it open,"
             }
         return "\(words) \(Escaped.text(path))"
     }

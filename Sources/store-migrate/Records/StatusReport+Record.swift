@@ -2,7 +2,7 @@ import StoreFormat
 import StoreMigration
 
 extension StatusReport {
-    /// Both places as an object.
+    /// Both stores as an object.
     func record(_ command: (NextStep) -> String) -> JSONValue {
         .object([
             ("type", .string("status")), ("run", .string(run.rawValue)), ("tx", .optional(transaction)),

@@ -1,14 +1,14 @@
 import StoreStrategies
 
 extension StoreStrategy {
-    /// What it says of itself, as an object.
+    /// The strategy's documentation as an object.
     var record: JSONValue {
-        let told = documentation
+        let page = documentation
         return .object([
-            ("type", .string("strategy")), ("name", .string(name)), ("summary", .string(told.summary)),
-            ("sets", .strings(told.sets.map(\.rawValue))), ("options", .array(told.options.map(\.record))),
-            ("example", .string(told.example)), ("notApplicable", .string(told.notApplicable)),
-            ("forApplePlatforms", .bool(told.isForApplePlatforms)),
+            ("type", .string("strategy")), ("name", .string(name)), ("summary", .string(page.summary)),
+            ("sets", .strings(page.sets.map(\.rawValue))), ("options", .array(page.options.map(\.record))),
+            ("example", .string(page.example)), ("notApplicable", .string(page.notApplicable)),
+            ("forApplePlatforms", .bool(page.isForApplePlatforms)),
         ])
     }
 }
@@ -23,7 +23,7 @@ extension StrategyDocumentation.Option {
 }
 
 extension RoleDescription {
-    /// What a strategy answered for this role, as an object.
+    /// A strategy's answer for this role, as an object.
     func record(_ strategy: String) throws -> JSONValue {
         let changes = applied.first?.changes
         return .object([

@@ -2,7 +2,7 @@ import StoreFormat
 import StoreVerification
 
 extension VerificationReport {
-    /// The proof as an object; its findings are objects of their own.
+    /// The proof as an object; findings are separate objects.
     func record(of path: String, against other: String?) -> JSONValue {
         .object([
             ("type", .string("verification")), ("path", .string(path)), ("against", .optional(other)),

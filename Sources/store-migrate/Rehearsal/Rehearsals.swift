@@ -2,7 +2,7 @@ import FoundationEssentials
 import StoreMigration
 import UpgradeRehearsal
 
-/// What `rehearse` reads and writes beside the scratch folders.
+/// The files that `rehearse` reads and writes outside its scratch folders.
 enum Rehearsals {
     static let defaultFile = PathArgument(argument: "upgrade.yaml") ?? .currentFolder
     private static let defaultStoreName = "Model.sqlite"
@@ -15,13 +15,13 @@ enum Rehearsals {
         }
         guard isFolder else { return [try Scenario(file: path.text)] }
         let files = try ScenarioFolder.files(in: path.text)
-        guard !files.isEmpty else { throw missing("the folder holds no scenario, no file named *.yaml", path) }
+        guard !files.isEmpty else { throw missing("the folder contains no scenario (*.yaml)", path) }
         return try files.map { try Scenario(file: $0) }
     }
 
     static func write(_ report: JUnitReport, to file: PathArgument) throws {
         do { try report.write(to: file.url) } catch {
-            throw refusal(error, file, "Name a folder that this user may write.")
+            throw refusal(error, file, "Name a file in a folder that this user can write to.")
         }
     }
 
@@ -29,11 +29,11 @@ enum Rehearsals {
         do {
             try ScenarioTemplate.write(to: file.url, storeName: storeName.map(fileName) ?? defaultStoreName)
         } catch {
-            throw refusal(error, file, "Name a file that is not there, in a folder that this user may write.")
+            throw refusal(error, file, "Name a file that does not exist, in a folder that this user can write to.")
         }
     }
 
-    /// The command that carries a scenario out.
+    /// The command that runs a scenario.
     static func command(for file: PathArgument) -> String { "store-migrate rehearse " + ShellWord.quoted(file.text) }
 
     private static func fileName(_ name: String) -> String { name.contains(".") ? name : name + ".sqlite" }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import UpgradeRehearsal
 
-/// This program as an app, or an extension of one, in a rehearsal.
+/// Runs this program as an app or an extension in a rehearsal.
 struct RehearsedProcessCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: RehearsedProcess.word, shouldDisplay: false)
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import UpgradeRehearsal
 
-/// A run of this program for a rehearsal: it is what the words say, stops where the rehearsal waits, and dies with it.
+/// Runs the given command in a rehearsal: it stops at the rehearsal's trigger points and ends with the rehearsal.
 struct RehearsedRunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: RehearsedRun.word, shouldDisplay: false)
 

@@ -2,17 +2,17 @@ import StoreFormat
 import UpgradeRehearsal
 
 extension [Finding] {
-    /// A page names no more than these; `--json` names them all.
+    /// The most findings on a page; `--json` reports all of them.
     private static let mostInReport = 1000
 
-    /// What was noticed, the gravest first.
+    /// The findings, most severe first.
     var table: ReportTable {
         let sorted = enumerated().sorted { ($1.element.severity, $0.offset) < ($0.element.severity, $1.offset) }
             .map(\.element)
         let rest = count - Self.mostInReport
         return ReportTable(
-            rest > 0 ? "The first \(Self.mostInReport) of \(count)" : "What was noticed, the gravest first",
-            columns: ["what", "how it is meant", "where", "level"],
+            rest > 0 ? "The first \(Self.mostInReport) of \(count)" : "Most severe first",
+            columns: ["finding", "severity", "where", "level"],
             rows: sorted.prefix(Self.mostInReport).map(\.row)
         )
     }
@@ -23,7 +23,7 @@ extension Finding {
         let (word, tone): (String, ReportTone) =
             switch severity {
             case .info: ("note", .neutral)
-            case .inherited: ("was so before", .neutral)
+            case .inherited: ("inherited", .neutral)
             case .warning: ("warning", .attention)
             case .error: ("error", .bad)
             }

@@ -3,7 +3,7 @@ import StoreFormat
 import UpgradeRehearsal
 
 extension MergeSummary {
-    /// What was merged and how each conflict was decided.
+    /// What was merged, and how each conflict was resolved.
     func sections(parked: String?, _ model: ManagedObjectModel?) -> [ReportSection] {
         var blocks: [ReportBlock] = [
             .paragraph(changesNothing ? "Nothing was changed." : ReportSentence.text(amounts))
@@ -18,11 +18,11 @@ extension MergeSummary {
             let columns = ["inserted", "restored", "updated", "deleted"]
                 .map { ReportTable.Column($0, isNumeric: true) }
             blocks.append(
-                .table(ReportTable("Objects that the merge touched", columns: ["entity"] + columns, rows: rows))
+                .table(ReportTable("Objects that the merge changed", columns: ["entity"] + columns, rows: rows))
             )
         }
         blocks += notes.map { .paragraph(ReportSentence.text($0.text)) }
-        if let parked { blocks.append(.facts([ReportFact("rows that lost", ReportCell(parked, .literal))])) }
+        if let parked { blocks.append(.facts([ReportFact("losing rows", ReportCell(parked, .literal))])) }
         return [ReportSection("What was merged", blocks), conflicts.section(model)]
     }
 }

@@ -1,4 +1,4 @@
-/// Fragments of messages as sentences.
+/// Turns message fragments into sentences.
 enum ReportSentence {
     /// The fragment with a capital and a full stop.
     static func text(_ fragment: String) -> String {

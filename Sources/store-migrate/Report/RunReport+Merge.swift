@@ -5,7 +5,7 @@ import StoreVerification
 import UpgradeRehearsal
 
 extension RunReport {
-    /// Tells what a merge did, or would do.
+    /// Sets the content of the page for a merge or its plan.
     func tell(_ outcome: StoreMergeOutcome, into: StoreLocation, from: StoreLocation) {
         let isPlanned = outcome.outcome == .merged && outcome.epoch == nil
         let title =

@@ -1,11 +1,11 @@
 import UpgradeRehearsal
 
 extension RunReport {
-    /// Tells what came of so many scenarios.
+    /// Sets the content of the page for a rehearsal of `count` scenarios.
     func tell(_ reports: [ScenarioReport], of count: Int) {
         let held = reports.count { $0.result == .held }
         let table = ReportTable(
-            "In the order in which they were named",
+            "In the order of the command line",
             columns: ["scenario", "about", "result", .init("took", isNumeric: true)],
             rows: reports.map(\.row)
         )
@@ -18,7 +18,7 @@ extension RunReport {
                         .table(
                             ReportTable(
                                 "What did not hold",
-                                columns: ["where", "what", "expected", "found", "it said"],
+                                columns: ["where", "what", "expected", "found", "output"],
                                 rows: report.failures.map(\.row)
                             )
                         ),
@@ -28,7 +28,7 @@ extension RunReport {
         tell(
             held == count
                 ? "All of \(Figures.count(Int64(count), "scenario")) held" : "\(held) of \(count) scenarios held",
-            count > reports.count ? "\(count - reports.count) were not carried out." : "",
+            count > reports.count ? "\(count - reports.count) were not run." : "",
             [ReportSection("Scenarios", reports.isEmpty ? [] : [.table(table)])] + failures
         )
     }

@@ -5,7 +5,7 @@ import StoreVerification
 import UpgradeRehearsal
 
 extension RunReport {
-    /// Tells how a share ended.
+    /// Sets the content of the page for a share.
     func tell(_ outcome: ShareOutcome, old: StoreLocation, new: String?, took: Duration) {
         let name = old.name
         let title =
@@ -24,14 +24,14 @@ extension RunReport {
         let proof =
             outcome.report?.section(findings: outcome.findings)
             ?? ReportSection(
-                "What was noticed",
+                "Findings",
                 outcome.findings.isEmpty ? [] : [.table(outcome.findings.table)]
             )
         let merge = outcome.merge.map { $0.summary.sections(parked: $0.parkedRows, model) } ?? []
         tell(title, lede(outcome, took: took), [facts, proof] + merge)
     }
 
-    /// How much was shared; else why nothing was, and what to do about that.
+    /// The figures of the share, or the reason for its failure with advice.
     private func lede(_ outcome: ShareOutcome, took: Duration) -> String {
         let figures = outcome.figures(in: took)
         guard figures.isEmpty else { return figures + "." }
@@ -41,7 +41,7 @@ extension RunReport {
         return message + " " + refusal.advice
     }
 
-    /// What to type next, and to go back.
+    /// The next command, and the one that goes back.
     private func commands(_ outcome: ShareOutcome) -> [ReportFact] {
         guard let next = outcome.next else { return [] }
         guard case .retire = next, let old = outcome.old, let new = outcome.new else {
@@ -50,7 +50,7 @@ extension RunReport {
         return [
             ReportFact(
                 "next",
-                ReportCell(reporter.command(next), .literal, note: "when every process uses the new place")
+                ReportCell(reporter.command(next), .literal, note: "when every process uses the new store")
             ),
             ReportFact(
                 "to go back",
@@ -59,11 +59,11 @@ extension RunReport {
         ]
     }
 
-    /// Tells what a share would do.
+    /// Sets the content of the page for a plan.
     func tell(_ plan: SharePlan) {
         var facts = [
-            ReportFact("old place", ReportCell(plan.old.path, .literal)),
-            ReportFact("new place", ReportCell(plan.new.path, .literal)),
+            ReportFact("old store", ReportCell(plan.old.path, .literal)),
+            ReportFact("new store", ReportCell(plan.new.path, .literal)),
         ]
         if let next = plan.next { facts.append(ReportFact("next", ReportCell(reporter.command(next), .literal))) }
         let steps = plan.steps.enumerated()
@@ -77,26 +77,26 @@ extension RunReport {
             [
                 ReportSection("What would be moved", [.facts(facts)]),
                 ReportSection("What would be done", steps.isEmpty ? [] : [.table(table)]),
-                ReportSection("What was noticed", plan.findings.isEmpty ? [] : [.table(plan.findings.table)]),
+                ReportSection("Findings", plan.findings.isEmpty ? [] : [.table(plan.findings.table)]),
             ]
         )
     }
 }
 
 extension ShareOutcome {
-    /// The new place, when there is one.
+    /// The location of the new store, if there is one.
     var newLocation: StoreLocation? { new.map { StoreLocation(url: URL(filePath: $0.path)) } }
 
-    /// The figures of a share, in the order in which people ask for them.
+    /// The figures of a share, most important first.
     fileprivate func facts(old oldPath: String, new newPath: String?, took: Duration) -> [ReportFact] {
-        let fate: String? =
+        let disposition: String? =
             work.map {
                 $0.isFenced
-                    ? "kept as the way back; writers are refused and told the new place" : "kept; it stays writable"
+                    ? "kept for rollback; writers get an error that names the new path" : "kept; it stays writable"
             }
         var facts = [
-            ReportFact("old place", ReportCell(old?.path ?? oldPath, .literal, note: fate)),
-            ReportFact("new place", ReportCell(new?.path ?? newPath ?? "", .literal)),
+            ReportFact("old store", ReportCell(old?.path ?? oldPath, .literal, note: disposition)),
+            ReportFact("new store", ReportCell(new?.path ?? newPath ?? "", .literal)),
         ]
         if let objects = new?.objects ?? old?.objects {
             facts.append(ReportFact(new?.uuid == nil ? "rows" : "objects", ReportCell(Figures.grouped(objects))))
@@ -109,7 +109,7 @@ extension ShareOutcome {
         if let hold = work?.lockHold {
             facts.append(ReportFact("writers waited", ReportCell(Figures.milliseconds(hold) + " s at most")))
         }
-        if let uuid = new?.uuid { facts.append(ReportFact("store", ReportCell(uuid, .literal))) }
+        if let uuid = new?.uuid { facts.append(ReportFact("store UUID", ReportCell(uuid, .literal))) }
         if let digest = new?.digest, report?.digest == nil {
             facts.append(ReportFact("content digest", ReportCell(digest, .literal)))
         }

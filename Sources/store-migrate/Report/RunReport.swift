@@ -3,9 +3,9 @@ import StoreFormat
 import StoreMigration
 import UpgradeRehearsal
 
-/// What a run tells about itself for people to look at; where nobody asked for a report, it does nothing.
+/// Collects the content of a run's HTML page; without `--report` it does nothing.
 final class RunReport {
-    /// What is in a place, as it was looked at for the report alone.
+    /// A store as it was counted for the page alone.
     private struct Look {
         let name: String
         let store: StoreInspection?
@@ -27,10 +27,10 @@ final class RunReport {
         if isWanted { timeline.observeMoments() }
     }
 
-    /// True when somebody wants to read it.
+    /// True when the call asked for a report.
     var isWanted: Bool { file != nil }
 
-    /// What long work reports to; the report notes when its phases begin.
+    /// The progress callback of long work; it also adds each phase to the timeline.
     var onProgress: @Sendable (StoreProgress) -> Void {
         guard isWanted else { return reporter.onProgress }
         return { [timeline, report = reporter.onProgress] step in
@@ -42,7 +42,7 @@ final class RunReport {
     /// Begins a step of the timeline.
     func begin(_ step: String) { timeline.begin(step) }
 
-    /// Counts what a place holds; what cannot be counted is left out of the page and stops nothing.
+    /// Counts the content of a store for the page; leaves out a store that cannot be read.
     func count(_ name: String, _ location: StoreLocation?, _ access: AccessOptions) {
         guard isWanted, let location else { return }
         let inspector = StoreInspector(
@@ -54,22 +54,22 @@ final class RunReport {
         looks.append(Look(name: name, store: try? inspector.inspect(location).inspection))
     }
 
-    /// The model of the last store that was counted and has one.
+    /// The model of the last counted store that has one.
     var model: ManagedObjectModel? { looks.last { $0.store?.model != nil }?.store?.model }
 
-    /// Ends the timeline, and counts what the places hold now: that is done for the report alone.
+    /// Ends the timeline, then counts the stores, which takes time for the page alone.
     func finish(counting places: [(name: String, location: StoreLocation?)], _ access: AccessOptions) {
         timeline.finish()
         for place in places { count(place.name, place.location, access) }
     }
 
-    /// Says what the page is about.
+    /// Sets the title, the first paragraph and the sections of the page.
     func tell(_ title: String, _ lede: String, _ sections: [ReportSection]) {
         guard isWanted else { return }
         (self.title, self.lede, self.sections) = (title, lede, sections)
     }
 
-    /// Writes the page of a run that came to an end of its own.
+    /// Writes the page of a run that returned an ending.
     func close(_ ending: Ending) -> Ending {
         guard write(ending.outcome, ending.exitStatus, isBad: false) else { return unwritten(ending) }
         return ending
@@ -91,7 +91,7 @@ final class RunReport {
 
     // MARK: Page
 
-    /// This second, in words.
+    /// The current time, to the second.
     private static var moment: String {
         let seconds = Date.now.timeIntervalSinceReferenceDate.rounded(.down)
         return DateText.text(Date(timeIntervalSinceReferenceDate: seconds)) ?? ""
@@ -140,7 +140,7 @@ final class RunReport {
         }
     }
 
-    /// What the run did stands; a verb that only looks has not done all it was asked.
+    /// A share or merge remains done without its page; a verb that only reads has failed.
     private func unwritten(_ ending: Ending) -> Ending {
         var copy = ending.outcome == .done ? ending.failing(.failed) : ending
         copy.findings += 1
@@ -179,19 +179,19 @@ final class RunReport {
 }
 
 extension Finding.Code {
-    /// The page that was asked for is not there.
+    /// The requested page was not written.
     static let reportNotWritten = Finding.Code(rawValue: "reportNotWritten")
 }
 
 extension StoreInspection {
-    /// What is counted, in the order of the model or the database.
+    /// The counts, in the order of the model or the database.
     fileprivate var amounts: [(name: String, count: Int64)] {
         kind == .coreData ? entities.map { ($0.name, $0.objects) } : tables.map { ($0.name, $0.rows) }
     }
 }
 
 extension ReportTimeline {
-    /// The steps of a run, with the last one marked where the run failed in it.
+    /// The steps of a run; in a failed run the last step is marked.
     fileprivate init(_ steps: [RunTimeline.Step], isBad: Bool) {
         self.init(
             steps.enumerated()

@@ -4,10 +4,10 @@ import StoreFormat
 import UpgradeRehearsal
 
 extension [StoreMergeConflict] {
-    /// A page shows no more than these; `--json` tells them all.
+    /// The most conflicts on a page; `--json` reports all of them.
     private static let mostInReport = 1000
 
-    /// Every decision that took a side, with the values of both; `model` tells dates from numbers.
+    /// Every resolved conflict with the values of both sides; `model` gives the types, such as dates.
     func section(_ model: ManagedObjectModel?) -> ReportSection {
         guard !isEmpty else { return ReportSection("Conflicts", []) }
         let rest = count - Self.mostInReport
@@ -43,12 +43,12 @@ extension StoreMergeConflict {
 extension StoreMergeConflict.Reason {
     fileprivate var meaning: String {
         switch self {
-        case .bothChanged: "both gave it another value"
-        case .editedAndDeleted: "one deleted the object, the other went on with it"
-        case .uniqueValues: "another object has the unique values"
-        case .partnerGone: "it leads to an object that is gone"
+        case .bothChanged: "both stores changed the value"
+        case .editedAndDeleted: "one store deleted the object, the other changed it"
+        case .uniqueValues: "a different object has the unique values"
+        case .partnerGone: "it refers to a deleted object"
         case .propertyLacking: "the shared store has no such property"
-        case .constraint: "the shared store's table refuses the values"
+        case .constraint: "a constraint of the shared store's table rejects the values"
         }
     }
 }
@@ -68,7 +68,7 @@ extension StoreMergeConflict.State {
 }
 
 extension StoredValue {
-    /// The value as its attribute means it: Core Data keeps dates, truth values and UUIDs as numbers and bytes.
+    /// The value in its attribute's type: Core Data stores dates, booleans and UUIDs as numbers and bytes.
     fileprivate func text(as type: AttributeDescription.AttributeType?) -> String {
         switch (type, self) {
         case (.date, .real(let seconds)): date(seconds) ?? text

@@ -3,7 +3,7 @@ import StoreVerification
 import UpgradeRehearsal
 
 extension VerificationReport {
-    /// What was proved level by level; `others` are findings beside its own.
+    /// The proof level by level; `others` are findings in addition to the report's own.
     func section(_ heading: String = "What was proved", findings others: [Finding] = []) -> ReportSection {
         let noticed = others + findings.filter { !others.contains($0) }
         var blocks: [ReportBlock] = [
@@ -16,7 +16,7 @@ extension VerificationReport {
             )
         ]
         if let digest { blocks.append(.facts([ReportFact("content digest", ReportCell(digest.value, .literal))])) }
-        blocks.append(noticed.isEmpty ? .paragraph("Nothing was noticed.") : .table(noticed.table))
+        blocks.append(noticed.isEmpty ? .paragraph("No findings.") : .table(noticed.table))
         return ReportSection(heading, blocks)
     }
 
@@ -38,12 +38,12 @@ extension VerificationReport {
 }
 
 extension VerificationLevel {
-    /// What passing it means, for people.
+    /// What passing the level shows.
     fileprivate var meaning: String {
         switch self {
-        case .files: "The files that make up the store are there, and nothing foreign is among them."
-        case .sqlite: "Every page and record can be read, and every index equals its table."
-        case .coredata: "Keys, relationships, metadata and history are as Core Data promises."
+        case .files: "All files of the store exist, and no foreign file is among them."
+        case .sqlite: "Every page and record can be read, and every index matches its table."
+        case .coredata: "Keys, relationships, metadata and history are consistent, as Core Data requires."
         case .content: "Every value of every row equals the other store's."
         case .merging: "What one program saves arrives in another, tried on a scratch copy."
         }

@@ -1,6 +1,6 @@
 import StoreMigration
 
-/// A verb about a run that was made before: it is told the old store, and finds the rest in the journal.
+/// A verb about an earlier run: it takes the old store, and reads the rest from the journal.
 protocol AfterRunVerb: Verb {
     var old: PathArgument { get }
     var run: RunOptions { get }

@@ -1,14 +1,14 @@
 import ArgumentParser
 
-/// The verbs, looked up by the words of a call that may not parse.
+/// Finds verbs by the arguments of a call, also when they do not parse.
 enum CommandTree {
-    /// The words that name a command, as far as they do.
+    /// The longest prefix of the words that names a command.
     static func name(of words: [String]) -> [String] { resolve(words).names }
 
-    /// The verb that the words name, if they name one.
+    /// The verb that the words name, if any.
     static func verb(of words: [String]) -> (any Verb.Type)? { resolve(words).command as? any Verb.Type }
 
-    /// The words of every command that does something for a user; the default of a group needs no word of its own.
+    /// The words of every visible command; the default command of a group has no word.
     static func names(below command: any ParsableCommand.Type) -> [[String]] {
         let subcommands = command.configuration.subcommands.filter { $0.configuration.shouldDisplay }
         guard !subcommands.isEmpty else { return [[]] }
@@ -19,13 +19,13 @@ enum CommandTree {
         }
     }
 
-    /// The first word that should name a command and names none.
-    static func unknownName(in words: [String]) -> String? { resolve(words).stranger }
+    /// The first word in the position of a command name that is not one.
+    static func unknownName(in words: [String]) -> String? { resolve(words).unknownName }
 
     private struct Resolution {
         var names: [String] = []
         var command: any ParsableCommand.Type = StoreMigrate.self
-        var stranger: String?
+        var unknownName: String?
     }
 
     private static func resolve(_ words: [String]) -> Resolution {
@@ -34,7 +34,7 @@ enum CommandTree {
             let commands = resolution.command.configuration.subcommands
             guard let match = commands.first(where: { $0.configuration.commandName == word }) else {
                 let isComplete = commands.isEmpty || resolution.command.configuration.defaultSubcommand != nil
-                resolution.stranger = isComplete ? nil : word
+                resolution.unknownName = isComplete ? nil : word
                 break
             }
             resolution.command = match

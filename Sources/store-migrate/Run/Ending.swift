@@ -3,12 +3,12 @@ import StoreMigration
 
 /// How a verb ended.
 struct Ending {
-    /// The word for it.
+    /// The outcome word.
     var outcome: MigrationOutcome
     var exitStatus: Int32
-    /// The findings that were reported.
+    /// The number of reported findings.
     var findings: Int
-    /// What the summary holds beside the common members.
+    /// The members that the summary adds to the common ones.
     var members: [(String, JSONValue)]
 
     init(_ outcome: MigrationOutcome, findings: Int = 0, members: [(String, JSONValue)] = []) {
@@ -18,13 +18,13 @@ struct Ending {
         self.members = members
     }
 
-    /// The ending of a verb that looks for trouble: `findings` when it found any that should be looked at.
+    /// The ending of a verb that checks: `findings` when any finding is a warning or an error.
     init(judging findings: [Finding], members: [(String, JSONValue)] = []) {
         let trouble = findings.contains { $0.severity >= .warning }
         self.init(trouble ? .findings : .done, findings: findings.count, members: members)
     }
 
-    /// The same ending with another word and its status.
+    /// The same ending with a different outcome and its status.
     func failing(_ outcome: MigrationOutcome) -> Ending {
         var copy = self
         copy.outcome = outcome
@@ -32,7 +32,7 @@ struct Ending {
         return copy
     }
 
-    /// The same word with the status of findings when there are any to look at and the caller wants to know.
+    /// The same outcome; with `--strict`, findings above a note change status 0 to that of findings.
     func heeding(_ findings: [Finding], isStrict: Bool) -> Ending {
         guard isStrict, exitStatus == 0, findings.contains(where: { $0.severity > .info }) else { return self }
         var copy = self
@@ -40,7 +40,7 @@ struct Ending {
         return copy
     }
 
-    /// The same word with status 0 when nothing was found and the caller does not mind.
+    /// The same outcome, with status 0 for a missing store that the policy ignores.
     func forgivingMissing(_ policy: MissingPolicy) -> Ending {
         guard outcome == .nothingFound, policy == .ignore else { return self }
         var copy = self

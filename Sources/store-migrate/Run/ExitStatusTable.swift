@@ -1,8 +1,8 @@
 import StoreMigration
 
-/// The exit statuses and the words that lead to them.
+/// The exit statuses and the outcomes that end with them.
 enum ExitStatusTable {
-    /// One status, what it means, and the words that end with it.
+    /// One status, its meaning, and its outcomes.
     struct Row {
         let status: Int32
         let meaning: String
@@ -34,7 +34,7 @@ enum ExitStatusTable {
         case 0: "done, or nothing to do"
         case 1: "failed, nothing changed"
         case 2: "the call is wrong"
-        case 3: "something to look at"
+        case 3: "findings to review"
         case 4: "needs a decision"
         case 5: "verification failed"
         case 6: "interrupted: run again, or resume"

@@ -5,19 +5,19 @@ import StoreFormat
 import StoreMigration
 import UpgradeRehearsal
 
-/// What stopped a verb, ready to be told: what, where, and what to do.
+/// Why a verb failed, ready to report: what, where, and what to do.
 struct Failure: Error {
     var outcome: MigrationOutcome
     /// A lower-case fragment.
     var message: String
-    /// Empty when it is about no file.
+    /// Empty when no file is involved.
     var path: String = ""
     /// Full sentences.
     var advice: String
     var next: NextStep?
     var findings: [Finding] = []
 
-    /// The code of the error object: the outcome's word.
+    /// The code of the error object: the outcome word.
     var code: String { outcome.rawValue }
 }
 
@@ -26,7 +26,7 @@ extension Failure: CustomStringConvertible {
 }
 
 extension Failure {
-    /// Tells any error of the libraries.
+    /// Converts any error of the libraries.
     init(_ error: any Error) {
         switch error {
         case let error as Failure: self = error
@@ -35,17 +35,17 @@ extension Failure {
                 outcome: .usage,
                 message: error.description,
                 path: error.path,
-                advice: error.position == nil ? "Check the path." : "Mend the recipe; nothing was built."
+                advice: error.position == nil ? "Check the path." : "Fix the recipe; nothing was built."
             )
         case let error as ScenarioError:
             self.init(
                 outcome: .usage,
                 message: error.description,
                 path: error.path,
-                advice: error.line == nil ? "Check the path." : "Mend the scenario; nothing was carried out."
+                advice: error.line == nil ? "Check the path." : "Fix the scenario; nothing was run."
             )
         case let error as RehearsalFailure:
-            self.init(outcome: .failed, message: error.description, advice: "Mend that, and rehearse again.")
+            self.init(outcome: .failed, message: error.description, advice: "Fix the cause, and rehearse again.")
         case let error as FetchError:
             self.init(
                 outcome: .usage,
@@ -71,7 +71,7 @@ extension Failure {
         )
     }
 
-    /// Tells an outcome that stops a share; the old place comes first in `places`.
+    /// Converts an outcome that stops a share; `places` starts with the old store's path.
     init(refusing outcome: MigrationOutcome, _ reason: String, places: [String], next: NextStep?) {
         let named = places.first { reason.hasSuffix(": \($0)") }
         let isAboutOld = outcome == .nothingFound || outcome == .orphanSidecar || outcome == .lateWrites
@@ -106,6 +106,6 @@ extension RelayError.Code {
 }
 
 extension MigrationOutcome {
-    /// True for the outcomes after which a command to type is always named.
+    /// True for the outcomes that always name a next command.
     var asksForDecision: Bool { exitStatus == MigrationOutcome.needsDecision.exitStatus }
 }

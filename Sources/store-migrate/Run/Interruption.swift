@@ -1,17 +1,17 @@
 import Glibc
 import Synchronization
 
-/// The wish to stop, as the user's signal expresses it; libraries ask for it where stopping is safe.
+/// Cancellation by a signal of the user; libraries check it where stopping is safe.
 ///
-/// The first SIGINT, SIGTERM or SIGHUP sets a flag. The second one has its usual effect, which is safe too: the journal says
-/// how far the run came.
+/// The first SIGINT, SIGTERM or SIGHUP sets a flag. The second has its default effect, which is safe too: the next run
+/// recovers from the journal.
 enum Interruption {
     private static let flag = Atomic(false)
 
-    /// True once the user asked to stop.
+    /// True once such a signal has arrived.
     static var isRequested: Bool { flag.load(ordering: .relaxed) }
 
-    /// Begins to listen; a signal that the caller of this process made it ignore stays ignored.
+    /// Installs the handlers; a signal that this process inherited as ignored stays ignored.
     static func listen() {
         _ = isRequested
         for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -24,7 +24,7 @@ enum Interruption {
             action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
             sigaction(signal, &action, nil)
         }
-        // A reader of our output that goes away must not end a run between two of its steps.
+        // A closed output pipe must not kill a run between two steps.
         signal(SIGPIPE, SIG_IGN)
     }
 }

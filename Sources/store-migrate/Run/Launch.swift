@@ -3,7 +3,7 @@ import StoreMigration
 
 /// One run of the tool, from the words of the command line to the exit status.
 enum Launch {
-    /// Runs what this process was called with.
+    /// Runs the command line of this process.
     static func status() -> Int32 {
         let words = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst()
             .map { word in word.flatMap { String(validatingCString: $0) } }
@@ -12,14 +12,14 @@ enum Launch {
             let failure = Failure(
                 outcome: .usage,
                 message: "an argument is not valid UTF-8",
-                advice: "Reach the file through a folder and a name that are."
+                advice: "Use a path that is valid UTF-8."
             )
             return refuse(failure, readable, since: .now)
         }
         return status(of: readable)
     }
 
-    /// Runs what the words ask for.
+    /// Runs the command that the words name.
     static func status(of words: [String]) -> Int32 {
         let start = ContinuousClock.now
         do {
@@ -36,10 +36,10 @@ enum Launch {
                 Surroundings.current.output.write(help(StoreMigrate.fullMessage(for: error), words) + "\n")
                 return 0
             }
-            let stranger = CommandTree.unknownName(in: words).map { "there is no command '\($0)'" }
+            let unknown = CommandTree.unknownName(in: words).map { "there is no command '\($0)'" }
             let failure = Failure(
                 outcome: .usage,
-                message: stranger ?? Escaped.line(StoreMigrate.message(for: error)),
+                message: unknown ?? Escaped.line(StoreMigrate.message(for: error)),
                 advice: "See '\((["store-migrate", "help"] + CommandTree.name(of: words)).joined(separator: " "))'."
             )
             return refuse(failure, words, since: start)
@@ -66,7 +66,7 @@ enum Launch {
         return reporter.close(type(of: verb).words, ending, since: start)
     }
 
-    /// Tells a call that makes no sense.
+    /// Reports invalid arguments.
     private static func refuse(_ failure: Failure, _ words: [String], since start: ContinuousClock.Instant) -> Int32 {
         let reporter = Reporter(refusingAsJSON: words.prefix { $0 != "--" }.contains("--json"))
         reporter.report(failure)
@@ -75,7 +75,7 @@ enum Launch {
         return reporter.close(name.isEmpty ? ["store-migrate"] : name, Ending(.usage, members: members), since: start)
     }
 
-    /// Help ends with the exit statuses of the verb it is about.
+    /// Appends the exit statuses of the verb to its help.
     private static func help(_ message: String, _ words: [String]) -> String {
         let isHelp = message.hasPrefix("OVERVIEW:") || message.hasPrefix("USAGE:")
         guard isHelp else { return message }

@@ -2,7 +2,7 @@ import StoreFormat
 import StoreMigration
 
 extension StoreCondition {
-    /// The store, or the failure that says what is there instead.
+    /// The store; throws a failure that says what is there instead.
     func requireStore(at location: StoreLocation) throws -> StoreInspection {
         switch self {
         case .store(let inspection): return inspection
@@ -16,16 +16,16 @@ extension StoreCondition {
         case .emptyFile:
             throw Failure(
                 outcome: .nothingFound,
-                message: "the file is empty and holds no store",
+                message: "the file is empty, not a store",
                 path: location.path,
                 advice: "Check the path, or remove the file."
             )
         case .orphanSidecar(let names):
             throw Failure(
                 outcome: .orphanSidecar,
-                message: "\(names.joined(separator: ", ")) without a main file that it belongs to",
+                message: "\(names.joined(separator: ", ")) without its main file",
                 path: location.path,
-                advice: "Put the main file back beside it, or move it away."
+                advice: "Put the main file back beside it, or move the leftover file away."
             )
         case .unreadable(let reason): throw reason
         }

@@ -1,16 +1,16 @@
 import FoundationEssentials
 import StoreMigration
 
-/// What a run of the tool reads and writes beside its arguments: the process supplies it, or a test that calls the tool.
+/// The streams, environment and folder of a run, supplied by the process or by a test that calls the tool.
 struct Surroundings: Sendable {
     var output = StandardStream(descriptor: 1)
     var error = StandardStream(descriptor: 2)
     var environment = ProcessInfo.processInfo.environment
-    /// The folder that relative paths start from; nil for that of the process.
+    /// The folder that relative paths start from; nil for the working directory of the process.
     var folder: String?
-    /// The executable of the tool, which the merge probe starts again.
+    /// The executable of the tool, which the merge probe starts as its writer.
     var program = "/proc/self/exe"
-    /// True if the process runs the tool and nothing else: the run handles its signals and may change its user.
+    /// True if the process runs only the tool: the run may handle signals and change its user.
     var ownsProcess = true
 
     /// The surroundings of the run on this thread.

@@ -1,20 +1,20 @@
 import ArgumentParser
 import StoreMigration
 
-/// A command that does something: it works through a library, reports as it goes, and says how it ended.
+/// A command that calls a library, reports progress, and returns how it ended.
 ///
-/// What it throws becomes one line on standard error and an exit status; it never exits by itself.
+/// A thrown error becomes one line on standard error and an exit status; a verb never calls `exit`.
 protocol Verb: ParsableCommand {
-    /// The words that call it, as the summary names it.
+    /// The words that call the verb, as in the summary.
     static var words: [String] { get }
-    /// The ways it can end, for its help; usage errors and success need no mention.
+    /// The possible outcomes, for the help; usage errors, failure and cancellation are always added.
     static var outcomes: [MigrationOutcome] { get }
     var reporting: ReportingOptions { get }
-    /// What the summary holds beside the common members when the verb fails.
+    /// The members that the summary adds to the common ones when the verb fails.
     var summaryOnFailure: [(String, JSONValue)] { get }
-    /// The same when not even the call could be understood.
+    /// The same when the arguments are invalid.
     static var summaryOnUsage: [(String, JSONValue)] { get }
-    /// The folder that holds the journal, when the call names one; commands to type next name it too.
+    /// The journal's folder, if the call names one; printed next commands name it too.
     var stateFolder: PathArgument? { get }
     func perform(_ reporter: Reporter) throws -> Ending
 }

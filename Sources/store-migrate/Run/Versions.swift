@@ -1,10 +1,10 @@
 import StoreFormat
 
-/// What this tool is and what it was built with.
+/// The version of this tool, and of what it was built with.
 enum Versions {
     static let tool = "0.1.0"
 
-    /// The compiler's version, as far as a program can know its own.
+    /// The compiler's version, as far as conditional compilation shows it.
     static var swift: String {
         #if compiler(>=6.4)
         "6.4 or newer"

@@ -15,7 +15,7 @@ extension BackupManifest {
         return Escaped.text(store.name) + ": " + figures.joined(separator: ", ")
     }
 
-    /// The names of the members that are no external files.
+    /// The names of the members that are not external files.
     private struct StoreFileNames {
         private let names: [String]
 
@@ -26,7 +26,7 @@ extension BackupManifest {
 }
 
 extension BackupReport {
-    /// What a person sees after a backup.
+    /// The text after a backup.
     func text(_ style: Style, _ duration: Duration) -> String {
         """
         \(style.green("Backed up")) \(manifest.text) in \(Figures.seconds(duration))
@@ -46,7 +46,7 @@ extension KeptBackup {
 }
 
 extension RestoreOutcome {
-    /// What a person sees after a restore.
+    /// The text after a restore.
     func text(_ style: Style, _ duration: Duration) -> String {
         guard transaction != nil else { return style.green("Restored") + ": " + Escaped.text(message) }
         var lines = [

@@ -15,7 +15,7 @@ extension ObjectDifference {
 }
 
 extension ObjectDifference.Property {
-    /// A property as a person reads it.
+    /// The property and its change.
     fileprivate var text: String {
         if let before, let after { return "\(name): \(before.text) → \(after.text)" }
         if isReordered { return "\(name) (order)" }
@@ -25,11 +25,11 @@ extension ObjectDifference.Property {
 }
 
 extension DifferenceSummary {
-    /// What a person sees at the end.
+    /// The text at the end of a comparison.
     func text(_ a: String, _ b: String, _ style: Style) -> String {
         var lines: [String] = []
         if isEqual {
-            lines.append(style.green("Equal") + ": \(Escaped.text(a)) and \(Escaped.text(b)) hold the same")
+            lines.append(style.green("Equal") + ": \(Escaped.text(a)) and \(Escaped.text(b)) have equal content")
         } else {
             lines.append(style.yellow("Different") + ": \(Escaped.text(a)) and \(Escaped.text(b))")
         }
@@ -49,7 +49,7 @@ extension DifferenceSummary {
         if !tables.isEmpty { lines.append("  other rows differ in: " + Escaped.text(tables.joined(separator: ", "))) }
         for refusal in refusals { lines.append("  B would not be merged into A: " + Escaped.text(refusal.description)) }
         if !conflicts.isEmpty {
-            lines.append("  a merge of B into A would decide:")
+            lines.append("  a merge of B into A would resolve:")
             let head = ["object", "property", "base", "B", "A", "taken"]
             lines.append(TextTable.text([head] + conflicts.map(\.row)))
         }

@@ -1,7 +1,7 @@
 import StoreMigration
 
 extension Examination {
-    /// The examination as a person reads it.
+    /// The examination as text.
     func text(_ style: Style) -> String {
         let rows = checks.map { check in
             let word = Figures.padded(check.state.rawValue, to: 7)
@@ -14,11 +14,11 @@ extension Examination {
             return "  \(state)  \(Figures.padded(check.name, to: 15))  \(Escaped.text(shown(check)))"
         }
         let problems = checks.filter { $0.state == .problem }.count
-        let verdict = problems == 0 ? "nothing stands in the way" : Figures.count(Int64(problems), "problem")
+        let verdict = problems == 0 ? "no problems" : Figures.count(Int64(problems), "problem")
         return "\(Escaped.text(folder)): \(verdict)\n" + rows.joined(separator: "\n")
     }
 
-    /// What a check found, with the room that the folder has.
+    /// The detail of a check, with the free space of the folder's file system.
     func shown(_ check: Check) -> String {
         guard check.name == Self.fileSystem, check.state == .fine else { return check.detail }
         return "\(check.detail), \(Figures.bytes(freeBytes)) free"

@@ -3,7 +3,7 @@ import ManagedObjects
 import StoreFormat
 
 extension HistorySummary {
-    /// The extent as a person reads it.
+    /// The extent as text.
     func text(of path: String, _ style: Style) -> String {
         let range = first.flatMap { first in last.map { ", \(first) to \($0)" } } ?? ""
         let words = "\(Figures.count(transactions, "transaction")), \(Figures.count(changes, "change"))\(range)"
@@ -46,19 +46,19 @@ extension HistoryAuthorSummary {
 }
 
 extension HistoryPruner.Result {
-    /// What was purged, as a person reads it.
+    /// The result of pruning, as text.
     func text(of path: String, isDryRun: Bool) -> String {
         let name = Escaped.text(path)
         guard consumers > 0 else {
             return "Nothing \(isDryRun ? "would be" : "was") purged: no consumer of the history is registered, "
-                + "so nobody knows who would miss it: \(name)"
+                + "so a reader may still need it: \(name)"
         }
         guard !isMirrored else {
             return "Nothing \(isDryRun ? "would be" : "was") purged: CloudKit mirrors the store, "
-                + "and would upload everything again: \(name)"
+                + "and would upload all objects again: \(name)"
         }
         let known = Figures.count(Int64(consumers), "consumer")
-        let reason = slowestConsumer.map { "; '\(Escaped.text($0))' has not dealt with more" } ?? ""
+        let reason = slowestConsumer.map { "; '\(Escaped.text($0))' has not read further" } ?? ""
         guard transactions > 0 else {
             return "Nothing \(isDryRun ? "would be" : "was") purged of the history that \(known) "
                 + "read\(consumers == 1 ? "s" : "")\(reason): \(name)"

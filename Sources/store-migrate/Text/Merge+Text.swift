@@ -2,7 +2,7 @@ import ChangeMerging
 import StoreFormat
 
 extension MergeSummary {
-    /// What a person sees after a merge: how much, and every decision that took a side.
+    /// The text after a merge: the amounts, and every resolved conflict.
     func text(
         _ headline: String?,
         into: String,
@@ -39,7 +39,7 @@ extension MergeSummary {
         return named.isEmpty ? "nothing changed" : named.joined(separator: ", ")
     }
 
-    /// Conflicts, notes, and where the losing rows are.
+    /// Conflicts, notes, and the file of the losing rows.
     func details(_ style: Style, parked: String?) -> [String] {
         var lines: [String] = []
         if !conflicts.isEmpty {
@@ -58,12 +58,12 @@ extension MergeNote {
         let place = Escaped.text(property.map { "\(entity).\($0)" } ?? entity)
         return switch kind {
         case .editSurvivedDeletion:
-            "\(place): \(count) deleted in one place stay, since the other went on with them"
-        case .timesUnknown: "\(place): history does not tell which of \(count) values is the newest"
-        case .propertyLacking: "\(place): the shared store has no place for it; \(count) rows are kept in the file"
-        case .triggersHeldBack: "\(place): its triggers did not fire; what they did in the other place was merged"
-        case .indexRebuilt: "\(place): the search index was built anew"
-        case .indexNotFollowed: "\(place): the search index keeps no texts, and does not know what was merged"
+            "\(place): \(count) deleted in one store are kept, because the other store changed them"
+        case .timesUnknown: "\(place): history does not show which of \(count) values is the newest"
+        case .propertyLacking: "\(place): the shared store lacks it; \(count) rows are kept in the file"
+        case .triggersHeldBack: "\(place): its triggers did not fire; their changes in the other store were merged"
+        case .indexRebuilt: "\(place): the search index was rebuilt"
+        case .indexNotFollowed: "\(place): the search index is contentless, and does not include the merged rows"
         }
     }
 }
@@ -81,7 +81,7 @@ extension StoreMergeConflict {
 extension StoreMergeConflict.State {
     private static let widest = 32
 
-    /// The state as a person reads it.
+    /// The state as text.
     var text: String {
         switch self {
         case .value(let value):
@@ -96,10 +96,10 @@ extension StoreMergeConflict.State {
 }
 
 extension StoredValue {
-    /// Bytes of this size and more are not shown, but their number.
+    /// Longer values are shown as their size.
     private static let mostBytes = 128
 
-    /// The value as a person reads it; bytes, and a text that is not valid Unicode, are the SQL expression that makes them.
+    /// The value as text; bytes, and text that is not valid Unicode, appear as the SQL expression that yields them.
     var text: String {
         switch self {
         case .null: "(null)"

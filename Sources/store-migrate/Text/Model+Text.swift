@@ -1,7 +1,7 @@
 import StoreFormat
 
 extension EntityDescription {
-    /// The entity as a person reads it: a line for itself and one for each property.
+    /// The entity as text: its own line and one for each property.
     func text(_ style: Style) -> String {
         let parent = superentity.map { " : " + Escaped.text($0) } ?? ""
         let head = style.bold(Escaped.text(name)) + parent + (isAbstract ? "  (abstract)" : "")

@@ -2,7 +2,7 @@ import StoreFormat
 
 /// A model as a Mermaid class diagram: a class for each entity, a line for each pair of inverse relationships.
 ///
-/// Names that Mermaid would not take for a class, or would take for a word of its own, become labels.
+/// Names that Mermaid does not accept as a class name, or reads as a keyword, become labels.
 struct ModelGraph {
     private let entities: [EntityDescription]
     private let pairs: [RelationshipPair]
@@ -71,13 +71,13 @@ struct ModelGraph {
 
     // MARK: Names
 
-    /// An ASCII capital first: Mermaid's own words begin with small letters.
+    /// True for an ASCII identifier with a capital first: Mermaid's keywords begin with small letters.
     private static func isPlain(_ name: String) -> Bool {
         guard let first = name.utf8.first, (65...90).contains(first) else { return false }
         return name.utf8.allSatisfy { $0 == 95 || (48...57).contains($0) || (65...90).contains($0 & 0xDF) }
     }
 
-    /// A name of letters, digits and underscores; anything else becomes an underscore.
+    /// The name with every character that is not a letter or a digit replaced by an underscore.
     private static func word(_ name: String) -> String {
         String(
             String.UnicodeScalarView(

@@ -2,7 +2,7 @@ import FoundationEssentials
 import ManagedObjects
 import StoreFormat
 
-/// Objects as rows of a table, line by line: the first rows decide how wide the columns are.
+/// Objects as table rows, printed line by line: the first rows set the column widths.
 struct ObjectTable {
     private static let rowsThatDecide = 100
     private static let cellEnd: Character = "\u{1F}"
@@ -14,18 +14,18 @@ struct ObjectTable {
 
     init(widestCell: Int = 40) { self.widestCell = widestCell }
 
-    /// An object as one text.
+    /// An object as one string.
     static func row(_ object: FetchedObject) -> String {
         let cells = [("object", "\(object.objectID.entityName)/p\(object.objectID.uriRepresentation().keyText)")]
         return row(cells + object.properties.map { ($0.name, $0.value.text) })
     }
 
-    /// Columns and what stands in them, as one text in which nothing unsafe is left.
+    /// Columns and their values as one escaped string.
     static func row(_ cells: [(column: String, text: String)]) -> String {
         cells.flatMap { [Escaped.text($0.column), Escaped.text($0.text)] }.joined(separator: String(cellEnd))
     }
 
-    /// Takes a row in, and returns the lines that are ready to be printed.
+    /// Adds a row, and returns the lines that are ready to print.
     mutating func lines(adding row: String) -> [String] {
         let cells = row.split(separator: Self.cellEnd, omittingEmptySubsequences: false).map(String.init)
         guard columns.isEmpty else { return [line(cells)] }
@@ -33,7 +33,7 @@ struct ObjectTable {
         return waiting.count < Self.rowsThatDecide ? [] : remainingLines()
     }
 
-    /// The lines that waited for the widths of their columns.
+    /// The buffered lines, with the widths set from them.
     mutating func remainingLines() -> [String] {
         guard !waiting.isEmpty else { return [] }
         for cells in waiting {
@@ -77,7 +77,7 @@ extension String {
 }
 
 extension PredicateConstant {
-    /// A value as a person reads it; nothing for nil.
+    /// The value as text; empty for nil.
     fileprivate var text: String {
         switch self {
         case .object(let id): "\(id.entityName)/p\(id.uriRepresentation().keyText)"

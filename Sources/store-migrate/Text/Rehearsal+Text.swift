@@ -1,7 +1,7 @@
 import UpgradeRehearsal
 
 extension ScenarioReport {
-    /// The report as lines; what processes said may hold anything.
+    /// The report as escaped lines: the output of processes is untrusted.
     var text: String {
         description.split(separator: "\n", omittingEmptySubsequences: false).map { Escaped.text(String($0)) }
             .joined(separator: "\n")

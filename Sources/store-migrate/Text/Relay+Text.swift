@@ -2,7 +2,7 @@ import ChangeRelay
 import StoreFormat
 
 extension PostedNotice {
-    /// The notice as one line: its place, when, who, and what.
+    /// The notice as one line: sequence number, time, author, content.
     var text: String {
         let time = DateText.text(posted) ?? "-"
         let author = notice.author.map { Escaped.text($0) } ?? "-"
@@ -11,7 +11,7 @@ extension PostedNotice {
 }
 
 extension ChangeNotice.Content {
-    /// A sign before each object says what became of it.
+    /// The objects, each with a sign for its change.
     fileprivate var text: String {
         switch self {
         case .history(let transaction): return "history up to transaction \(transaction)"
@@ -29,7 +29,7 @@ extension ChangeNotice.Content {
 }
 
 extension LegacyDefaultsImport.Result {
-    /// What became of the payloads under one key, as a line.
+    /// The result of importing one key, as a line.
     func text(of path: String, _ key: String) -> String {
         let what = "posted \(posted), \(waiting) waiting to be merged, removed \(removed)"
         return "\(Escaped.text(path)), key '\(Escaped.text(key))': \(what)"

@@ -4,14 +4,14 @@ import StoreMigration
 import StoreVerification
 
 extension ShareOutcome {
-    /// What a person sees after a share.
+    /// The text after a share.
     func text(_ style: Style, seconds: Duration, command: (NextStep) -> String) -> String {
         var lines = [headline(style, seconds)]
         var rows: [[String]] = []
         if let new { rows.append(["new", Escaped.text(new.path), proof]) }
-        if let old { rows.append(["old", Escaped.text(old.path), fate]) }
+        if let old { rows.append(["old", Escaped.text(old.path), disposition]) }
         if outcome == .shared, let displaced = findings.first(where: { $0.code == .storeKeptAside })?.path {
-            rows.append(["former", Escaped.text(displaced), "what stood at the new place, kept whole"])
+            rows.append(["former", Escaped.text(displaced), "the store that was at the new path, kept whole"])
         }
         if !rows.isEmpty { lines.append(TextTable.text(rows.map { $0.last == "" ? Array($0.dropLast()) : $0 })) }
         if let merge {
@@ -47,7 +47,7 @@ extension ShareOutcome {
         return style.green("Shared") + " \(name): " + (figures.isEmpty ? Escaped.text(message) : figures)
     }
 
-    /// How much was shared, and how fast; empty where nothing was copied.
+    /// The amount shared and the time taken; empty if nothing was copied.
     func figures(in seconds: Duration) -> String {
         guard outcome == .shared, let work else { return "" }
         var figures: [String] = []
@@ -70,14 +70,14 @@ extension ShareOutcome {
         return "proved: \(passed.isEmpty ? "nothing" : passed)\(rest)"
     }
 
-    private var fate: String {
+    private var disposition: String {
         guard outcome == .shared, let work else { return "" }
-        let writers = work.isFenced ? "writers are refused and told the new place" : "it stays writable"
-        return "kept as the way back; \(writers) (\(Figures.bytes(work.bytes)))"
+        let writers = work.isFenced ? "writers get an error that names the new path" : "it stays writable"
+        return "kept for rollback; \(writers) (\(Figures.bytes(work.bytes)))"
     }
 
-    /// What stands before the command to type.
+    /// The label before the next command.
     static func label(_ next: NextStep) -> String {
-        if case .retire = next { "When every process uses the new place:  " } else { "Next:  " }
+        if case .retire = next { "When every process uses the new store:  " } else { "Next:  " }
     }
 }

@@ -3,7 +3,7 @@ import StoreMigration
 import StoreStrategies
 
 extension SharePlan {
-    /// The plan as a person reads it.
+    /// The plan as text.
     func text(_ style: Style, command: (NextStep) -> String) -> String {
         var lines = [
             "\(style.bold("Plan")) for \(Escaped.text(old.name)): \(outcome.rawValue) (\(Escaped.text(reason)))",
@@ -19,7 +19,7 @@ extension SharePlan {
 }
 
 extension RoleDescription {
-    /// What strategies say for this role, a line for each option, with the strategy behind it.
+    /// The options that strategies set for this role, one line each, with the strategy.
     fileprivate var planned: [String] {
         applied.flatMap { applied in
             applied.changes.values.sorted { $0.key < $1.key }

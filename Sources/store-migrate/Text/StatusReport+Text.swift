@@ -2,7 +2,7 @@ import StoreFormat
 import StoreMigration
 
 extension StatusReport {
-    /// Both places as a person reads them.
+    /// Both stores as text.
     func text(_ style: Style, command: (NextStep) -> String) -> String {
         var rows = [["old", Escaped.text(old.path), old.text], ["new", Escaped.text(new.path), new.text]]
         rows.append(["run", transaction.map { "\(run.rawValue) (\($0))" } ?? run.rawValue])
@@ -13,14 +13,14 @@ extension StatusReport {
         lines += findings.filter { $0.severity >= .warning || $0.code == .runAtWork }.map { "  " + $0.line(style) }
         lines.append(
             next.map { ShareOutcome.label($0) + command($0) }
-                ?? (run == .atWork ? "Wait for that run." : "There is nothing to do.")
+                ?? (run == .atWork ? "Wait for that run to end." : "There is nothing to do.")
         )
         return lines.joined(separator: "\n")
     }
 }
 
 extension StatusReport.Place {
-    /// What stands there, in a few words.
+    /// What is at the path, in a few words.
     fileprivate var text: String {
         var words: [String] = []
         switch presence {

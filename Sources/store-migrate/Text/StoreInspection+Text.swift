@@ -1,7 +1,7 @@
 import StoreFormat
 
 extension StoreInspection {
-    /// The store as a person reads it.
+    /// The store as text.
     func text(_ style: Style, verbose: Bool) -> String {
         var facts: [[String]] = [["kind", kind == .coreData ? "Core Data" : "SQLite"]]
         if let uuid { facts.append(["uuid", Escaped.text(uuid)]) }
@@ -14,7 +14,7 @@ extension StoreInspection {
             facts.append(["history", "\(Figures.count(history.transactions, "transaction")), \(changes)\(range)"])
         }
         if let modelSource { facts.append(["model", modelSource.rawValue]) }
-        if let fence { facts.append(["fence", "writers are sent to \(Escaped.text(fence.newPath))"]) }
+        if let fence { facts.append(["fence", "refuses writes; the new store is \(Escaped.text(fence.newPath))"]) }
         if let digest { facts.append(["digest", digest.value]) }
         if verbose, let keys = metadata?.values.keys.sorted(), !keys.isEmpty {
             facts.append(["metadata", Escaped.text(keys.joined(separator: ", "))])

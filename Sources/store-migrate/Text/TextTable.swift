@@ -1,6 +1,6 @@
-/// Rows of words whose columns stand under each other.
+/// Rows of words in aligned columns.
 enum TextTable {
-    /// The rows, indented by two, each column as wide as its widest word; the last one is never padded.
+    /// The rows, indented by two, each column as wide as its widest word; the last column is never padded.
     static func text(_ rows: [[String]]) -> String {
         var widths: [Int] = []
         for row in rows {

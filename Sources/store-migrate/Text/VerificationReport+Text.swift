@@ -2,7 +2,7 @@ import StoreFormat
 import StoreVerification
 
 extension VerificationReport {
-    /// The proof as a person reads it.
+    /// The proof as text.
     func text(of path: String, _ style: Style, verbose: Bool) -> String {
         let shown = findings.filter { verbose || $0.severity >= .warning }
         let verdict =
@@ -26,7 +26,7 @@ extension VerificationReport {
 }
 
 extension MergeProbeReport {
-    /// What could not be tried, an entity and an operation a line.
+    /// The operations that were not tried, one entity and operation per line.
     fileprivate var omissions: [String] {
         coverage.flatMap { entity in
             entity.omitted.sorted { $0.key < $1.key }

@@ -1,12 +1,12 @@
 import ArgumentParser
 import StoreMigration
 
-/// `abort OLD`: takes an interrupted run back.
+/// `abort OLD`: rolls back an interrupted run.
 struct AbortVerb: AfterRunVerb {
     static let configuration = CommandConfiguration(
         commandName: "abort",
         abstract:
-            "Takes an interrupted run back; once the new store was published it does nothing and ends with status 4."
+            "Rolls back an interrupted run; once the new store is published it does nothing and ends with status 4."
     )
     static let words = ["abort"]
     static let outcomes: [MigrationOutcome] = [

@@ -4,14 +4,14 @@ import StoreBackup
 import StoreFormat
 import StoreMigration
 
-/// `backup STORE -o FILE`: one archive that stands alone.
+/// `backup STORE -o FILE`: a self-contained archive of a store.
 struct BackupVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "backup",
         abstract: "Writes a store, its external files and its relay to an archive, and checks it by unpacking it.",
         discussion: """
-            Writers go on meanwhile. The same store gives the same bytes, and nothing is ever overwritten. A folder as FILE \
-            takes a name of the store's and the moment's; with "-" the archive goes to standard output once it is checked.
+            Writers are not blocked. The same store gives the same bytes, and nothing is ever overwritten. In a folder the \
+            archive is named after the store and the time; with "-" it goes to standard output once it is checked.
             """
     )
     static let words = ["backup"]
@@ -68,7 +68,7 @@ struct BackupVerb: Verb {
                 throw Failure(
                     outcome: .failed,
                     message: "the archive could not be written to standard output",
-                    advice: "Look at what standard output is."
+                    advice: "Check what standard output is connected to."
                 )
             }
         }

@@ -2,11 +2,11 @@ import ArgumentParser
 import StoreBackup
 import StoreMigration
 
-/// `backups check DIR`: whether each archive can be restored.
+/// `backups check DIR`: checks that each archive can be restored.
 struct BackupsCheckVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Unpacks each archive in a scratch place and compares what it holds with what it says."
+        abstract: "Unpacks each archive in a scratch folder and compares its content with its manifest."
     )
     static let words = ["backups", "check"]
     static let outcomes: [MigrationOutcome] = [.done, .findings, .nothingFound, .foundButUnreadable, .noSpace]

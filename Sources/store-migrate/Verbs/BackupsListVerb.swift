@@ -2,11 +2,11 @@ import ArgumentParser
 import StoreBackup
 import StoreMigration
 
-/// `backups list DIR`: what each archive says of itself.
+/// `backups list DIR`: the manifest of each archive.
 struct BackupsListVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Shows what each archive in a folder says it holds; only its beginning is read."
+        abstract: "Shows the manifest of each archive in a folder; reads only the beginning of each."
     )
     static let words = ["backups", "list"]
     static let outcomes: [MigrationOutcome] = [.done, .nothingFound, .foundButUnreadable]

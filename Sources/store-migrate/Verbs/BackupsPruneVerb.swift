@@ -2,11 +2,11 @@ import ArgumentParser
 import StoreBackup
 import StoreMigration
 
-/// `backups prune DIR`: removes what a policy does not keep.
+/// `backups prune DIR`: removes archives by a retention policy.
 struct BackupsPruneVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "prune",
-        abstract: "Removes the archives that no rule keeps, for each store by itself, and never its last good one."
+        abstract: "Removes the archives that no rule keeps, per store, and never a store's last good one."
     )
     static let words = ["backups", "prune"]
     static let outcomes: [MigrationOutcome] = [.done, .nothingFound, .foundButUnreadable, .notWritable, .noSpace]
@@ -14,22 +14,22 @@ struct BackupsPruneVerb: Verb {
     @Argument(help: "A folder of archives.")
     var folder: PathArgument
 
-    @Option(help: ArgumentHelp("Keep the last ones.", valueName: "count"), transform: RelayExtent.count)
+    @Option(help: ArgumentHelp("Keep the last COUNT archives.", valueName: "count"), transform: RelayExtent.count)
     var keepLast: Int?
 
     @Option(
-        help: ArgumentHelp("Keep the last of each of so many days.", valueName: "count"),
+        help: ArgumentHelp("Keep the last archive of each of COUNT days.", valueName: "count"),
         transform: RelayExtent.count
     )
     var keepDaily: Int?
 
-    @Option(help: ArgumentHelp("The same of weeks.", valueName: "count"), transform: RelayExtent.count)
+    @Option(help: ArgumentHelp("The same for weeks.", valueName: "count"), transform: RelayExtent.count)
     var keepWeekly: Int?
 
-    @Option(help: ArgumentHelp("The same of months.", valueName: "count"), transform: RelayExtent.count)
+    @Option(help: ArgumentHelp("The same for months.", valueName: "count"), transform: RelayExtent.count)
     var keepMonthly: Int?
 
-    @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Say what would be removed, and remove nothing.")
+    @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Print what would be removed, and remove nothing.")
     var isDryRun = false
 
     @OptionGroup var reporting: ReportingOptions
@@ -44,7 +44,7 @@ struct BackupsPruneVerb: Verb {
     }
 
     func validate() throws {
-        if policy.isEmpty { throw ValidationError("say what to keep: --keep-last, -daily, -weekly or -monthly COUNT") }
+        if policy.isEmpty { throw ValidationError("name what to keep: --keep-last, -daily, -weekly or -monthly COUNT") }
     }
 
     func perform(_ reporter: Reporter) throws -> Ending {

@@ -3,14 +3,14 @@ import ChangeMerging
 import StoreFormat
 import StoreMigration
 
-/// `diff A B`: what two stores hold differently, object by object.
+/// `diff A B`: the differences of two stores, object by object.
 struct DiffVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "diff",
         abstract: "Shows by entity and object how two stores differ; writes nothing.",
         discussion: """
-            Inserted is what only B has, deleted what only A has. With --base, the store both came from, it shows what each \
-            of them changed since, and what a merge of B into A would have to decide. Values are shown only with --values.
+            Inserted means only in B, deleted means only in A. With --base, the store both were copied from, it shows the \
+            changes of each since then, and the conflicts of a merge of B into A. Values are shown only with --values.
             """
     )
     static let words = ["diff"]
@@ -24,7 +24,7 @@ struct DiffVerb: Verb {
     @Argument(help: "The main file of the other store, or a backup.")
     var b: PathArgument
 
-    @Option(help: ArgumentHelp("The store that both came from, or a backup of it.", valueName: "store"))
+    @Option(help: ArgumentHelp("The store that both were copied from, or a backup of it.", valueName: "store"))
     var base: PathArgument?
 
     @Flag(help: "Show the values of properties that differ, as they are stored.")

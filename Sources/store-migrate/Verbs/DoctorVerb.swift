@@ -1,17 +1,17 @@
 import ArgumentParser
 import StoreMigration
 
-/// `doctor`: whether this machine and this folder can do what a share needs.
+/// `doctor`: checks that this machine and a folder support a share.
 struct DoctorVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Looks at SQLite, the kernel and a folder's file system, and says what would stand in the way.",
-        discussion: "In the folder it makes a private folder of its own for a moment and removes it."
+        abstract: "Checks SQLite, the kernel and a folder's file system, and reports what would prevent a share.",
+        discussion: "It creates a private temporary folder in the folder, and removes it."
     )
     static let words = ["doctor"]
     static let outcomes: [MigrationOutcome] = [.done, .findings, .nothingFound]
 
-    @Argument(help: "The folder to look at.")
+    @Argument(help: "The folder to check.")
     var folder = PathArgument.currentFolder
 
     @OptionGroup var reporting: ReportingOptions

@@ -3,11 +3,11 @@ import StoreFixtures
 import StoreFormat
 import StoreMigration
 
-/// `fixture build RECIPE DEST`: a genuine-shaped store from a readable recipe.
+/// `fixture build RECIPE DEST`: a store in Core Data's format from a readable recipe.
 struct FixtureBuildVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "build",
-        abstract: "Builds the Core Data store that a recipe describes, where nothing is yet."
+        abstract: "Builds the Core Data store that a recipe describes, at a path that does not exist yet."
     )
     static let words = ["fixture", "build"]
     static let outcomes: [MigrationOutcome] = [.done, .nothingFound, .foundButUnreadable, .notWritable, .noSpace]
@@ -15,7 +15,7 @@ struct FixtureBuildVerb: Verb {
     @Argument(help: "The recipe, a YAML file.")
     var recipe: PathArgument
 
-    @Argument(help: "The main file to build; nothing may be there.")
+    @Argument(help: "The main file to build; it must not exist.")
     var destination: PathArgument
 
     @OptionGroup var reporting: ReportingOptions
@@ -45,7 +45,7 @@ struct FixtureBuildVerb: Verb {
                 outcome: .notWritable,
                 message: error.message,
                 path: error.path,
-                advice: "Name a place where nothing is, in a folder this user may write."
+                advice: "Name a path that does not exist, in a folder that this user can write to."
             )
         }
     }

@@ -5,7 +5,7 @@ struct HistoryGroup: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
         abstract: "Shows or prunes a Core Data store's persistent history.",
-        discussion: "Without a subcommand, 'show' is meant: store-migrate history STORE --author app --after 100.",
+        discussion: "The default subcommand is show: store-migrate history STORE --author app --after 100.",
         subcommands: [HistoryShowVerb.self, HistoryPruneVerb.self],
         defaultSubcommand: HistoryShowVerb.self
     )

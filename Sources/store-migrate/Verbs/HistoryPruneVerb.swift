@@ -5,12 +5,12 @@ import StoreFormat
 import StoreMigration
 import StoreStrategies
 
-/// `history prune STORE --keep DURATION`: purges the history that everybody has dealt with.
+/// `history prune STORE --keep DURATION`: purges the history that every consumer has read.
 struct HistoryPruneVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "prune",
-        abstract: "Purges old history that every registered consumer has dealt with.",
-        discussion: "While no consumer is registered nothing is purged: nobody knows who would miss it."
+        abstract: "Purges old history that every registered consumer has read.",
+        discussion: "Without a registered consumer nothing is purged, because a reader may still need it."
     )
     static let words = ["history", "prune"]
     static let outcomes: [MigrationOutcome] = [
@@ -21,12 +21,12 @@ struct HistoryPruneVerb: Verb {
     var store: PathArgument
 
     @Option(
-        help: ArgumentHelp("Keep what is younger: 12h, 7d, 4w.", valueName: "duration"),
+        help: ArgumentHelp("Keep newer transactions: 12h, 7d, 4w.", valueName: "duration"),
         transform: KeepDuration.init(argument:)
     )
     var keep: KeepDuration
 
-    @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Say what would be purged, and purge nothing.")
+    @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Print what would be purged, and purge nothing.")
     var isDryRun = false
 
     @OptionGroup var access: AccessOptions
@@ -40,7 +40,7 @@ struct HistoryPruneVerb: Verb {
         if let fence = inspection.fence {
             throw Failure(
                 outcome: .notWritable,
-                message: "the store was shared and refuses writers",
+                message: "the store was shared and refuses writes",
                 path: store.path,
                 advice: "Prune the history of \(fence.newPath)."
             )

@@ -8,7 +8,7 @@ struct HistoryShowVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Shows the transactions of a store's history, and what each author wrote; writes nothing.",
-        discussion: "Habit +2 ~1 -3 says that two objects were inserted, one was updated and three were deleted."
+        discussion: "Habit +2 ~1 -3 means two objects inserted, one updated and three deleted."
     )
     static let words = ["history"]
     static let outcomes: [MigrationOutcome] = [
@@ -33,7 +33,7 @@ struct HistoryShowVerb: Verb {
                 outcome: .usage,
                 message: name.map { "no transaction is by an author '\($0)'" } ?? "every transaction has an author",
                 path: store.path,
-                advice: "See the authors with --show history of the command inspect."
+                advice: "List the authors with 'store-migrate inspect --show history'."
             )
         }
         reporter.result(overview.extent.text(of: store.path, reporter.style), record: overview.extent.line)
@@ -53,7 +53,7 @@ struct HistoryShowVerb: Verb {
         return Ending(.done, findings: findings.count)
     }
 
-    /// Warns when transactions after the number that was given are gone: whoever goes on from there has missed some.
+    /// Warns when transactions after the given number were purged: a reader that continues from there missed them.
     private func expired(_ extent: HistorySummary) -> [Finding] {
         guard let after = options.after, after > 0, let first = extent.first, after < first - 1 else { return [] }
         return [
@@ -69,6 +69,6 @@ struct HistoryShowVerb: Verb {
 }
 
 extension Finding.Code {
-    /// A history no longer holds all transactions that were asked for.
+    /// The history no longer contains all requested transactions.
     fileprivate static let historyWasPurged = Finding.Code(rawValue: "historyWasPurged")
 }

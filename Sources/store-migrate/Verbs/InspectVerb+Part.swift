@@ -8,7 +8,7 @@ extension InspectVerb {
         guard !StoreInspector.isFolder(path.path) else {
             throw Failure(
                 outcome: .usage,
-                message: "this is a folder, and --show is about one store",
+                message: "this is a folder, and --show needs one store",
                 path: path.path,
                 advice: "Name a store's main file."
             )
@@ -25,7 +25,7 @@ extension InspectVerb {
             return Ending(.done)
         }
         guard let model = store.model else {
-            throw StoreError(.incompatible, path: path.path, "this is no Core Data store, so there is no model in it")
+            throw StoreError(.incompatible, path: path.path, "this is not a Core Data store, so it has no model")
         }
         reporter.show(model, as: part)
         return Ending(.done)

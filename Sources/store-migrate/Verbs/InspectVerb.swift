@@ -3,7 +3,7 @@ import StoreBackup
 import StoreFormat
 import StoreMigration
 
-/// `inspect STORE|FOLDER`: what a store is made of.
+/// `inspect STORE|FOLDER`: the files, metadata and counts of a store.
 struct InspectVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
@@ -63,7 +63,7 @@ struct InspectVerb: Verb {
             }
     }
 
-    /// The stores to look at: the one that is named, or all of a folder.
+    /// The stores to inspect: the named one, or all of a folder.
     private func locations() throws -> [StoreLocation] {
         guard StoreInspector.isFolder(path.path) else { return [path.location] }
         let stores = try StoreInspector.stores(in: path.path)

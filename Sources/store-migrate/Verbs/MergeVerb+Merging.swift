@@ -3,7 +3,7 @@ import StoreFormat
 import StoreMigration
 
 extension MergeVerb {
-    /// Merges two stores, or says what that would do.
+    /// Merges two stores, or plans that.
     func merge(_ from: PathArgument, _ page: RunReport, _ reporter: Reporter) throws -> Ending {
         page.count("INTO before", into.location, run.access)
         page.begin("planning")
@@ -34,7 +34,7 @@ extension MergeVerb {
         return options
     }
 
-    /// Puts rows back that a merge left in a file.
+    /// Restores rows that a merge parked in a file.
     func restore(_ file: PathArgument, _ reporter: Reporter) throws -> Ending {
         var options = MergeOptions()
         options.lockTimeout = run.patience
@@ -42,7 +42,7 @@ extension MergeVerb {
         reporter.report(outcome.findings)
         reporter.result(
             reporter.style.green("Put back")
-                + ": \(outcome.updated) overwritten, \(outcome.inserted) there again in \(Escaped.text(into.path))",
+                + ": \(outcome.updated) overwritten, \(outcome.inserted) inserted again in \(Escaped.text(into.path))",
             record: .object([
                 ("type", .string("parkedRows")), ("into", .string(into.path)), ("file", .string(file.path)),
                 ("updated", .integer(Int64(outcome.updated))), ("inserted", .integer(Int64(outcome.inserted))),

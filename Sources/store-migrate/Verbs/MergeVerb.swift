@@ -2,16 +2,15 @@ import ArgumentParser
 import StoreFormat
 import StoreMigration
 
-/// `merge INTO FROM`: one store's changes into another.
+/// `merge INTO FROM`: merges one store's changes into another.
 struct MergeVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "merge",
         abstract: "Merges one store into another, object by object and property by property.",
         discussion: """
-            The store FROM is only read. With --base, the store both came from, changes since then are merged; where one \
-            store was shared to the other, that share has the base. Without a base, objects are the same when the model's \
-            unique attributes or --identity say so. Rows that lose a decision are \
-            kept in a file beside the journal.
+            The store FROM is only read. With --base, the store both were copied from, changes since then are merged; if one \
+            store was shared to the other, that share has the base. Without a base, objects are matched by the model's \
+            unique attributes or --identity. Rows that lose a conflict are kept in a file beside the journal.
             """
     )
     static let words = ["merge"]
@@ -26,10 +25,10 @@ struct MergeVerb: Verb {
     @Argument(help: "The main file of the store whose changes are merged.")
     var from: PathArgument?
 
-    @Option(help: ArgumentHelp("Instead, puts the rows back that a merge left in a file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Put back the rows that a merge parked in this file.", valueName: "file"))
     var fromParked: PathArgument?
 
-    @Option(help: ArgumentHelp("The store that both came from.", valueName: "store"))
+    @Option(help: ArgumentHelp("The store that both were copied from.", valueName: "store"))
     var base: PathArgument?
 
     @Option(help: ArgumentHelp("How far the merged store is proved: files, sqlite or coredata.", valueName: "level"))
@@ -37,7 +36,7 @@ struct MergeVerb: Verb {
 
     @Flag(
         help:
-            "Compare the stores row by row, also where history tells what changed: plain SQLite writers tell it nothing."
+            "Compare the stores row by row, even if history records the changes: plain SQLite writers leave no history."
     )
     var scan = false
 
@@ -46,10 +45,10 @@ struct MergeVerb: Verb {
     @OptionGroup var reporting: ReportingOptions
     @OptionGroup var report: ReportOptions
 
-    @Flag(name: [.customShort("n"), .long], help: "Say what would be merged, and write nothing.")
+    @Flag(name: [.customShort("n"), .long], help: "Print what would be merged, and write nothing.")
     var dryRun = false
 
-    @Flag(help: "End with status 3 when there are conflicts, or anything was noticed.")
+    @Flag(help: "End with status 3 when there are conflicts or findings.")
     var strict = false
 
     static let summaryOnUsage: [(String, JSONValue)] = [("next", .null)]
@@ -58,10 +57,10 @@ struct MergeVerb: Verb {
 
     func validate() throws {
         guard (from == nil) != (fromParked == nil) else {
-            throw ValidationError("name what is merged once: FROM, or --from-parked FILE")
+            throw ValidationError("name one source: FROM, or --from-parked FILE")
         }
         if fromParked != nil, dryRun || base != nil || report.report != nil {
-            throw ValidationError("--from-parked goes with neither -n, --base nor --report")
+            throw ValidationError("--from-parked cannot be combined with -n, --base or --report")
         }
     }
 

@@ -18,14 +18,14 @@ struct PlanVerb: Verb {
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
 
-    @Option(help: ArgumentHelp("Where share would write its descriptions; only looked at.", valueName: "file"))
+    @Option(help: ArgumentHelp("Where share would write its descriptions; only checked.", valueName: "file"))
     var descriptions: PathArgument?
 
     var stateFolder: PathArgument? { run.state }
     var summaryOnFailure: [(String, JSONValue)] { ShareMembers.places(old: places.old.path, new: places.newPath) }
 
     func perform(_ reporter: Reporter) throws -> Ending {
-        // What a run may do is what the store's owner may do.
+        // A run acts as the store's owner, so the plan must check that user's permissions.
         try Surroundings.current.becomeOwner(of: places.old.url, stateFolder: run.state?.url)
         var options = policy.shareOptions(run)
         options.descriptionsFile = descriptions?.url

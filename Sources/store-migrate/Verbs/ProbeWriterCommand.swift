@@ -3,9 +3,9 @@ import FoundationEssentials
 import Glibc
 import StoreVerification
 
-/// What this program does when it is started by a merge probe: it answers the request on standard input.
+/// The writer process of a merge probe: it answers one request from standard input.
 struct ProbeWriterCommand: ParsableCommand {
-    /// The word that makes this program answer one request; it is in nobody's help.
+    /// The hidden command name.
     static let word = "probe-writer"
     /// Starts this program again for each request.
     static var writer: ProcessProbeWriter {
@@ -19,7 +19,7 @@ struct ProbeWriterCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: word, shouldDisplay: false)
 
     func run() throws {
-        // Whatever becomes of the one who asked: the kernel ends this process.
+        // The kernel ends this process after that time, even if its parent is gone.
         alarm(UInt32(ProcessProbeWriter.longestAnswer.components.seconds))
         let request = Data((readLine() ?? "").utf8)
         let answer = try JSONDecoder().decode(ProbeRequest.self, from: request).answer()

@@ -3,12 +3,12 @@ import FoundationEssentials
 import StoreMigration
 import UpgradeRehearsal
 
-/// `rehearse SCENARIO|FOLDER…`: upgrade paths written as YAML, carried out with real processes.
+/// `rehearse SCENARIO|FOLDER…`: runs upgrade paths written as YAML, with real processes.
 struct RehearseVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "rehearse",
-        abstract: "Carries out upgrade paths written as YAML in scratch folders, and says what did not hold.",
-        discussion: "With --new it writes a scenario to begin with, where nothing is yet."
+        abstract: "Runs upgrade paths written as YAML in scratch folders, and reports what did not hold.",
+        discussion: "With --new it writes a first scenario to a new file."
     )
     static let words = ["rehearse"]
     static let outcomes: [MigrationOutcome] = [.done, .findings, .nothingFound, .notWritable, .cancelled]
@@ -16,7 +16,7 @@ struct RehearseVerb: Verb {
     @Argument(help: "Scenarios, or folders of them; with --new the file to write (default: upgrade.yaml).")
     var scenarios: [PathArgument] = []
 
-    @Flag(name: .customLong("new"), help: "Write a scenario to begin with, instead of carrying any out.")
+    @Flag(name: .customLong("new"), help: "Write a first scenario, instead of running any.")
     var writesNew = false
 
     @Option(help: ArgumentHelp("With --new: the file name of the store.", valueName: "name"))
@@ -28,18 +28,18 @@ struct RehearseVerb: Verb {
 
     func validate() throws {
         guard writesNew else {
-            if scenarios.isEmpty { throw ValidationError("Name a scenario or a folder of scenarios, or write --new.") }
+            if scenarios.isEmpty { throw ValidationError("Name a scenario or a folder of scenarios, or use --new.") }
             if name != nil { throw ValidationError("--name goes with --new.") }
             return
         }
-        if report.report != nil { throw ValidationError("--report goes with scenarios that are carried out.") }
+        if report.report != nil { throw ValidationError("--report cannot be combined with --new.") }
         if scenarios.count > 1 { throw ValidationError("--new writes one file.") }
         if let name { try GroupOptions.requireName(name) }
     }
 
     func perform(_ reporter: Reporter) throws -> Ending {
         if writesNew { return try writeNew(reporter) }
-        return try report.accompany(Self.words, of: "The scenarios", [], failure: "were not carried out", reporter) {
+        return try report.accompany(Self.words, of: "The scenarios", [], failure: "were not run", reporter) {
             try rehearse($0, reporter)
         }
     }
@@ -53,7 +53,7 @@ struct RehearseVerb: Verb {
         return reporter.close(reports, of: found.count)
     }
 
-    /// What is rehearsed is this very program, whatever its file is called; nil where `$STORE_MIGRATE_TOOL` names another.
+    /// The executable of this process, under any file name; nil if `$STORE_MIGRATE_TOOL` names a tool to rehearse.
     private static var ownProgram: String? {
         guard ProcessInfo.processInfo.environment["STORE_MIGRATE_TOOL"] == nil else { return nil }
         let program = Surroundings.current.program
@@ -63,7 +63,7 @@ struct RehearseVerb: Verb {
     private func writeNew(_ reporter: Reporter) throws -> Ending {
         let file = scenarios.first ?? Rehearsals.defaultFile
         try Rehearsals.writeTemplate(to: file, storeName: name)
-        reporter.result("Wrote \(Escaped.text(file.path)); carry it out: \(Rehearsals.command(for: file))", record: nil)
+        reporter.result("Wrote \(Escaped.text(file.path)); run it: \(Rehearsals.command(for: file))", record: nil)
         return Ending(.done)
     }
 }

@@ -3,14 +3,14 @@ import ChangeRelay
 import StoreFormat
 import StoreMigration
 
-/// `relay drain STORE --consumer NAME`: the notices that a consumer has not dealt with.
+/// `relay drain STORE --consumer NAME`: the notices that a consumer has not acknowledged.
 struct RelayDrainVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "drain",
-        abstract: "Prints the notices that a consumer has not dealt with, and acknowledges what was written out.",
+        abstract: "Prints the notices that a consumer has not acknowledged, then acknowledges them.",
         discussion: """
-            A consumer that is named for the first time is registered, and hears of what is posted from then on. What could not \
-            be written out comes again.
+            A new consumer name is registered, and gets the notices posted from then on. Notices that could not be printed stay \
+            unacknowledged, and are printed again.
             """
     )
     static let words = ["relay", "drain"]
@@ -19,7 +19,7 @@ struct RelayDrainVerb: Verb {
 
     @OptionGroup var options: RelayOptions
 
-    @Option(help: ArgumentHelp("The consumer; refused while another process has the name.", valueName: "name"))
+    @Option(help: ArgumentHelp("The consumer; refused while another process uses the name.", valueName: "name"))
     var consumer: String
 
     @OptionGroup var extent: RelayExtent
@@ -41,9 +41,9 @@ struct RelayDrainVerb: Verb {
             guard reporter.isWrittenOut else {
                 throw Failure(
                     outcome: .failed,
-                    message: "the notices could not be written out, and were not acknowledged",
+                    message: "the notices could not be written to standard output, and were not acknowledged",
                     path: options.store.path,
-                    advice: "Look at what standard output is, then run the command again."
+                    advice: "Check what standard output is connected to, then run the command again."
                 )
             }
             try consumer.acknowledge(batch)
@@ -57,13 +57,13 @@ struct RelayDrainVerb: Verb {
             .noticesWereDropped,
             .warning,
             level: .coredata,
-            "notices were dropped before this consumer had them; read everything anew",
+            "notices were dropped before this consumer read them; fetch all objects again",
             path: path
         )
     }
 }
 
 extension Finding.Code {
-    /// A consumer stayed away for longer than notices are kept.
+    /// A consumer did not read for longer than notices are kept.
     fileprivate static let noticesWereDropped = Finding.Code(rawValue: "noticesWereDropped")
 }

@@ -3,14 +3,14 @@ import ChangeRelay
 import StoreFormat
 import StoreMigration
 
-/// `relay import STORE`: what apps left for each other before there was a relay.
+/// `relay import STORE`: imports pending changes of apps that did not use a relay.
 struct RelayImportVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Takes over pending changes that an app archived in its group's preferences.",
+        abstract: "Imports pending changes that an app archived in its group's preferences.",
         discussion: """
-            Each is posted once, in order; it is taken out of the file by a later run, when every consumer of the relay has \
-            dealt with it. Several keys, or one in several files, are named by repeating both options.
+            Each is posted once, in order. A later run removes it from the file, when every consumer of the relay has \
+            acknowledged it. Repeat both options for several keys or files.
             """
     )
     static let words = ["relay", "import"]
@@ -24,7 +24,7 @@ struct RelayImportVerb: Verb {
     func validate() throws {
         guard !legacy.imports.isEmpty else {
             throw ValidationError(
-                "name a file with --legacy-defaults and a key with --legacy-key, as often as you like"
+                "name a file with --legacy-defaults and a key with --legacy-key; both may be repeated"
             )
         }
     }

@@ -2,11 +2,11 @@ import ArgumentParser
 import ChangeRelay
 import StoreMigration
 
-/// `relay list STORE`: what is in the relay, and who has dealt with how much of it.
+/// `relay list STORE`: the notices in the relay, and how far each consumer has read.
 struct RelayListVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Shows the notices that are kept and the consumers they are kept for; acknowledges nothing."
+        abstract: "Shows the notices in the relay and its consumers; acknowledges nothing."
     )
     static let words = ["relay", "list"]
     static let outcomes = RelayPostVerb.outcomes
@@ -14,7 +14,7 @@ struct RelayListVerb: Verb {
 
     @OptionGroup var options: RelayOptions
 
-    @Option(help: ArgumentHelp("Only those after a place in the queue.", valueName: "place"))
+    @Option(help: ArgumentHelp("Only notices after this place in the queue.", valueName: "place"))
     var after: Int64 = 0
 
     @OptionGroup var extent: RelayExtent
@@ -23,7 +23,7 @@ struct RelayListVerb: Verb {
 
     func perform(_ reporter: Reporter) throws -> Ending {
         guard let queue = try options.existingQueue(reporter) else {
-            reporter.result("\(Escaped.text(options.store.path)): nothing was ever posted here", record: nil)
+            reporter.result("\(Escaped.text(options.store.path)): no notice was ever posted", record: nil)
             return Ending(.done)
         }
         var (place, rest) = (after, extent.limit ?? .max)
@@ -36,7 +36,7 @@ struct RelayListVerb: Verb {
         }
         for (name, position) in try queue.consumers().sorted(by: { $0.key < $1.key }) {
             reporter.result(
-                "  consumer \(Escaped.text(name)) has dealt with everything up to #\(position)",
+                "  consumer \(Escaped.text(name)) has read everything up to #\(position)",
                 record: .object([
                     ("type", .string("relayConsumer")), ("name", .string(name)), ("position", .integer(position)),
                 ])

@@ -4,13 +4,13 @@ import FoundationEssentials
 import StoreFormat
 import StoreMigration
 
-/// `relay post STORE`: a notice, for a program that writes to the store by other means.
+/// `relay post STORE`: posts a notice for a program that writes to the store without this library.
 struct RelayPostVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "post",
-        abstract: "Tells every other process which objects of the store changed, and wakes it.",
+        abstract: "Notifies every other process of the changed objects of a store, and wakes it.",
         discussion: """
-            For what was already written by other means; the store itself is not changed. An object is written as its URI, \
+            For changes that another program has already written; the store is not changed. An object is named by its URI, \
             x-coredata://UUID/Entity/p1.
             """
     )
@@ -21,19 +21,19 @@ struct RelayPostVerb: Verb {
 
     @OptionGroup var options: RelayOptions
 
-    @Option(help: ArgumentHelp("An object that is new; may be repeated.", valueName: "uri"))
+    @Option(help: ArgumentHelp("A new object; may be repeated.", valueName: "uri"))
     var inserted: [String] = []
 
-    @Option(help: ArgumentHelp("An object that was changed; may be repeated.", valueName: "uri"))
+    @Option(help: ArgumentHelp("A changed object; may be repeated.", valueName: "uri"))
     var updated: [String] = []
 
-    @Option(help: ArgumentHelp("An object that is gone; may be repeated.", valueName: "uri"))
+    @Option(help: ArgumentHelp("A deleted object; may be repeated.", valueName: "uri"))
     var deleted: [String] = []
 
-    @Flag(help: "Everything is to be read anew.")
+    @Flag(help: "Any object may have changed.")
     var everything = false
 
-    @Option(help: ArgumentHelp("Who did it.", valueName: "name"))
+    @Option(help: ArgumentHelp("The author of the change.", valueName: "name"))
     var author: String?
 
     @OptionGroup var reporting: ReportingOptions
@@ -41,7 +41,7 @@ struct RelayPostVerb: Verb {
     func validate() throws {
         let names = inserted + updated + deleted
         guard everything || !names.isEmpty else {
-            throw ValidationError("name the objects that changed, or say --everything")
+            throw ValidationError("name the objects that changed, or use --everything")
         }
         for name in names { _ = try Self.object(name) }
     }
@@ -53,10 +53,10 @@ struct RelayPostVerb: Verb {
         where !names.isEmpty {
             sets[change] = try names.map(Self.object)
         }
-        if let uuid, let stranger = sets.values.joined().first(where: { $0.storeUUID != uuid }) {
+        if let uuid, let foreign = sets.values.joined().first(where: { $0.storeUUID != uuid }) {
             throw Failure(
                 outcome: .usage,
-                message: "\(stranger) is an object of another store",
+                message: "\(foreign) is an object of another store",
                 path: options.store.path,
                 advice: "Objects of this store begin with x-coredata://\(uuid)/."
             )

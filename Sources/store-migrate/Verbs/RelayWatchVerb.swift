@@ -4,18 +4,18 @@ import Dispatch
 import StoreFormat
 import StoreMigration
 
-/// `relay watch STORE`: changes as they happen.
+/// `relay watch STORE`: prints changes as they happen.
 struct RelayWatchVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "watch",
         abstract: "Prints each change of the store as it happens, until it is stopped; acknowledges nothing.",
-        discussion: "A change of which no notice tells, as by a program that knows no relay, is a line too."
+        discussion: "A commit without a notice, as from a program that does not use the relay, is a line too."
     )
     static let words = ["relay", "watch"]
     static let outcomes = RelayPostVerb.outcomes
-    /// How soon a signal is noticed.
+    /// How often cancellation is checked.
     private static let pause = DispatchTimeInterval.milliseconds(200)
-    /// How soon it is looked again whether a notice has come, and how long one may take.
+    /// How often to check for the notice of a commit, and how long to wait for it.
     private static let shortPause = DispatchTimeInterval.milliseconds(50)
     private static let timeToPost = Duration.milliseconds(50)
 
@@ -44,12 +44,12 @@ struct RelayWatchVerb: Verb {
                 if reporter.isCancelled() || !reporter.isWrittenOut { return Ending(.cancelled) }
                 if unexplainedSince != nil { break }
             }
-            // One look sees all that happened before it.
+            // One read of the queue covers all earlier wake-ups.
             while somethingHappened.wait(timeout: .now()) == .success {}
             if queue == nil { queue = try options.existingQueue(reporter) }
             let notices = try queue?.notices(after: place, limit: min(500, rest)) ?? []
             if notices.count == 500 { somethingHappened.signal() }
-            // Before anything is printed: what is committed in answer to a line is a change of its own.
+            // Read the version before printing: a commit made in reaction to a printed line must count as a new change.
             let now = notification.storeVersion() ?? version
             for notice in notices { reporter.line(reporter.isJSON ? notice.record.text : notice.text) }
             place = notices.last?.sequence ?? place
@@ -58,7 +58,7 @@ struct RelayWatchVerb: Verb {
                 (version, unexplainedSince) = (now, nil)
                 continue
             }
-            // The notice of a commit that was just made may be on its way.
+            // The notice of a recent commit may still be on its way.
             let since = unexplainedSince ?? .now
             guard since.duration(to: .now) >= Self.timeToPost else {
                 unexplainedSince = since
@@ -68,7 +68,7 @@ struct RelayWatchVerb: Verb {
             rest -= 1
             let path = options.store.path
             reporter.result(
-                "changed, and no notice tells how: \(Escaped.text(path))",
+                "changed, without a notice: \(Escaped.text(path))",
                 record: .object([("type", .string("wake")), ("path", .string(path))])
             )
         }

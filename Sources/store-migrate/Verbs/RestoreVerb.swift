@@ -1,14 +1,14 @@
 import ArgumentParser
 import StoreMigration
 
-/// `restore FILE DEST`: a store from its archive.
+/// `restore FILE DEST`: restores a store from an archive.
 struct RestoreVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Unpacks a backup, proves it, and puts the store to its place; safe to run again.",
+        abstract: "Unpacks a backup, proves it, and puts the store at DEST; safe to run again.",
         discussion: """
-            A store that is there stays unless --overwrite says otherwise, and is kept aside then. With "-" the archive comes \
-            from standard input, in a tar form.
+            An existing store is kept unless --overwrite is given; then it is moved aside. With "-" the archive comes from \
+            standard input, in a tar format.
             """
     )
     static let words = ["restore"]
@@ -20,11 +20,11 @@ struct RestoreVerb: Verb {
     @Argument(help: "The archive, or -.")
     var file: PathArgument
 
-    @Argument(help: "The store's main file, or the folder that it goes to.")
+    @Argument(help: "The store's main file, or a folder to restore it to.")
     var dest: PathArgument
 
     @Option(
-        help: ArgumentHelp("How long standard input may send nothing. (default: 10m)", valueName: "duration"),
+        help: ArgumentHelp("How long to wait for standard input. (default: 10m)", valueName: "duration"),
         transform: LockTimeout.init(argument:)
     )
     var inputTimeout = LockTimeout(seconds: 600)

@@ -1,12 +1,12 @@
 import ArgumentParser
 import StoreMigration
 
-/// `retire OLD`: takes the old store out of use.
+/// `retire OLD`: archives and removes the old store.
 struct RetireVerb: AfterRunVerb {
     static let configuration = CommandConfiguration(
         commandName: "retire",
         abstract:
-            "Archives the old store and removes it, once the new one is proved and nobody has the old one open."
+            "Archives the old store and removes it, once the new one is proved and no process has the old one open."
     )
     static let words = ["retire"]
     static let outcomes: [MigrationOutcome] = [

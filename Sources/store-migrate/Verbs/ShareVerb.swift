@@ -2,12 +2,12 @@ import ArgumentParser
 import StoreFormat
 import StoreMigration
 
-/// `share OLD NEW`: the whole flow.
+/// `share OLD NEW`: shares a store.
 struct ShareVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "share",
-        abstract: "Copies a store to its shared place, proves the copy, and refuses writers of the old one.",
-        discussion: "Safe to run at any time; when all is done it does nothing."
+        abstract: "Copies a store to its shared location, proves the copy, and makes the old store refuse writes.",
+        discussion: "Safe to run at any time; it does nothing when the store is already shared."
     )
     static let words = ["share"]
     static let outcomes: [MigrationOutcome] = MigrationOutcome.allCases.filter { ![.retired, .done].contains($0) }
@@ -21,15 +21,15 @@ struct ShareVerb: Verb {
     @OptionGroup var reporting: ReportingOptions
     @OptionGroup var report: ReportOptions
 
-    @Flag(name: [.customShort("n"), .long], help: "Say what would be done, and write nothing.")
+    @Flag(name: [.customShort("n"), .long], help: "Print what would be done, and write nothing.")
     var dryRun = false
 
     @Option(
-        help: ArgumentHelp("Where to write how each role opens the shared store, as JSON.", valueName: "file")
+        help: ArgumentHelp("Where to write, as JSON, how each role opens the shared store.", valueName: "file")
     )
     var descriptions: PathArgument?
 
-    @Flag(help: "End with status 3 when anything was noticed.")
+    @Flag(help: "End with status 3 when there are findings.")
     var strict = false
 
     var stateFolder: PathArgument? { run.state }

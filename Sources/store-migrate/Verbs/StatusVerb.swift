@@ -1,11 +1,11 @@
 import ArgumentParser
 import StoreMigration
 
-/// `status OLD NEW`: both places at a glance.
+/// `status OLD NEW`: the state of both stores and of the last run.
 struct StatusVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Says what stands at both places, how far the last run came, and what to do next; writes nothing."
+        abstract: "Shows the state of both stores, how far the last run got, and what to do next; writes nothing."
     )
     static let words = ["status"]
     static let outcomes: [MigrationOutcome] = [.done, .busy, .foundButUnreadable]

@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// `strategies …`: what says how a store is opened.
+/// `strategies …`: how a store is opened.
 struct StrategiesGroup: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "strategies",
-        abstract: "Lists, explains and tries the strategies that share --strategy takes.",
+        abstract: "Lists, explains and tries the strategies for share --strategy.",
         subcommands: [StrategiesListVerb.self, StrategiesShowVerb.self, StrategiesRunVerb.self]
     )
 }

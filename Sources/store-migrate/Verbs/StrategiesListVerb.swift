@@ -3,11 +3,11 @@ import BuiltInStrategies
 import StoreMigration
 import StoreStrategies
 
-/// `strategies list`: the strategies that come with the tool.
+/// `strategies list`: the built-in strategies.
 struct StrategiesListVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the built-in strategies, each with what it does."
+        abstract: "Lists the built-in strategies and what each does."
     )
     static let words = ["strategies", "list"]
     static let outcomes: [MigrationOutcome] = [.done]

@@ -3,20 +3,20 @@ import FoundationEssentials
 import StoreMigration
 import StoreStrategies
 
-/// `strategies run NAME --request FILE`: one question to one strategy, with no store anywhere near.
+/// `strategies run NAME --request FILE`: runs one strategy on one request, without a store.
 struct StrategiesRunVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Asks one strategy about the store that a file describes, and prints what it would set."
+        abstract: "Runs one strategy on the store that a file describes, and prints what it would set."
     )
     static let words = ["strategies", "run"]
     static let outcomes: [MigrationOutcome] = [.done, .failed]
     private static let greatestFile = 1 << 20
 
-    @Argument(help: ArgumentHelp("The strategy, with options if need be.", valueName: "name[:key=value,…]"))
+    @Argument(help: ArgumentHelp("The strategy, optionally with options.", valueName: "name[:key=value,…]"))
     var strategy: String
 
-    @Option(help: ArgumentHelp("The request, as JSON; its options give way to those named.", valueName: "file"))
+    @Option(help: ArgumentHelp("The request, as JSON; options on the command line replace its own.", valueName: "file"))
     var request: PathArgument
 
     @OptionGroup var plugins: PluginArguments
@@ -40,7 +40,7 @@ struct StrategiesRunVerb: Verb {
                 outcome: .usage,
                 message: message,
                 path: request.path,
-                advice: "Plugins/README.md shows a request; 'store-migrate help strategies run' the call."
+                advice: "See Plugins/README.md for a request, and 'store-migrate help strategies run' for the call."
             )
         }
         guard let data = try? Data(contentsOf: request.url), data.count <= Self.greatestFile else {
@@ -52,9 +52,9 @@ struct StrategiesRunVerb: Verb {
             throw refuse("the request has no member '\(key.stringValue)'")
         } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context) {
             let path = context.codingPath.map(\.stringValue).joined(separator: ".")
-            throw refuse("the request's member '\(path)' is of another type")
+            throw refuse("the request's member '\(path)' has the wrong type")
         } catch DecodingError.dataCorrupted(let context) {
-            throw refuse("the request cannot be understood: \(context.debugDescription)")
+            throw refuse("the request is invalid: \(context.debugDescription)")
         }
     }
 }

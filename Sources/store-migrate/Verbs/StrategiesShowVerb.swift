@@ -2,7 +2,7 @@ import ArgumentParser
 import StoreMigration
 import StoreStrategies
 
-/// `strategies show NAME`: everything that a strategy says of itself.
+/// `strategies show NAME`: the documentation of a strategy.
 struct StrategiesShowVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "show",

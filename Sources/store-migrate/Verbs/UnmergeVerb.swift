@@ -1,14 +1,14 @@
 import ArgumentParser
 import StoreMigration
 
-/// `unmerge INTO`: takes the last merge back.
+/// `unmerge INTO`: undoes the last merge.
 struct UnmergeVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "unmerge",
-        abstract: "Takes back what the last merge into a store did.",
+        abstract: "Undoes the last merge into a store.",
         discussion: """
-            Nothing is taken back where something was written later to what the merge wrote. Keys are not given out again, \
-            and history goes on.
+            It fails, and changes nothing, if a row that the merge wrote was changed later. Keys are not reused, and history \
+            continues.
             """
     )
     static let words = ["unmerge"]
@@ -43,7 +43,7 @@ struct UnmergeVerb: Verb {
 
 extension UnmergeOutcome {
     fileprivate func text(of path: String, _ style: Style) -> String {
-        style.green("Taken back") + ": \(Escaped.text(path)): \(inserted) there again, \(updated) as before, "
+        style.green("Undone") + ": \(Escaped.text(path)): \(inserted) inserted again, \(updated) restored, "
             + "\(deleted) removed"
     }
 

@@ -2,14 +2,14 @@ import ArgumentParser
 import StoreFormat
 import StoreMigration
 
-/// `unshare OLD NEW`: back to the old place.
+/// `unshare OLD NEW`: moves the content back to the old store.
 struct UnshareVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "unshare",
-        abstract: "Goes back to the old place: it gets what the new one holds, and takes writes again.",
+        abstract: "Goes back to the old store: it gets the content of the new one, and accepts writes again.",
         discussion: """
-            Late writes to the old place are merged first. What it held before is kept aside, and the new store is kept under \
-            another name once nobody has it open; until then it takes no writes.
+            Late writes to the old store are merged first. Its former content is kept aside. The new store is renamed once no \
+            process has it open; until then it refuses writes.
             """
     )
     static let words = ["unshare"]
@@ -22,12 +22,12 @@ struct UnshareVerb: Verb {
     @Argument(help: "The private store's main file.")
     var old: PathArgument
 
-    @Argument(help: "Where it was shared: a path, or a folder that took the old name.")
+    @Argument(help: "Where it was shared: a path, or the folder of the new store.")
     var new: PathArgument
 
     @Option(
         help: ArgumentHelp(
-            "How far the proof of what comes back goes: files, sqlite, coredata, content or merging.",
+            "How far the content that comes back is proved: files, sqlite, coredata, content or merging.",
             valueName: "level"
         )
     )
@@ -38,7 +38,7 @@ struct UnshareVerb: Verb {
     @OptionGroup var reporting: ReportingOptions
     @OptionGroup var report: ReportOptions
 
-    @Flag(name: [.customShort("n"), .long], help: "Say what would be done, and write nothing.")
+    @Flag(name: [.customShort("n"), .long], help: "Print what would be done, and write nothing.")
     var dryRun = false
 
     var stateFolder: PathArgument? { run.state }

@@ -3,7 +3,7 @@ import StoreMigration
 import StoreVerification
 
 extension VerifyVerb {
-    /// Proves one store, and shows what that found.
+    /// Proves one store, and shows the findings.
     func verify(
         _ location: StoreLocation,
         against: StoreLocation?,
@@ -11,7 +11,7 @@ extension VerifyVerb {
         _ reporter: Reporter
     ) throws -> Ending {
         page.begin("inspecting")
-        // What is there when it is no store is told apart from a store that is damaged.
+        // A path without a store fails here, with a status that differs from that of a damaged store.
         for location in [location, against].compactMap({ $0 }) {
             _ = try access.layout(of: location, reporter, onProgress: page.onProgress)
         }

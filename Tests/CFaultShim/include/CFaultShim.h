@@ -9,19 +9,19 @@
  *
  * It is controlled by environment variables:
  *
- *   FAULT_SHIM_ROOT    the folder; calls on anything else are neither counted nor harmed
+ *   FAULT_SHIM_ROOT    the folder; calls on other files are neither counted nor harmed
  *   FAULT_SHIM_REPORT  a file of at least sizeof(FaultShimReport) bytes, outside of the folder, to report to
  *   FAULT_SHIM_AT      the number of the call to harm, from 0
  *   FAULT_SHIM_FAULT   what happens to it: a FaultShimFault
  *   FAULT_SHIM_KINDS   optional: a mask of kinds, as 1 << kind; then every call of these kinds from FAULT_SHIM_AT on is
  *                      harmed, as it is when a disk is full or broken and stays so
  *   FAULT_SHIM_ONCE    optional, with FAULT_SHIM_KINDS: of these calls the next one after a harmed one is left alone, so
- *                      that each is harmed once if whoever makes it tries again
+ *                      that each is harmed once if the caller retries
  *
- * It also records what the program changes, and lets files that were made anew pass for those that were lost in a crash:
+ * It also records what the program changes, and makes recreated files look like those that were lost in a crash:
  *
  *   FAULT_SHIM_RECORD  an existing file, outside of the folder, to append a FaultShimRecord to for every change
- *   FAULT_SHIM_INODES  a file of FaultShimInode, ordered by `real`: what the program is told instead of what is
+ *   FAULT_SHIM_INODES  a file of FaultShimInode, ordered by `real`: the metadata that the program sees
  *   FAULT_SHIM_DEVICE  optional: a small number to be added to that of every device, as after a mount
  */
 
@@ -52,7 +52,7 @@ typedef enum FaultShimFault {
     FaultShimFaultNoSpace,
     FaultShimFaultInterrupted,
     FaultShimFaultShortTransfer,
-    /* The process stops before the call, until somebody lets it go on. */
+    /* The process stops before the call, until it gets SIGCONT. */
     FaultShimFaultStop,
 } FaultShimFault;
 
@@ -73,7 +73,7 @@ typedef enum FaultShimChange {
 
 enum { FaultShimRecordSize = 104 };
 
-/* One change that was made, and the file as it is after it. Names and written bytes follow. */
+/* One change, and the file's metadata after it. Names and written bytes follow. */
 typedef struct FaultShimRecord {
     /* A FaultShimChange. */
     uint32_t change;
@@ -82,7 +82,7 @@ typedef struct FaultShimRecord {
     uint32_t group;
     /* The file that was changed, created, renamed or removed. */
     uint64_t inode;
-    /* The folder of its name, and of the new name when it was renamed or linked. */
+    /* The folder of its name, and of the new name if it was renamed or linked. */
     uint64_t parent;
     uint64_t other_parent;
     int64_t offset;
@@ -95,7 +95,7 @@ typedef struct FaultShimRecord {
     uint32_t other_name_length;
 } FaultShimRecord;
 
-/* A file that stands for one of another number, and for one of other times as long as nobody touches it. */
+/* Replaces the inode number of a file, and its times as long as the file is not changed. */
 typedef struct FaultShimInode {
     uint64_t real;
     uint64_t shown;
@@ -104,16 +104,16 @@ typedef struct FaultShimInode {
     int64_t changed[2];
 } FaultShimInode;
 
-/* The offset of `kinds` is here for Swift, which cannot see so long an array. */
+/* The offset of `kinds`, for Swift, which cannot import so long an array. */
 enum { FaultShimReportCapacity = 60000, FaultShimReportKindsOffset = 1064 };
 
-/* What a run left in the report file, whatever end it took. */
+/* The report of a run, also of one that was killed. */
 typedef struct FaultShimReport {
-    /* How many calls were made; those beyond the capacity are counted and not described. */
+    /* The number of calls; those beyond the capacity are counted but not described. */
     uint32_t count;
-    /* How many calls were harmed. */
+    /* The number of harmed calls. */
     uint32_t harmed;
-    /* The name of the function and the path of the first call that was harmed, each ended by a zero. */
+    /* The name of the function and the path of the first harmed call, each ended by a zero. */
     char function[32];
     char path[1024];
     /* The kind of each call. */

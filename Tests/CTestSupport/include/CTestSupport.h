@@ -4,16 +4,16 @@
 #include <stdint.h>
 
 /*
- * What tests need of Linux and Swift cannot call. Some of it changes who a single thread is; the C library's own
- * functions change the whole process, and with it every test that runs at the same time.
+ * Linux functions that tests need and Swift cannot call. Some of them change the identity of a single thread; the C
+ * library's own functions change the whole process, and with it every test that runs at the same time.
  */
 
-/* Makes the calling thread this user and group, without any other group. Root only; there is no way back. */
+/* Makes the calling thread this user and group, without any other group. Root only; it cannot be reverted. */
 int ctest_become_user(uint32_t user, uint32_t group);
 
 /*
  * Mounts a file system in an image file through a loop device with sectors of so many bytes. The device belongs to the
- * mount alone and goes with it. If told so, it is another device than the first that is free. Root only.
+ * mount alone and goes with it. With `elsewhere`, the first free device is skipped. Root only.
  */
 int ctest_mount_image(
     const char *image_path,

@@ -4,14 +4,14 @@ import StoreFormat
 import TestSupport
 import Testing
 
-@Suite("Accounting for every part of the old store")
+@Suite("A merge accounts for every part of the old store")
 struct MergeAccountTests {
     private static let schema = """
         CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, 'a'), (2, 'b');
         CREATE VIEW seen AS SELECT v FROM t;
         """
 
-    /// A change of the old store that no merge carries, and the words that name it.
+    /// A change of the old store that a merge cannot carry, and the expected refusal.
     struct Change: CustomTestStringConvertible, Sendable {
         let sql: String
         let refusal: MergeRefusal
@@ -37,7 +37,7 @@ struct MergeAccountTests {
     ]
 
     @Test(
-        "What only the old store has defined since the base is carried with its rows, and taken back",
+        "A definition that only the old store added is merged with its rows, and rolled back",
         arguments: late
     )
     func lateDefinitions(_ sql: String) throws {
@@ -56,7 +56,7 @@ struct MergeAccountTests {
         #expect(try triple.digest().schema == before.schema)
     }
 
-    @Test("The same holds for a Core Data store", arguments: late)
+    @Test("A definition that only the old Core Data store added is merged with its rows", arguments: late)
     func managedLateDefinitions(_ sql: String) throws {
         let triple = try MergeTriple(StoreMergeTests.model) { try $0.connection.execute(Self.schema) }
         try triple.store("old").connection.execute(sql)
@@ -70,7 +70,7 @@ struct MergeAccountTests {
     }
 
     @Test(
-        "A definition that only the old store has is refused by name, and merged once both stores have it",
+        "A definition changed only in the old store is refused by name, and merged once both stores have it",
         arguments: changes
     )
     func definitions(_ change: Change) throws {
@@ -92,7 +92,7 @@ struct MergeAccountTests {
         #expect(try SettledDigest(digest, merged: #require(merged.account)).value == digest.value)
     }
 
-    @Test("The same holds for a Core Data store", arguments: changes)
+    @Test("A changed definition of a Core Data store is refused by name", arguments: changes)
     func managedDefinitions(_ change: Change) throws {
         let triple = try MergeTriple(StoreMergeTests.model) { try $0.connection.execute(Self.schema) }
         try triple.store("old").connection.execute(change.sql)
@@ -104,7 +104,7 @@ struct MergeAccountTests {
         #expect(try SettledDigest(digest, merged: #require(plan.account)).value == digest.value)
     }
 
-    @Test("A digest of another state than the one that was gone through settles nothing")
+    @Test("The digest of a state that the account does not cover is rejected")
     func anotherState() throws {
         let triple = try PlainTriple(Self.schema)
         let account = try #require(try triple.plan().account)
@@ -113,7 +113,7 @@ struct MergeAccountTests {
         #expect(throws: UnaccountedContent.self) { try SettledDigest(digest, merged: account) }
     }
 
-    @Test("A header field that only the old store changed is carried", arguments: ["user_version", "application_id"])
+    @Test("A header field that only the old store changed is merged", arguments: ["user_version", "application_id"])
     func header(_ field: String) throws {
         let triple = try PlainTriple(Self.schema)
         try triple.execute("PRAGMA \(field) = 7", in: "old")
@@ -139,7 +139,7 @@ struct MergeAccountTests {
         #expect(try triple.plan(MergeSettings(policy: .error)).summary.refusals.isEmpty == (expected == "7"))
     }
 
-    @Test("What the new store alone defined anew does not stop the old store's rows")
+    @Test("A definition that only the new store added does not block the old store's rows")
     func newDefinitions() throws {
         let triple = try PlainTriple(Self.schema + "CREATE TABLE u (id INTEGER PRIMARY KEY, v)")
         try triple.execute(
@@ -153,7 +153,7 @@ struct MergeAccountTests {
         #expect(try !triple.plan().summary.refusals.isEmpty)
     }
 
-    @Test("Numbers that an AUTOINCREMENT table gave out are not given out again, though their rows are gone")
+    @Test("AUTOINCREMENT numbers of deleted rows are not assigned again after a merge")
     func sequence() throws {
         let triple = try PlainTriple("CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, v)")
         try triple.execute("INSERT INTO t VALUES (9, 1); DELETE FROM t", in: "old")
@@ -162,7 +162,7 @@ struct MergeAccountTests {
         #expect(try triple.rows("SELECT id FROM t") == ["10"])
     }
 
-    @Test("A setting of a search index is no row of it, and is refused")
+    @Test("A changed setting of a search index is refused")
     func searchIndexSetting() throws {
         let triple = try PlainTriple("CREATE VIRTUAL TABLE f USING fts5(v); INSERT INTO f VALUES ('a')")
         try triple.execute("INSERT INTO f (f, rank) VALUES ('automerge', 8)", in: "old")

@@ -4,9 +4,9 @@ import StoreFormat
 import StoreWriting
 import Testing
 
-@Suite("Merging what the model of a Core Data store does not describe")
+@Suite("Merging a Core Data store's content outside the model")
 struct OutsideModelTests {
-    /// A base with three habits, and whatever `sql` makes beside them.
+    /// A base with three habits, and the objects that `sql` creates.
     private static func triple(_ sql: String) throws -> MergeTriple {
         try MergeTriple(StoreMergeTests.model) { store in
             for number in 1...3 {
@@ -24,7 +24,7 @@ struct OutsideModelTests {
         return found
     }
 
-    @Test("Rows of an application's own tables are carried, and given new keys where both stores used one")
+    @Test("Rows of an application's own tables are merged, with new keys if both stores used one")
     func ownTables() throws {
         let triple = try Self.triple(
             """
@@ -53,7 +53,7 @@ struct OutsideModelTests {
         #expect(try Self.rows("SELECT v FROM bag", shared) == [[.integer(5)]])
     }
 
-    @Test("A merge of an application's own rows is taken back, header fields included")
+    @Test("A merge of an application's own rows and header fields is rolled back")
     func undo() throws {
         let triple = try Self.triple(
             "CREATE TABLE own (id INTEGER PRIMARY KEY, v); INSERT INTO own VALUES (1, 1); CREATE TABLE bag (v)"
@@ -83,7 +83,7 @@ struct OutsideModelTests {
         #expect(try shared.connection.value("PRAGMA user_version") == .integer(0))
     }
 
-    @Test("A column that the model does not know travels with its object, and is merged by the policy")
+    @Test("A column outside the model is copied with its object, and merged by the policy")
     func unknownColumns() throws {
         let triple = try Self.triple("ALTER TABLE ZHABIT ADD COLUMN ZOWN DEFAULT 7")
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
@@ -106,7 +106,7 @@ struct OutsideModelTests {
         #expect(parked.rows.map { $0.values["column ZOWN"] } == [.text("old")])
     }
 
-    @Test("A search index that an application fills itself is carried row by row")
+    @Test("A search index that an application fills itself is merged row by row")
     func searchIndex() throws {
         let triple = try Self.triple(
             "CREATE VIRTUAL TABLE words USING fts5(x); INSERT INTO words VALUES ('first')"
@@ -118,7 +118,7 @@ struct OutsideModelTests {
         try shared.connection.execute("INSERT INTO words (words) VALUES ('integrity-check')")
     }
 
-    @Test("A spatial index that triggers keep follows its objects; what was written to it besides is refused")
+    @Test("A spatial index kept by triggers follows its objects; direct writes to it are refused")
     func followingIndex() throws {
         let triggers = """
             CREATE VIRTUAL TABLE areas USING rtree(id, low, high);
@@ -137,7 +137,7 @@ struct OutsideModelTests {
         #expect(try written.plan().summary.refusals == [.notCarried("the content of the virtual table areas")])
     }
 
-    @Test("A table that triggers of an entity fill is refused once it changed, for they would fill it twice")
+    @Test("A changed table that an entity's triggers fill is refused, because they would fill it twice")
     func triggeredTable() throws {
         let triple = try Self.triple(
             """
@@ -149,7 +149,7 @@ struct OutsideModelTests {
         #expect(try triple.plan().summary.refusals == [.notCarried("the content of the table words")])
     }
 
-    @Test("A metadata key that an application set is carried; one that both stores set is left to the policy")
+    @Test("An application's metadata key is merged; for one that both stores set, the policy decides")
     func metadata() throws {
         let triple = try Self.triple("")
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
@@ -162,7 +162,7 @@ struct OutsideModelTests {
         #expect(plan.conflicts.map(\.property) == ["both"])
     }
 
-    @Test("Rows that only CloudKit's mirror wrote stop the merge")
+    @Test("Rows that only CloudKit's mirror wrote prevent the merge")
     func mirrorAlone() throws {
         let triple = try Self.triple(
             "CREATE TABLE ANSCKRECORDMETADATA (Z_PK INTEGER PRIMARY KEY, ZENTITYID, ZENTITYPK)"

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Merging genuine stores", .genuineStores)
 struct CorpusMergeTests {
-    /// The stores that hold a model.
+    /// The stores that contain a model.
     static let stores = Corpus.stores.filter { store in
         guard let scratch = try? ScratchFolder(), let location = try? Corpus.copy(store, into: scratch),
             let connection = try? StoreConnection(location, access: .liveReading),
@@ -22,7 +22,7 @@ struct CorpusMergeTests {
     func present() { #expect(Self.stores.count > 15) }
 
     @Test(
-        "Two copies that diverged by chance become what a plain merge says, without a new finding, and once only",
+        "Randomly edited copies merge as the model of a merge predicts, without a new finding, and only once",
         arguments: stores,
         [true, false]
     )
@@ -80,14 +80,14 @@ struct CorpusMergeTests {
     }
 
     @Test(
-        "A token from before the merge, of either store, leads to everything that is different",
+        "After a merge, the history since a token of either store lists all differences",
         arguments: stores
     )
     func tokens(_ store: String) throws {
         let triple = try GenuineTriple(store)
         var generator = SeededGenerator(seed: Seed.current)
         try GenuineTriple.edit(triple.base, as: 0, &generator)
-        // The base keeps a history now, as do its copies.
+        // The base and its copies keep a history.
         let copies = [try ScratchFolder(), try ScratchFolder()]
         let old = try Self.copy(triple.base, to: copies[0])
         let shared = try Self.copy(triple.base, to: copies[1])
@@ -110,7 +110,7 @@ struct CorpusMergeTests {
         let merged = try Self.graph(sides[1], shape)
         let layout = sides[1].layout
         for (token, graph) in zip(tokens, former) {
-            var told: Set<PlainGraph.Key> = []
+            var listed: Set<PlainGraph.Key> = []
             let coordinator = PersistentStoreCoordinator()
             var description = PersistentStoreDescription(url: shared.url)
             description.isHistoryTrackingEnabled = true
@@ -119,12 +119,12 @@ struct CorpusMergeTests {
                 for change in transaction.changes {
                     let uri = try ObjectURI(change.changedObjectID.uriRepresentation())
                     let root = layout.entities[uri.entity]?.root ?? ""
-                    told.insert(PlainGraph.Key(root: root, number: uri.primaryKey))
+                    listed.insert(PlainGraph.Key(root: root, number: uri.primaryKey))
                 }
             }
             let changed = Set(graph.objects.keys).union(merged.objects.keys)
                 .filter { graph.objects[$0] != merged.objects[$0] }
-            #expect(changed.subtracting(told).isEmpty)
+            #expect(changed.subtracting(listed).isEmpty)
         }
     }
 
@@ -136,7 +136,7 @@ struct CorpusMergeTests {
 
     private static func graph(_ side: MergeSide, _ shape: PlainShape) throws -> PlainGraph {
         var graph = try PlainGraph(side.connection, side.layout, side, shape)
-        // In genuine stores, some pairs lead nowhere.
+        // Genuine stores contain some dangling pairs.
         graph.pairs = graph.pairs.filter { graph.objects[$0.owner] != nil && graph.objects[$0.member] != nil }
         return graph
     }
@@ -149,7 +149,7 @@ struct CorpusMergeTests {
                 externalData: place.externalData,
                 level: .coredata
             )
-        // Where it was found may be another row of the same table now.
+        // The same finding may concern another row of the table after the merge.
         return Set(findings.map { "\($0.code) \($0.table ?? "") \($0.entity ?? "")" })
     }
 
@@ -180,7 +180,8 @@ struct CorpusMergeTests {
         return try coordinator.currentPersistentHistoryToken()
     }
 
-    /// Edits with SQL alone, which knows of no versions and no history: a value of each table, and a row that goes.
+    /// Edits with SQL alone, which updates neither versions nor history: changes a value in each table and deletes a
+    /// row.
     private static func editPlainly(_ location: StoreLocation) throws {
         let connection = try StoreConnection(location, access: .liveWriting)
         guard let layout = try StoreLayout(reading: connection) else { return }

@@ -6,7 +6,7 @@ import StoreFormat
 import StoreStrategies
 import TestSupport
 
-/// Three copies of a genuine store, of which two go their own ways.
+/// Three copies of a genuine store, two of which are edited independently.
 struct GenuineTriple {
     let base: StoreLocation
     let old: StoreLocation
@@ -29,9 +29,9 @@ struct GenuineTriple {
         )
     }
 
-    /// Random edits through the runtime, in saves of their own; what a store's rules do not allow is left.
+    /// Makes random edits through the runtime, each in its own save; skips those that the store's rules forbid.
     ///
-    /// Values are those of one side alone, so that no two objects come to have the same by chance.
+    /// Values are unique to one side, so that no two objects become equal by chance.
     static func edit(_ location: StoreLocation, as number: Int, _ generator: inout SeededGenerator) throws {
         var description = PersistentStoreDescription(url: location.url)
         description.isHistoryTrackingEnabled = true
@@ -91,7 +91,7 @@ struct GenuineTriple {
         }
     }
 
-    /// One of the objects of a request; nil where there is none.
+    /// A random object of a request; nil if there is none.
     private static func any(
         _ request: FetchRequest,
         _ context: isolated ManagedObjectContext,

@@ -17,7 +17,7 @@ struct StoreDifferenceTests {
         return "\(side)\(difference.kind.rawValue) \(difference.entity) \(key) \(properties.joined(separator: " "))"
     }
 
-    @Test("Objects are told by entity and key, attributes and relationships by name, members by who came and went")
+    @Test("A difference reports entity and key, property names, and members added and removed")
     func managed() throws {
         let triple = try StoreMergeTests.triple()
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
@@ -53,11 +53,11 @@ struct StoreDifferenceTests {
         #expect(found.first == "first updated Habit integer(1) name")
         #expect(found.count == 5)
         #expect(three.conflicts.map(\.property) == ["name"])
-        // Nobody asked for values.
+        // Values were not requested.
         #expect(three.conflicts.map(\.old) == [.present])
     }
 
-    @Test("A store and its copy are equal, and reading them changes nothing")
+    @Test("A store and its copy are equal, and comparing them changes neither")
     func equal() throws {
         let triple = try StoreMergeTests.triple()
         let before = try triple.folder.directory.contents(of: "old.sqlite", limit: 1 << 28)
@@ -69,7 +69,7 @@ struct StoreDifferenceTests {
         #expect(try triple.folder.directory.contents(of: "old.sqlite", limit: 1 << 28) == before)
     }
 
-    @Test("Rows of tables are told by their keys, those without by their number, and definitions by name")
+    @Test("Rows are reported by key, or by row number without a key, and definitions by name")
     func plain() throws {
         let folder = try ScratchFolder()
         let schema = """
@@ -100,7 +100,7 @@ struct StoreDifferenceTests {
         #expect(equal.isEqual)
     }
 
-    @Test("A store of Core Data's and another kind of store are not compared")
+    @Test("Comparing a Core Data store with a plain SQLite store is an error")
     func kinds() throws {
         let triple = try StoreMergeTests.triple()
         let folder = try ScratchFolder()

@@ -6,9 +6,9 @@ import StoreWriting
 import TestSupport
 import Testing
 
-@Suite("Putting parked rows back")
+@Suite("Restoring parked rows")
 struct ParkedRowsTests {
-    /// Writes rows into a file, one a line.
+    /// Writes rows to a file, one per line.
     private static func file(_ rows: [ParkedRow], in folder: Directory, _ name: String = "parked") throws -> DurableFile
     {
         var bytes: [UInt8] = []
@@ -23,7 +23,7 @@ struct ParkedRowsTests {
         return try folder.openFile(name, for: .reading)
     }
 
-    @Test("A losing value is written over the object, its version goes up, and history lists it")
+    @Test("A losing value overwrites the object's, its version rises, and history lists it")
     func overwrites() throws {
         let triple = try StoreMergeTests.triple()
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
@@ -48,7 +48,7 @@ struct ParkedRowsTests {
     }
 
     @Test(
-        "An object that is gone comes back as a new one, led where it led; what cannot be put back is told with its line"
+        "A missing object is restored with its relationships; a row that cannot be restored is reported with its line"
     )
     func inserts() throws {
         let triple = try StoreMergeTests.triple()
@@ -67,7 +67,7 @@ struct ParkedRowsTests {
             reason: .bothChanged,
             values: [:]
         )
-        // The second of the same takes a unique value that is taken by then.
+        // A second copy of the same row would need a unique value that is already taken.
         let result = try ChangeMerging.ParkedRows(reading: Self.file([unknown, row, row], in: triple.folder.directory))
             .restore(into: shared.place(), deadline: Deadline(after: .seconds(60)))
         #expect((result.updated, result.inserted) == (0, 1))
@@ -77,7 +77,7 @@ struct ParkedRowsTests {
         #expect(try shared.writer.destinations(of: back, "category") == [StoreMergeTests.category])
     }
 
-    @Test("Rows of a plain table are written over, or inserted again")
+    @Test("Rows of a plain table are overwritten, or inserted again if missing")
     func plain() throws {
         let triple = try PlainTriple(
             """
@@ -99,7 +99,7 @@ struct ParkedRowsTests {
         #expect(result.unrestored.map(\.line) == [3])
     }
 
-    @Test("A line that is no parked row is told by its number, and nothing is written", arguments: [1, 2])
+    @Test("A line that is no parked row is reported by number, and nothing is written", arguments: [1, 2])
     func malformed(_ line: Int) throws {
         let triple = try StoreMergeTests.triple()
         let shared = try triple.store("shared")

@@ -6,10 +6,10 @@ import StoreWriting
 import TestSupport
 import Testing
 
-/// SQLite checks no text, and takes a key of any storage class.
+/// SQLite does not validate text, and permits keys of any storage class.
 @Suite("A merge carries keys and values byte by byte")
 struct PlainBytesTests {
-    /// An encoding of a database, and texts of it in hexadecimal: valid ones, and ones that no decoder takes.
+    /// An encoding of a database, and texts in hexadecimal: valid ones, and ones that no decoder accepts.
     struct Encoding: Sendable, CustomTestStringConvertible {
         let name: String
         let texts: [String]
@@ -50,7 +50,7 @@ struct PlainBytesTests {
     }
 
     @Test(
-        "Rows with such keys are updated and deleted, and rows with such values inserted",
+        "Rows with invalid text in keys and values are inserted, updated and deleted",
         arguments: encodings,
         tables
     )
@@ -75,13 +75,13 @@ struct PlainBytesTests {
         #expect(try Self.bytes(of: triple, "shared") == Self.bytes(of: triple, "old"))
     }
 
-    /// Each row in hexadecimal; the cast keeps the bytes that hex() alone would convert.
+    /// Each row in hexadecimal; the cast keeps the bytes, which hex() alone would convert.
     private static func bytes(of triple: PlainTriple, _ name: String) throws -> [String] {
         let columns = ["k", "v"].map { "hex(CAST(\($0) AS BLOB)), typeof(\($0))" }.joined(separator: ", ")
         return try triple.rows("SELECT \(columns) FROM t ORDER BY 1, 3", in: name)
     }
 
-    @Test("A parked row comes back from its line of JSON with the same bytes", arguments: encodings)
+    @Test("A parked row is restored from JSON with the same bytes", arguments: encodings)
     func parked(_ encoding: Encoding) throws {
         let triple = try Self.triple(encoding, "(k TEXT PRIMARY KEY, v)")
         try triple.execute("UPDATE t SET v = k", in: "old")
@@ -101,7 +101,11 @@ struct PlainBytesTests {
         #expect(try Self.bytes(of: triple, "shared") == Self.bytes(of: triple, "old"))
     }
 
-    @Test("A merge of such rows is taken back", arguments: encodings, ["(k TEXT PRIMARY KEY, v)", "(k TEXT, v)"])
+    @Test(
+        "A merge of rows with invalid text is rolled back",
+        arguments: encodings,
+        ["(k TEXT PRIMARY KEY, v)", "(k TEXT, v)"]
+    )
     func undone(_ encoding: Encoding, _ table: String) throws {
         let triple = try Self.triple(encoding, table)
         let before = try triple.digest()
@@ -117,7 +121,7 @@ struct PlainBytesTests {
         #expect(try triple.digest().schema == before.schema)
     }
 
-    @Test("Keys of every storage class are told apart")
+    @Test("Keys that differ only in storage class are different rows")
     func storageClasses() throws {
         let triple = try PlainTriple("CREATE TABLE t (k PRIMARY KEY, v)")
         let keys = ["1.5", "'1'", "x'31'", "2", "9223372036854775807", "-1e300", "'FE'", "x''", "''", "NULL", "NULL"]
@@ -131,7 +135,7 @@ struct PlainBytesTests {
     }
 
     @Test(
-        "A text of a Core Data store that is not valid arrives unchanged, in an edit, in a new object and in a parked row"
+        "Invalid text of a Core Data store is copied unchanged in an edit, a new object and a parked row"
     )
     func managed() throws {
         let triple = try StoreMergeTests.triple()
@@ -154,7 +158,7 @@ struct PlainBytesTests {
         #expect(try shared.connection.value(hex) == .text("FE61"))
     }
 
-    @Test("Bytes are written down in base64, and a list of numbers is read as well")
+    @Test("Bytes are encoded in base64, and a list of numbers is decoded as well")
     func storedBytes() throws {
         let value = StoredValue.bytes([0, 255, 1])
         let line = try RecordCoding.encoder().encode(value)

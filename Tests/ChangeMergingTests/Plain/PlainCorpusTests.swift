@@ -4,7 +4,7 @@ import StoreFormat
 import TestSupport
 import Testing
 
-/// The genuine stores are Core Data's; without the table that says so they are tables like any others.
+/// The genuine stores are Core Data's; without the table that identifies them they are plain SQLite.
 @Suite("Merging the tables of genuine stores", .genuineStores)
 struct PlainCorpusTests {
     private static func open(_ name: String, in folder: ScratchFolder) throws -> StoreConnection {
@@ -14,7 +14,7 @@ struct PlainCorpusTests {
         return connection
     }
 
-    /// Changes the first row of each ordinary table and deletes the last, as far as constraints and triggers let.
+    /// Changes the first row of each ordinary table and deletes the last, if constraints and triggers permit it.
     private static func change(_ connection: StoreConnection) throws {
         for table in try StoreSchema(reading: connection).tables {
             guard table.kind == .ordinary, let row = table.rowIDName else { continue }
@@ -25,7 +25,7 @@ struct PlainCorpusTests {
             }
             try? connection.execute("DELETE FROM \(name) WHERE \(number) = (SELECT max(\(number)) FROM \(name))")
             guard let column = free.last.map({ SQLName.quoted($0.name) }) else { continue }
-            // A blob would become a text, and seldom a valid one.
+            // A blob would become a text, and rarely a valid one.
             try? connection.execute(
                 "UPDATE \(name) SET \(column) = ifnull(\(column), '') || 'x' "
                     + "WHERE \(number) = (SELECT min(\(number)) FROM \(name)) AND typeof(\(column)) <> 'blob'"
@@ -33,7 +33,7 @@ struct PlainCorpusTests {
         }
     }
 
-    @Test("What one side changed arrives in the other, and equal stores are left alone", arguments: Corpus.stores)
+    @Test("One side's changes arrive in the other, and equal stores stay unchanged", arguments: Corpus.stores)
     func arrives(_ name: String) throws {
         let (first, second, third) = (try ScratchFolder(), try ScratchFolder(), try ScratchFolder())
         let connections = try [first, second, third].map { try Self.open(name, in: $0) }
@@ -44,7 +44,7 @@ struct PlainCorpusTests {
         #expect(try plan().summary.isIdle)
         try Self.change(old)
         let planned = try plan()
-        // An index that keeps no texts may have followed by a trigger: that is refused, and nothing is written.
+        // A trigger may have updated an index without texts: that merge is refused, and nothing is written.
         guard planned.summary.refusals.isEmpty else { return }
         _ = try planned.carryOut(MergeRun(epoch: "1", deadline: Deadline(after: .seconds(60))))
         func digests(_ connection: StoreConnection) throws -> [StoreDigest.Table] {

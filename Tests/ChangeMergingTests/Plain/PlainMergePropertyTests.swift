@@ -17,7 +17,7 @@ struct PlainMergePropertyTests {
         """
 
     @Test(
-        "The merged database holds what a plain merge in memory says, and a second merge does nothing",
+        "The merged database equals an in-memory model of the merge, and a second merge changes nothing",
         arguments: RandomTriples.seeds
     )
     func random(_ seed: UInt64) throws {
@@ -43,7 +43,7 @@ struct PlainMergePropertyTests {
         #expect(again == .alreadyDone || again == .nothingToDo, "seed \(seed)")
         #expect(before[0] != before[1] || summary.isIdle, "seed \(seed)")
         guard summary.rekeyed == 0 else { return }
-        // The other way round, by the opposite policy, it comes to the same.
+        // The merge in the other direction with the opposite policy gives the same result.
         try triple.folder.write("other", try triple.folder.bytes("base"))
         try triple.execute(Self.script(seed, of: "shared"), in: "other")
         try triple.merge(
@@ -51,10 +51,10 @@ struct PlainMergePropertyTests {
             from: "other",
             into: "old"
         )
-        #expect(try PlainRows(reading: triple.connection("old")) == found, "the other way round, seed \(seed)")
+        #expect(try PlainRows(reading: triple.connection("old")) == found, "in the other direction, seed \(seed)")
     }
 
-    /// The changes that the random triple of a seed makes to one of its sides.
+    /// The random changes of a seed to one side of its triple.
     private static func script(_ seed: UInt64, of name: String) -> String {
         var generator = SeededGenerator(seed: seed)
         _ = changes(12, &generator)
@@ -63,7 +63,7 @@ struct PlainMergePropertyTests {
         return name == "old" ? old : shared
     }
 
-    /// What either side gave a column since the base is in the merged row, or a row with it is written down.
+    /// A value that either side set since the base is in the merged row, or in a parked row.
     private static func checkNothingIsLost(
         _ before: [PlainRows],
         _ found: PlainRows,
@@ -101,7 +101,7 @@ struct PlainMergePropertyTests {
 
     // MARK: Random changes
 
-    /// Statements that change a database and leave no row that leads nowhere.
+    /// Statements that change a database and leave no dangling row.
     private static func changes(_ count: Int, _ generator: inout SeededGenerator) -> String {
         (0..<count).map { _ in change(&generator) }.joined(separator: "\n")
     }

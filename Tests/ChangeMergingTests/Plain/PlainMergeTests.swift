@@ -4,7 +4,7 @@ import StoreFormat
 import TestSupport
 import Testing
 
-@Suite("Merging stores that are none of Core Data's")
+@Suite("Merging plain SQLite stores")
 struct PlainMergeTests {
     static let people = """
         CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT, mail TEXT UNIQUE, age INTEGER);
@@ -14,7 +14,7 @@ struct PlainMergeTests {
         """
 
     @Test(
-        "Columns that only one side changed are taken from it; where both did, the shared side's stays and the row is parked"
+        "A column changed by one side takes its value; by both, the shared side's stays and the row is parked"
     )
     func columns() throws {
         let triple = try PlainTriple(Self.people)
@@ -36,7 +36,7 @@ struct PlainMergeTests {
     }
 
     @Test(
-        "The policy decides over what both sides changed",
+        "The policy decides about columns that both sides changed",
         arguments: [
             Policy(policy: .mergeByPropertyStoreTrump, row: "1 anna s@x 32", parked: [.old]),
             Policy(policy: .newest, row: "1 anna s@x 32", parked: [.old]),
@@ -55,7 +55,7 @@ struct PlainMergeTests {
         #expect(summary.notes.contains { $0.kind == .timesUnknown } == (policy.policy == .newest))
     }
 
-    @Test("Under the policy error a conflict stops the merge before anything is written")
+    @Test("Under the policy error a conflict refuses the merge, and nothing is written")
     func refusesConflicts() throws {
         let triple = try PlainTriple(Self.people)
         try triple.execute("UPDATE person SET age = 31 WHERE id = 1", in: "old")
@@ -69,7 +69,7 @@ struct PlainMergeTests {
         #expect(try triple.digest() == before)
     }
 
-    @Test("A number that both sides gave out is given anew to the old side's row, and what leads to it follows")
+    @Test("If both sides used one key, the old side's row gets a new key and references to it follow")
     func movesKeys() throws {
         let triple = try PlainTriple(Self.people)
         try triple.execute(
@@ -86,7 +86,7 @@ struct PlainMergeTests {
         #expect(try triple.rows("SELECT * FROM pet WHERE id = 3") == ["3 5 ro"])
     }
 
-    @Test("Equal rows under one number are one, unless what they lead to is not")
+    @Test("Equal rows under one key are one row, unless they refer to different rows")
     func equalRows() throws {
         let triple = try PlainTriple(Self.people)
         for (name, owner) in [("old", "dan"), ("shared", "eve")] {
@@ -103,7 +103,7 @@ struct PlainMergeTests {
         #expect(try triple.rows("SELECT * FROM pet WHERE id > 2") == ["3 4 ro", "4 9 mi", "5 10 ro"])
     }
 
-    @Test("A number that the shared side gave out and took back is not given again where the table promises so")
+    @Test("AUTOINCREMENT keys that the shared side assigned and deleted are not assigned again")
     func autoincrement() throws {
         let triple = try PlainTriple(
             "CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, v TEXT); INSERT INTO t (v) VALUES ('a')"
@@ -115,7 +115,7 @@ struct PlainMergeTests {
         #expect(try triple.rows("SELECT seq FROM sqlite_sequence") == ["3"])
     }
 
-    @Test("An object that has unique values of another becomes that one, and what leads to it follows")
+    @Test("A row with another row's unique values is merged into that row, and references to it follow")
     func joinsByUniqueValues() throws {
         let triple = try PlainTriple(Self.people)
         try triple.execute(
@@ -130,7 +130,7 @@ struct PlainMergeTests {
         #expect(triple.parked.map(\.values["name"]) == [.text("dan")])
     }
 
-    @Test("A unique value that the shared side gave to another stays there; the old side's row is parked")
+    @Test("A unique value that the shared side moved to another row stays there; the old side's row is parked")
     func takenValues() throws {
         let triple = try PlainTriple(Self.people)
         try triple.execute("UPDATE person SET mail = 'new@x', age = 31 WHERE id = 1", in: "old")
@@ -141,7 +141,7 @@ struct PlainMergeTests {
         #expect(triple.parked.map(\.values["mail"]) == [.text("new@x")])
     }
 
-    @Test("Unique values that rows of the old side passed among themselves are passed in the shared store")
+    @Test("Rows of the old side that exchanged unique values exchange them in the shared store")
     func passedValues() throws {
         let triple = try PlainTriple(Self.people)
         try triple.execute(
@@ -158,7 +158,7 @@ struct PlainMergeTests {
         #expect(triple.parked.isEmpty)
     }
 
-    @Test("What one side deleted stays or comes back where the other side edited it or leads to it anew")
+    @Test("A row deleted by one side stays or is restored if the other side edited it or added a reference")
     func editAgainstDelete() throws {
         let triple = try PlainTriple(Self.people)
         try triple.execute(
@@ -180,7 +180,7 @@ struct PlainMergeTests {
         #expect(try triple.rows("PRAGMA foreign_key_check").isEmpty)
     }
 
-    @Test("A row that the old side leads something new to comes back; under rollback the new row is parked instead")
+    @Test("A row with a new reference from the old side is restored; under rollback the new row is parked")
     func partners() throws {
         for policy in [StoreMergePolicy.mergeByPropertyStoreTrump, .rollback] {
             let triple = try PlainTriple(Self.people)
@@ -194,7 +194,7 @@ struct PlainMergeTests {
         }
     }
 
-    @Test("Keys of several columns, texts and reals; rows of two tables that follow a moved key")
+    @Test("Compound, text and real keys are merged, and rows of two tables follow a moved key")
     func otherKeys() throws {
         let triple = try PlainTriple(
             """
@@ -232,7 +232,7 @@ struct PlainMergeTests {
         #expect(try triple.rows("SELECT * FROM loose ORDER BY 1, 2") == ["- m", "- n", "k v"])
     }
 
-    @Test("Without a base, equal rows are one and all others are added")
+    @Test("Without a base, equal rows are one row and all others are added")
     func withoutBase() throws {
         let triple = try PlainTriple(Self.people)
         try triple.execute(
@@ -248,7 +248,7 @@ struct PlainMergeTests {
         #expect(try triple.rows("SELECT id FROM pet") == ["1", "2"])
     }
 
-    @Test("Without a base, an identity joins rows: gaps are filled, and the policy decides over the rest")
+    @Test("Without a base, an identity matches rows: nulls are filled, and the policy decides the rest")
     func identities() throws {
         let triple = try PlainTriple(Self.people)
         try triple.execute(
@@ -266,7 +266,7 @@ struct PlainMergeTests {
         #expect(summary.joined == 1)
     }
 
-    @Test("Stores whose tables were defined differently are refused before any write")
+    @Test("Stores with different table definitions are refused before any write")
     func differentSchemas() throws {
         let triple = try PlainTriple(Self.people)
         try triple.execute("ALTER TABLE pet ADD COLUMN hue TEXT; UPDATE person SET age = 1", in: "old")
@@ -279,7 +279,7 @@ struct PlainMergeTests {
         #expect(try triple.digest() == before)
     }
 
-    @Test("A merge is done once; its note is no content, and goes when it is asked to")
+    @Test("A merge runs once; its mark does not count as content, and is removed on request")
     func epochs() throws {
         let triple = try PlainTriple(Self.people)
         try triple.execute("UPDATE person SET age = 31 WHERE id = 1", in: "old")
@@ -294,7 +294,7 @@ struct PlainMergeTests {
         #expect(try triple.merge(epoch: "2").result.outcome == .nothingToDo)
     }
 
-    @Test("A store that was changed after the plan was made is not written")
+    @Test("A store that changed after planning is not written")
     func changedMeanwhile() throws {
         let triple = try PlainTriple(Self.people)
         try triple.execute("UPDATE person SET age = 31 WHERE id = 1", in: "old")
@@ -307,7 +307,7 @@ struct PlainMergeTests {
         #expect(try triple.rows("SELECT age FROM person WHERE id = 1") == ["30"])
     }
 
-    @Test("Triggers do not fire again, generated columns follow, and search and spatial indexes know what was merged")
+    @Test("Triggers do not fire, and generated columns, search and spatial indexes include the merged rows")
     func derived() throws {
         let triple = try PlainTriple(
             """
@@ -345,7 +345,7 @@ struct PlainMergeTests {
         #expect(try triple.rows("SELECT count(*) FROM log") == ["3"])
     }
 
-    @Test("Rows that a constraint refuses only in the shared store are parked")
+    @Test("Rows that a constraint rejects only in the shared store are parked")
     func constraints() throws {
         let triple = try PlainTriple(
             """

@@ -4,9 +4,9 @@ import StoreFormat
 import TestSupport
 import Testing
 
-@Suite("Merging plain stores again")
+@Suite("Repeated merges of plain SQLite stores")
 struct PlainMovedKeyTests {
-    @Test("What an earlier merge gave other keys is followed by the next one")
+    @Test("Rows that an earlier merge gave other keys are matched in the next merge")
     func movedBefore() throws {
         let triple = try PlainTriple(
             PlainMergeTests.people
@@ -31,7 +31,7 @@ struct PlainMovedKeyTests {
         try triple.plan().forEachRekeyedObject { moved.append($0) }
         try triple.merge()
         #expect(moved.map(\.new.primaryKey) == [5])
-        // The base of the next merge is the old store as it was merged.
+        // The base of the next merge is the old store at the time of this one.
         try triple.folder.write("then", triple.folder.bytes("old"))
         try triple.execute(
             """

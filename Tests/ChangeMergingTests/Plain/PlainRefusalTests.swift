@@ -4,9 +4,9 @@ import StoreFormat
 import Synchronization
 import Testing
 
-@Suite("Refusing to merge stores that are none of Core Data's")
+@Suite("Refused merges of plain SQLite stores")
 struct PlainRefusalTests {
-    @Test("A search index without texts is refused where the old side wrote to it, and told where it only lags behind")
+    @Test("A search index without texts is refused if the old side wrote to it, else reported as outdated")
     func contentless() throws {
         let schema = """
             CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); CREATE VIRTUAL TABLE f USING fts5(v, content='');
@@ -21,7 +21,7 @@ struct PlainRefusalTests {
         #expect(try written.plan().summary.refusals == [.notCarried("the content of the virtual table f")])
     }
 
-    @Test("Without a base, a table whose rows only SQLite numbered is refused, unless an identity is named")
+    @Test("Without a base, a table with keys assigned by SQLite is refused unless an identity is named")
     func unidentified() throws {
         let triple = try PlainTriple("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, 'a')")
         try triple.execute("INSERT INTO t VALUES (2, 'b')", in: "old")
@@ -34,7 +34,7 @@ struct PlainRefusalTests {
         #expect(try triple.rows("SELECT * FROM t") == ["1 a", "2 b"])
     }
 
-    @Test("A row that is gone between plan and execution fails the merge, and nothing is written")
+    @Test("A row deleted between plan and execution fails the merge, and nothing is written")
     func lostRow() throws {
         let triple = try PlainTriple(
             "CREATE TABLE t (k TEXT PRIMARY KEY, v); INSERT INTO t VALUES ('a', 1), ('b', 2)"
@@ -50,7 +50,7 @@ struct PlainRefusalTests {
         #expect(try triple.rows("SELECT v FROM t") == ["1", "2"])
     }
 
-    @Test("A constraint that skips or replaces rows does neither in a merge", arguments: ["IGNORE", "REPLACE"])
+    @Test("A conflict clause that skips or replaces rows has no effect in a merge", arguments: ["IGNORE", "REPLACE"])
     func conflictClauses(_ clause: String) throws {
         let triple = try PlainTriple(
             "CREATE TABLE t (k TEXT PRIMARY KEY, v INT, n INT NOT NULL ON CONFLICT \(clause) DEFAULT 7);"
@@ -63,7 +63,7 @@ struct PlainRefusalTests {
         #expect(triple.parked.map(\.key) == [[.text("b")]])
     }
 
-    @Test("A merge that is asked to stop ends between rows, and inside one long step of SQLite", arguments: [1, 400])
+    @Test("A cancelled merge ends between rows, and inside one long step of SQLite", arguments: [1, 400])
     func cancelled(_ patience: Int) throws {
         let triple = try PlainTriple(
             "CREATE TABLE t (k INTEGER PRIMARY KEY, v); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
@@ -90,7 +90,7 @@ struct PlainRefusalTests {
         #expect(try connection.value("SELECT 1") == .integer(1))
     }
 
-    @Test("A table with no number left for another row is told")
+    @Test("A table without a free row number fails the merge by name")
     func noNumberLeft() throws {
         let triple = try PlainTriple("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")
         try triple.execute("INSERT INTO t VALUES (\(Int64.max), 'old')", in: "old")
@@ -99,7 +99,7 @@ struct PlainRefusalTests {
         #expect(error?.code == .incompatible)
     }
 
-    @Test("A store of Core Data's and one of another kind are not merged")
+    @Test("Merging a Core Data store with a plain SQLite store is refused")
     func kinds() throws {
         let managed = try StoreMergeTests.triple()
         let plain = try PlainTriple("CREATE TABLE t (id INTEGER PRIMARY KEY)")

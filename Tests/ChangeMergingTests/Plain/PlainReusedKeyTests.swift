@@ -3,8 +3,8 @@ import StoreFormat
 import TestSupport
 import Testing
 
-/// SQLite gives the number of a deleted last row to the next one.
-@Suite("A row that got the number of a deleted one is not merged with it")
+/// SQLite assigns the number of a deleted last row to the next row.
+@Suite("A row with the reused number of a deleted row is not merged with that row")
 struct PlainReusedKeyTests {
     private static let schema = """
         CREATE TABLE t (k INTEGER PRIMARY KEY, v TEXT, w TEXT); INSERT INTO t VALUES (1, 'a', 'aa'), (2, 'b', 'bb');
@@ -28,7 +28,7 @@ struct PlainReusedKeyTests {
         #expect(summary.conflicts.map(\.old) == [.deleted])
     }
 
-    @Test("The shared side's new row stays, and the row that the old side edited comes back under another number")
+    @Test("The shared side's new row stays, and the row that the old side edited is restored under another number")
     func sharedSide() throws {
         let triple = try PlainTriple(Self.schema)
         try triple.execute("UPDATE t SET w = 'edited' WHERE k = 2", in: "old")
@@ -40,7 +40,7 @@ struct PlainReusedKeyTests {
         #expect(summary.conflicts.map(\.shared) == [.deleted])
     }
 
-    @Test("A row that was rewritten is merged by columns where its number cannot have been given out twice")
+    @Test("A rewritten row is merged by columns if its number cannot have been reused")
     func rewritten() throws {
         let triple = try PlainTriple(Self.schema)
         try triple.execute("UPDATE t SET v = 'new', w = 'neu' WHERE k = 1", in: "old")
@@ -51,12 +51,12 @@ struct PlainReusedKeyTests {
         #expect(try triple.rows("SELECT * FROM t") == ["1 new edited", "2 b bb"])
     }
 
-    @Test("The last row is merged by columns where a value of it is left", arguments: ["", " AUTOINCREMENT"])
+    @Test("The last row is merged by columns if it keeps one of its former values", arguments: ["", " AUTOINCREMENT"])
     func edited(_ option: String) throws {
         let triple = try PlainTriple(
             "CREATE TABLE t (k INTEGER PRIMARY KEY\(option), v TEXT, w TEXT, x); INSERT INTO t VALUES (1, 'a', 'aa', 7)"
         )
-        // A number that was given out twice cannot be in a table with AUTOINCREMENT.
+        // An AUTOINCREMENT table cannot assign a number twice.
         let all = option.isEmpty ? "" : ", x = 8"
         try triple.execute("UPDATE t SET v = 'new', w = 'neu'\(all)", in: "old")
         try triple.execute("UPDATE t SET w = 'edited'", in: "shared")

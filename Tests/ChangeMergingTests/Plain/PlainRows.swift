@@ -1,14 +1,14 @@
 import StoreFormat
 
-/// All rows of a database in memory, and the merge of three such, written as plainly as it can be: what the engine is held to.
+/// All rows of a database in memory, and the simplest merge of three such states: the model that tests compare with.
 struct PlainRows: Equatable {
     typealias Row = [String: SQLValue]
 
-    /// What is known of the tables.
+    /// The definitions of the tables.
     struct Shape {
         let key: [String]
         let isMovable: Bool
-        /// Columns that lead to another table's key.
+        /// Columns that refer to another table's key.
         let leads: [String: String]
     }
 
@@ -21,7 +21,7 @@ struct PlainRows: Equatable {
     ]
 
     var tables: [String: [[SQLValue]: Row]] = [:]
-    /// The rows of the table without key, and how often each is there.
+    /// The rows of the table without a key, with their counts.
     var bag: [Row: Int] = [:]
 
     init() {}
@@ -44,7 +44,7 @@ struct PlainRows: Equatable {
 
     static func key(_ row: Row, _ shape: Shape) -> [SQLValue] { shape.key.map { row[$0] ?? .null } }
 
-    /// The keys that old rows get, by table.
+    /// The new keys of old rows, by table.
     typealias Moves = [String: [[SQLValue]: [SQLValue]]]
 
     static func merged(
@@ -54,7 +54,7 @@ struct PlainRows: Equatable {
         prefersOld: Bool
     ) -> (rows: PlainRows, moves: Moves) {
         var moves: Moves = [:]
-        /// An old row in the terms of the shared store.
+        /// An old row with the keys of the shared store.
         func mapped(_ row: Row, _ shape: Shape) -> Row {
             var row = row
             for (column, table) in shape.leads {
@@ -114,7 +114,7 @@ struct PlainRows: Equatable {
         return (result, moves)
     }
 
-    /// Brings back what a row leads to, from the side that still has it.
+    /// Restores the parents of a row from the side that still has them.
     private mutating func bringBack(from old: PlainRows, _ shared: PlainRows, _ moves: Moves) {
         var isSettled = false
         while !isSettled {

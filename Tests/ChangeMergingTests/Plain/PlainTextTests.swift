@@ -3,8 +3,8 @@ import StoreFormat
 import TestSupport
 import Testing
 
-/// SQLite tells texts apart by their bytes, and Swift takes those for equal that only look alike.
-@Suite("Texts that look alike are not the same in a merge")
+/// SQLite compares texts by their bytes; Swift treats canonically equivalent ones as equal.
+@Suite("A merge distinguishes canonically equivalent texts")
 struct PlainTextTests {
     private static let composed = "\u{E9}"
     private static let decomposed = "e\u{301}"
@@ -13,7 +13,7 @@ struct PlainTextTests {
         try triple.rows("SELECT hex(name) FROM (\(sql)) ORDER BY 1")
     }
 
-    @Test("Two rows whose keys look alike are both carried", arguments: ["", " WITHOUT ROWID"])
+    @Test("Two rows with canonically equivalent keys are both merged", arguments: ["", " WITHOUT ROWID"])
     func keys(options: String) throws {
         let triple = try PlainTriple("CREATE TABLE t (name TEXT PRIMARY KEY, n INTEGER)\(options)")
         try triple.execute("INSERT INTO t VALUES ('\(Self.composed)', 1), ('\(Self.decomposed)', 2)", in: "old")
@@ -25,7 +25,7 @@ struct PlainTextTests {
         #expect(triple.parked.isEmpty)
     }
 
-    @Test("A row whose key looks like that of another is deleted, and the other stays")
+    @Test("Deleting one of two rows with canonically equivalent keys keeps the other")
     func deletedKey() throws {
         let triple = try PlainTriple(
             "CREATE TABLE t (name TEXT PRIMARY KEY, n INTEGER);"
@@ -39,7 +39,7 @@ struct PlainTextTests {
         #expect(try triple.rows("SELECT n FROM t") == ["3"])
     }
 
-    @Test("A text that was only composed in another way is an edit, and an edit of both sides is a conflict")
+    @Test("A change of Unicode normalization alone is an edit, and a conflict if both sides made one")
     func edits() throws {
         let triple = try PlainTriple(
             "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT, other TEXT);"
@@ -56,7 +56,7 @@ struct PlainTextTests {
         #expect(triple.parked.map(\.values["other"]) == [.text("old")])
     }
 
-    @Test("Rows without key that look alike are counted apart")
+    @Test("Rows without a key that are canonically equivalent are counted separately")
     func withoutKey() throws {
         let triple = try PlainTriple("CREATE TABLE t (name TEXT)")
         try triple.execute("INSERT INTO t VALUES ('\(Self.composed)')", in: "old")

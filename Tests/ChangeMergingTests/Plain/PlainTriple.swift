@@ -3,7 +3,7 @@ import SafeFiles
 import StoreFormat
 import TestSupport
 
-/// A database that is none of Core Data's, and two copies of it that went their own ways.
+/// A plain SQLite database, and two copies of it that are changed independently.
 final class PlainTriple {
     let folder: ScratchFolder
     private var connections: [String: StoreConnection] = [:]
@@ -61,7 +61,7 @@ final class PlainTriple {
         return (plan.summary, result)
     }
 
-    /// Rows as SQL literals, one text for each.
+    /// Rows as SQL literals, one text per row.
     func rows(_ sql: String, in name: String = "shared") throws -> [String] {
         var found: [String] = []
         try connection(name)
@@ -81,7 +81,7 @@ final class PlainTriple {
         return found
     }
 
-    /// The content of the shared store, as everybody else sees it.
+    /// The content of the shared store, read by a separate connection.
     func digest(_ name: String = "shared") throws -> StoreDigest {
         try StoreDigest(of: connection(name), externalData: nil)
     }

@@ -4,7 +4,7 @@ import StoreFormat
 import StoreWriting
 import Testing
 
-@Suite("Merges of large values")
+@Suite("Merging large values in external files")
 struct LargeValueMergeTests {
     private static func bytes(_ byte: UInt8) -> SQLValue { .blob([UInt8](repeating: byte, count: 150_000)) }
 
@@ -12,7 +12,7 @@ struct LargeValueMergeTests {
         try MergeTriple(RandomGraph.model) { try $0.insert("Person", ["photo": bytes(1)]) }
     }
 
-    /// What the shared store holds for the only photo there is.
+    /// The stored value of the only photo in the shared store.
     private static func photo(_ triple: MergeTriple) throws -> SQLValue? {
         let shared = try triple.store("shared")
         let key = try #require(try shared.objects().first)
@@ -21,7 +21,7 @@ struct LargeValueMergeTests {
         return try shared.side().plain(stored, of: photo)
     }
 
-    @Test("The second change of a large value is brought over, though the base's file is gone by then")
+    @Test("The second change of a large value is merged although the base's file was deleted")
     func secondChange() throws {
         let triple = try Self.triple()
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
@@ -38,7 +38,7 @@ struct LargeValueMergeTests {
         #expect(try shared.externalData()?.entries() == old.externalData()?.entries())
     }
 
-    @Test("A file's name that is taken in the shared store is left to whoever has it")
+    @Test("A file name in use in the shared store keeps its file; the merged value gets another name")
     func takenName() throws {
         let triple = try Self.triple()
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))

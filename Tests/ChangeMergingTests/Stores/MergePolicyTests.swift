@@ -5,22 +5,22 @@ import StoreWriting
 import Testing
 
 /// Every cell of the merge table, under every policy.
-@Suite("The table of a merge")
+@Suite("Policies of a store merge")
 struct MergePolicyTests {
-    /// What becomes of the habit: its name and goal; nil where it is gone.
+    /// The habit's name and goal after the merge; nil if it was deleted.
     struct Result: Equatable {
         var name: SQLValue = .text("habit 1")
         var goal: SQLValue = .null
     }
 
-    /// What both sides do to one object, and what each policy makes of it; where it is not told, the merge is refused.
+    /// What both sides do to one object, and the result of each policy; without a result the merge is refused.
     struct Cell: CustomTestStringConvertible, Sendable {
         let testDescription: String
         var isOldLater = false
         let old: @Sendable (RowWriter) throws -> Void
         let shared: @Sendable (RowWriter) throws -> Void
         let results: [StoreMergePolicy: Result?]
-        /// The side of which a row is parked.
+        /// The side whose row is parked.
         var parked: [StoreMergePolicy: MergeDirection] = [:]
         var conflicts = 0
     }
@@ -145,7 +145,7 @@ struct MergePolicyTests {
         ),
     ]
 
-    @Test("Each cell comes out as the policy says", arguments: cells, StoreMergePolicy.allCases)
+    @Test("Each combination of changes gives the result of its policy", arguments: cells, StoreMergePolicy.allCases)
     func cell(_ cell: Cell, _ policy: StoreMergePolicy) throws {
         let triple = try StoreMergeTests.triple()
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
@@ -167,7 +167,7 @@ struct MergePolicyTests {
         #expect(parked.rows.map(\.side) == (cell.parked[policy].map { [$0] } ?? []))
     }
 
-    @Test("Each entity has its own policy, and subentities that of the entity they inherit from")
+    @Test("A policy can be set per entity, and subentities inherit it")
     func byEntity() throws {
         let triple = try StoreMergeTests.triple()
         for name in ["old", "shared"] {
@@ -185,7 +185,7 @@ struct MergePolicyTests {
     }
 
     @Test(
-        "A partner that both sides gave to one place is the newest one's under the policy newest",
+        "Under the policy newest, a to-one that both sides set takes the later partner",
         arguments: [true, false]
     )
     func newestPartner(_ isOldLater: Bool) throws {
@@ -202,7 +202,7 @@ struct MergePolicyTests {
         #expect(try shared.value("title", of: category) == .text(isOldLater ? "old" : "shared"))
     }
 
-    @Test("Without history nobody knows what is newest: the shared value stays, and the merge says so")
+    @Test("Under the policy newest without history, the shared value stays and the merge notes it")
     func timesUnknown() throws {
         let triple = try StoreMergeTests.triple(tracksHistory: false)
         try triple.store("old").save { try $0.update(Self.habit, ["name": .text("old")]) }
@@ -212,7 +212,7 @@ struct MergePolicyTests {
         #expect(merge.summary.notes.map(\.kind) == [.timesUnknown] && merge.summary.notes.map(\.property) == ["name"])
     }
 
-    @Test("That an edit survives a deletion is noted")
+    @Test("An edit that survives a deletion is noted")
     func note() throws {
         let triple = try StoreMergeTests.triple()
         try triple.store("old").save { try $0.delete(Self.habit) }

@@ -4,9 +4,9 @@ import StoreFormat
 import StoreWriting
 import Testing
 
-@Suite("What is not merged")
+@Suite("Refused merges of Core Data stores")
 struct MergeRefusalTests {
-    /// How stores come not to fit together, and what is said of them.
+    /// Stores that cannot be merged, and the expected refusals.
     struct Case: CustomTestStringConvertible, Sendable {
         let testDescription: String
         var tracksHistory = true
@@ -24,7 +24,7 @@ struct MergeRefusalTests {
         try store.save { try $0.update(StoreMergeTests.habit(number), ["goal": .integer(number)]) }
     }
 
-    /// Two objects of one key, of which the old side's has to take another.
+    /// Creates two objects with one key, so that the old side's needs another.
     private static func collide(_ triple: MergeTriple) throws {
         for name in ["old", "shared"] { try triple.store(name).insert("Category", ["title": .text(name)]) }
     }
@@ -70,14 +70,14 @@ struct MergeRefusalTests {
             try $0.store("shared").insert("Habit")
         },
         Case(
-            testDescription: "a base that went its own way, without history",
+            testDescription: "a base that diverged, without history",
             tracksHistory: false,
             refusals: [.notTheBase(.old), .notTheBase(.shared)]
         ) { triple in
             for _ in 0..<2 { try edit(triple.store("base")) }
             try edit(triple.store("old"), 2)
         },
-        Case(testDescription: "a base that went its own way", refusals: [.notTheBase(.old), .notTheBase(.shared)]) {
+        Case(testDescription: "a base that diverged", refusals: [.notTheBase(.old), .notTheBase(.shared)]) {
             for name in ["base", "old", "shared"] { try edit($0.store(name)) }
         },
         Case(testDescription: "rows of the cloud's mirror on the old side", refusals: [.cloudMirrorInBothPlaces]) {
@@ -85,7 +85,7 @@ struct MergeRefusalTests {
             try edit($0.store("old"))
         },
         Case(
-            testDescription: "an object of the mirror under a key that is taken",
+            testDescription: "an object of the mirror under a key in use",
             refusals: [.cloudRecordNeedsAnotherKey(entity: "Category")]
         ) {
             try mirror(
@@ -124,7 +124,7 @@ struct MergeRefusalTests {
             try collide($0)
         },
         Case(
-            testDescription: "conflicts that nobody settles",
+            testDescription: "conflicts under the policy error",
             settings: MergeSettings(policy: .error),
             refusals: [.conflicts(1)]
         ) {
@@ -133,7 +133,7 @@ struct MergeRefusalTests {
         },
     ]
 
-    @Test("Stores that do not fit together are refused, with the reason, before anything is written", arguments: cases)
+    @Test("Incompatible stores are refused with the reason, and nothing is written", arguments: cases)
     func refusal(_ item: Case) throws {
         let triple = try StoreMergeTests.triple(tracksHistory: item.tracksHistory)
         try item.prepare(triple)
@@ -155,7 +155,7 @@ struct MergeRefusalTests {
         #expect(try StoreDigest(of: shared, externalData: nil) == before)
     }
 
-    @Test("What names a table in which no key moves stands in nobody's way")
+    @Test("A view or trigger on a table without moved keys does not prevent the merge")
     func namedTable() throws {
         let triple = try StoreMergeTests.triple()
         try triple.store("old").connection.execute("CREATE VIEW TITLES AS SELECT Z_PK, ZTITLE FROM ZCATEGORY")
@@ -163,7 +163,7 @@ struct MergeRefusalTests {
         #expect(try triple.merge().result.outcome == .merged)
     }
 
-    @Test("A mirror of the cloud that the old side left as it was stands in nobody's way, and is not written")
+    @Test("A CloudKit mirror that the old side did not change permits the merge, and is not written")
     func idleMirror() throws {
         let triple = try StoreMergeTests.triple()
         try Self.mirror(
@@ -179,7 +179,7 @@ struct MergeRefusalTests {
         #expect(try shared.connection.value(rows) == .text("1,2"))
     }
 
-    @Test("A store that is none of Core Data's is not merged with one that is")
+    @Test("Merging a plain SQLite store with a Core Data store is refused")
     func kinds() throws {
         let triple = try StoreMergeTests.triple()
         let file = try triple.folder.directory.createFile("plain.sqlite", mode: 0o644)
@@ -200,7 +200,7 @@ struct MergeRefusalTests {
     }
 
     @Test(
-        "Choices that name what the store does not have are an error",
+        "Settings that name an unknown entity or attribute are an error",
         arguments: [
             MergeSettings(policies: ["Habbit": .overwrite]), MergeSettings(identities: ["Habit": ["cood"]]),
             MergeSettings(identities: ["Hobby": ["code"]]),

@@ -6,13 +6,13 @@ import StoreWriting
 import TestSupport
 import Testing
 
-/// One merge of two random stores, and all that must hold of it.
+/// One merge of two random stores, and all its checks.
 struct MergeRound {
     let triple: MergeTriple
     let number: Int
     let seed: UInt64
     let settings: MergeSettings
-    /// What earlier merges gave other keys.
+    /// The keys that earlier merges changed.
     let moved: [RekeyedObject]
 
     private var prefersOld: Bool { settings.policy == .mergeByPropertyObjectTrump }
@@ -35,7 +35,7 @@ struct MergeRound {
         )
     }
 
-    /// Merges, compares, and returns what the merge gave other keys.
+    /// Merges, compares, and returns the keys that the merge changed.
     func check() throws -> [RekeyedObject] {
         let (base, old, shared) = (
             try triple.store("base"), try triple.store("old"), try triple.store("shared")
@@ -106,7 +106,7 @@ struct MergeRound {
         return result
     }
 
-    /// Members that all three had stand as the side has them that moved them, or the preferred one where both did.
+    /// Common members have the order of the side that moved them, or the preferred side's if both did.
     private func checkOrders(_ before: [[Owner: [Int64]]], _ merged: [Owner: [Int64]]) {
         for (owner, base) in before[0] {
             guard let old = before[1][owner], let shared = before[2][owner], let now = merged[owner] else { continue }
@@ -123,18 +123,18 @@ struct MergeRound {
         }
     }
 
-    /// History tells the same as the stores themselves.
+    /// History gives the same changes as a comparison of the stores.
     private func compareCollectors(_ base: MergeSide, _ side: MergeSide) throws {
         guard let start = try ChangeCollector.historyStart(from: base, to: side) else { return }
         var collector = ChangeCollector(from: base, to: side)
         var (scanned, followed) = (try collector.scan(), try collector.follow(historyAfter: start))
-        // Places may be given anew without a change of order; whoever looks at the orders finds out.
+        // Order keys may change without a change of order, which only a comparison of the orders shows.
         scanned.reordered = []
         followed.reordered = []
         #expect(scanned == followed, "\(name)")
     }
 
-    /// Keys, versions and history are as Core Data would have them.
+    /// Keys, versions and history match Core Data's rules.
     private func checkBookkeeping(
         _ store: MergeStore,
         _ plan: MergePlan,
@@ -169,7 +169,7 @@ struct MergeRound {
         #expect(listed.isSuperset(of: changed), "not listed: \(changed.subtracting(listed)), \(name)")
     }
 
-    /// The objects that a transaction names.
+    /// The objects that a transaction lists.
     private func listed(_ store: MergeStore, inTransaction number: Int64) throws -> Set<RowKey> {
         var listed: Set<RowKey> = []
         let history = try #require(PersistentHistory(schema: StoreSchema(reading: store.connection)))
@@ -182,7 +182,7 @@ struct MergeRound {
         return listed
     }
 
-    /// Whoever had read one of the stores to its end is told of everything that is different in the merged one.
+    /// A consumer that had read one store's history to its end finds all differences of the merged one.
     private func checkConsumer(
         of side: PlainGraph,
         _ merged: PlainGraph,
@@ -193,12 +193,13 @@ struct MergeRound {
         for pair in side.pairs.symmetricDifference(merged.pairs) {
             let hasInverse = RandomGraph.hasInverse(side.shape.relations[pair.relation].name)
             if hasInverse { changed.insert(pair.member) }
-            // Without an inverse nobody tells the owner that a member is gone; the member's own end says it.
+            // Without an inverse the owner's change is not listed when a member is deleted; the member's own deletion
+            // is.
             let isMemberKept = side.objects[pair.member] != nil && merged.objects[pair.member] != nil
             if hasInverse || isMemberKept { changed.insert(pair.owner) }
         }
         for key in changed {
-            #expect(listed.contains(RowKey(root: key.root, key: key.number)), "\(key) is not told of, \(name)")
+            #expect(listed.contains(RowKey(root: key.root, key: key.number)), "\(key) is not listed, \(name)")
         }
     }
 }

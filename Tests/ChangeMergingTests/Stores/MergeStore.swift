@@ -10,7 +10,7 @@ final class MergeStore {
     let model: ManagedObjectModel
     private let folder: Directory
     let location: StoreLocation
-    /// The time of the last save; each one comes a second after the last.
+    /// The time of the last save; each save is one second later.
     var clock = 0.0
 
     init(_ location: StoreLocation, in folder: Directory, _ model: ManagedObjectModel) throws {

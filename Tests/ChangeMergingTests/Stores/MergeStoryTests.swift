@@ -4,10 +4,10 @@ import StoreFormat
 import StoreWriting
 import Testing
 
-/// What went wrong elsewhere, and does not here.
-@Suite("Stories of merges that went wrong")
+/// Known failures of other merge implementations, as regression tests.
+@Suite("Known failures of merges do not occur")
 struct MergeStoryTests {
-    @Test("Two places that were filled without a word between them become one store, by what identifies their objects")
+    @Test("Two stores filled independently are merged by their objects' identities")
     func twoPlaces() throws {
         let triple = try StoreMergeTests.triple()
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
@@ -35,7 +35,7 @@ struct MergeStoryTests {
         #expect(try shared.objects().count == 6)
     }
 
-    @Test("An old store that stayed as it was brings nothing back, however much the new one went on")
+    @Test("An unchanged old store changes nothing, even if the new one was changed a lot")
     func staleStore() throws {
         let triple = try StoreMergeTests.triple()
         let shared = try triple.store("shared")
@@ -48,7 +48,7 @@ struct MergeStoryTests {
         #expect(try StoreDigest(of: shared.connection, externalData: nil) == before)
     }
 
-    @Test("What a writer saves who had the old store open since before the copy is found and merged")
+    @Test("Late writes of a process that opened the old store before the copy are found and merged")
     func lateWriter() throws {
         let triple = try StoreMergeTests.triple()
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
@@ -60,7 +60,7 @@ struct MergeStoryTests {
         #expect(try shared.value("name", of: late) == .text("late"))
     }
 
-    @Test("One natural key on both sides is one object where an identity says so, and two where none does")
+    @Test("The same natural key on both sides is one object with an identity, and two without")
     func naturalKey() throws {
         for identities in [["Category": ["title"]], [:]] {
             let triple = try StoreMergeTests.triple()
@@ -71,7 +71,7 @@ struct MergeStoryTests {
         }
     }
 
-    @Test("An object that one side deleted and made anew under the same values goes by its values")
+    @Test("An object that one side deleted and recreated with the same values is matched by its values")
     func insertionAfterDeletion() throws {
         let triple = try StoreMergeTests.triple()
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
@@ -85,7 +85,7 @@ struct MergeStoryTests {
         #expect(try shared.value("goal", of: StoreMergeTests.habit(2)) == .integer(2))
     }
 
-    @Test("Members that both sides added and one side deleted come out as a set")
+    @Test("Members that both sides added or removed are merged as sets")
     func toMany() throws {
         let triple = try StoreMergeTests.triple()
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
@@ -101,7 +101,7 @@ struct MergeStoryTests {
         #expect(try shared.objects().contains(StoreMergeTests.habit(3)))
     }
 
-    @Test("Nothing is merged twice: not under the same name, and not from a base that has it all")
+    @Test("A merge runs only once: not again under the same name, and not with an up-to-date base")
     func twice() throws {
         let triple = try StoreMergeTests.triple()
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
@@ -118,7 +118,7 @@ struct MergeStoryTests {
         #expect(try StoreMerger.epoch(of: shared.connection) == "first")
     }
 
-    @Test("A merge after a merge takes only what is new, and keys that were moved stay where they went")
+    @Test("A second merge takes only new changes, and objects with moved keys keep them")
     func again() throws {
         let triple = try StoreMergeTests.triple()
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
@@ -128,14 +128,14 @@ struct MergeStoryTests {
         var moved: [RekeyedObject] = []
         try first.forEachRekeyedObject { moved.append($0) }
         #expect(try shared.objects().count { $0.entity == "Category" } == 3)
-        // The old store as it was merged.
+        // The old store at the time of the merge.
         try old.connection.execute("VACUUM INTO '\(triple.folder.directory.path)/next.sqlite'")
         let base = try MergeStore(
             StoreLocation(folder: triple.folder.directory.path, name: "next.sqlite"),
             in: triple.folder.directory,
             StoreMergeTests.model
         )
-        // In the old store the late category still has the key that is another one's in the shared store.
+        // The late category keeps its key in the old store, although another category has that key in the shared store.
         let late = ObjectKey(entity: "Category", primaryKey: 2)
         try old.save {
             try $0.update(StoreMergeTests.habit(3), ["goal": .integer(3)])
@@ -162,7 +162,7 @@ struct MergeStoryTests {
         #expect(try shared.writer.destinations(of: target, "habits") == [StoreMergeTests.habit(3)])
     }
 
-    @Test("The store stays the one it was: its identifier and the metadata of others are kept")
+    @Test("A merge keeps the store's identifier and the application's metadata")
     func identity() throws {
         let triple = try StoreMergeTests.triple()
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
@@ -177,7 +177,7 @@ struct MergeStoryTests {
         #expect(values == before.values)
     }
 
-    @Test("What is recorded begins before the first write and ends before the commit, and may still undo the merge")
+    @Test("Recording spans the first write to the commit, and its failure rolls the merge back")
     func recording() throws {
         let triple = try StoreMergeTests.triple()
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
@@ -204,7 +204,7 @@ struct MergeStoryTests {
         }
     }
 
-    /// Counts the habits when it begins and when it ends.
+    /// Counts the habits at the beginning and at the end.
     private final class Recorder: MergeRecording {
         private let connection: StoreConnection
         private let failure: StoreError?

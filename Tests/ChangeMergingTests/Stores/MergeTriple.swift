@@ -3,13 +3,13 @@ import SafeFiles
 import StoreFormat
 import StoreWriting
 
-/// A base and two copies of it that went their own ways, in a folder that goes away with the test.
+/// A base and two copies of it that are changed independently, in a folder that is removed with the test.
 final class MergeTriple {
     let folder: TemporaryDirectory
     let model: ManagedObjectModel
     private(set) var stores: [String: MergeStore] = [:]
 
-    /// Builds the base; `prepare` gives it its first objects.
+    /// Builds the base; `prepare` inserts its first objects.
     init(_ model: ManagedObjectModel, tracksHistory: Bool = true, _ prepare: (MergeStore) throws -> Void) throws {
         folder = try TemporaryDirectory(prefix: "merge-tests")
         self.model = model
@@ -52,7 +52,7 @@ final class MergeTriple {
         MergeSides(base: try store("base").side(), old: try store("old").side(), shared: try store("shared").side())
     }
 
-    /// Makes the old store, as it is, the base of the next merge; `withFiles` is false for its database alone.
+    /// Makes the old store's present state the base of the next merge; `withFiles` is false for its database alone.
     func renewBase(withFiles: Bool = true) throws {
         let old = try store("old")
         let name = "base \(stores.count).sqlite"
@@ -79,7 +79,7 @@ final class MergeTriple {
         return plan
     }
 
-    /// Plans and carries out a merge of the old store into the shared one.
+    /// Plans and executes a merge of the old store into the shared one.
     @discardableResult
     func merge(
         _ settings: MergeSettings = MergeSettings(),

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Merging stores whose models differ")
 struct ModelDifferenceTests {
-    /// The model that the shared store was migrated to.
+    /// The model to which the shared store was migrated.
     struct Migration: CustomTestStringConvertible, Sendable {
         let testDescription: String
         var goal: AttributeDescription? = AttributeDescription(name: "goal", type: .integer64)
@@ -14,7 +14,7 @@ struct ModelDifferenceTests {
         var hasCategory = true
         var refusals: [MergeRefusal] = []
 
-        /// The entity that comes first gives all others new numbers.
+        /// The first entity shifts the numbers of all others.
         var model: ManagedObjectModel {
             let category = EntityDescription(
                 name: "Category",
@@ -76,7 +76,7 @@ struct ModelDifferenceTests {
         .plan()
     }
 
-    @Test("Entities are matched by their names, what the old side has no word of gets its default, and nothing is lost")
+    @Test("Entities are matched by name, attributes missing on the old side get defaults, and nothing is lost")
     func lackingProperties() throws {
         let triple = try StoreMergeTests.triple(tracksHistory: false)
         let migration = Migration(
@@ -112,7 +112,7 @@ struct ModelDifferenceTests {
     }
 
     @Test(
-        "What is told in two ways is refused, but only where something changed",
+        "A property defined in two ways is refused, but only if its entity changed",
         arguments: [
             Migration(
                 testDescription: "an attribute of another type",
@@ -120,12 +120,12 @@ struct ModelDifferenceTests {
                 refusals: [.modelsDiffer(entity: "Habit", property: "goal")]
             ),
             Migration(
-                testDescription: "a value that must be there, and is not",
+                testDescription: "a required value that is missing",
                 extra: AttributeDescription(name: "note", type: .string, isOptional: false),
                 refusals: [.modelsDiffer(entity: "Category", property: "note")]
             ),
             Migration(
-                testDescription: "an entity that is gone",
+                testDescription: "an entity that was removed",
                 hasCategory: false,
                 refusals: [.modelsDiffer(entity: "Category", property: nil)]
             ),

@@ -2,7 +2,7 @@ import ChangeMerging
 import StoreFormat
 import StoreWriting
 
-/// A store's objects in plain dictionaries, and a merge of three of them written without a look at the real one.
+/// A store's objects in plain dictionaries, and a merge of three such graphs, written independently of the real one.
 struct PlainGraph {
     struct Key: Hashable {
         let root: String
@@ -28,7 +28,7 @@ struct PlainGraph {
 
     init(_ shape: PlainShape) { self.shape = shape }
 
-    /// Reads all of a store: one query for the rows of each table, one for the pairs of each relationship.
+    /// Reads a whole store: one query for the rows of each table, one for the pairs of each relationship.
     init(_ store: MergeStore, _ shape: PlainShape = RandomGraph.shape) throws {
         try self.init(store.connection, store.writer.layout, store.side(), shape)
     }
@@ -82,7 +82,7 @@ struct PlainGraph {
 }
 
 extension PlainGraph {
-    /// A place that holds at most one pair.
+    /// A single end of a relationship, which has at most one pair.
     private struct Place: Hashable {
         let relation: Int
         let isOwner: Bool
@@ -103,7 +103,8 @@ extension PlainGraph {
         return result
     }
 
-    /// The graph of a base and an old store in the shared store's keys; what only the old one has goes by negative keys.
+    /// The graph of a base or an old store in the shared store's keys; objects of the old store alone have negative
+    /// keys.
     static func spoken(
         _ base: PlainGraph,
         _ old: PlainGraph,
@@ -116,9 +117,10 @@ extension PlainGraph {
         )
     }
 
-    /// What the merged store must hold; `greatest` is the greatest key that the shared and the old store gave out, by root.
+    /// The expected content of the merged store; `greatest` is the greatest key assigned by the shared and the old
+    /// store, by root.
     ///
-    /// Base and old store are ``spoken(_:_:moved:)`` of in the shared store's keys.
+    /// Base and old store are results of ``spoken(_:_:moved:)``, in the shared store's keys.
     static func merged(
         _ base: PlainGraph,
         _ old: PlainGraph,
@@ -209,7 +211,7 @@ extension PlainGraph {
         return result
     }
 
-    /// Which deleted objects survive because the side that has them still went on with them.
+    /// The deleted objects that survive because the other side changed them.
     private static func survivors(of deleted: Set<Key>, in side: PlainGraph, _ base: PlainGraph) -> Set<Key> {
         let new = side.pairs.subtracting(base.pairs)
         var result = deleted.filter { key in

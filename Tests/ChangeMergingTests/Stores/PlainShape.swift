@@ -1,8 +1,8 @@
 import StoreFormat
 
-/// The relationships of a model, each seen once with its inverse.
+/// The relationships of a model, each listed once with its inverse.
 struct PlainShape {
-    /// What a model says of a relationship and its inverse: the names of both ends, and which of them are single.
+    /// A relationship and its inverse: the names of both ends, and which of them are single.
     struct Relation {
         let owner: String
         let name: String
@@ -10,7 +10,7 @@ struct PlainShape {
         let ownerIsSingle: Bool
         let memberIsSingle: Bool
         var isSymmetric = false
-        /// True when deleting the member, or the owner, takes the other along.
+        /// True if deleting the member, or the owner, deletes the other too.
         var memberTakesOwner = false
         var ownerTakesMember = false
         var ownerNeedsMember = false
@@ -21,7 +21,7 @@ struct PlainShape {
 
     init(_ relations: [Relation]) { self.relations = relations }
 
-    /// What a model says of itself.
+    /// Reads the relationships of a model.
     init(_ model: ManagedObjectModel) {
         var found: [Relation] = []
         for entity in model.entities.values.sorted(by: { $0.name < $1.name }) {
@@ -29,7 +29,8 @@ struct PlainShape {
                 let inverse = relationship.inverse.flatMap { name in
                     model.relationships(of: relationship.destination).first { $0.name == name }
                 }
-                // The one seen first stands for both; a to-one is asked before a to-many, since it holds the key.
+                // The relationship listed first represents both; a to-one comes before a to-many, since it contains the
+                // key.
                 let isKnown = found.contains { known in
                     known.name == relationship.inverse && relationship.name == inverseName(known, model)
                         && model.isEntity(relationship.destination, kindOf: known.owner)
@@ -59,7 +60,7 @@ struct PlainShape {
         }
     }
 
-    /// Both ends of a symmetric relationship are the same: the smaller key comes first.
+    /// Both ends of a symmetric relationship are equal: the smaller key comes first.
     func pair(_ relation: Int, _ owner: PlainGraph.Key, _ member: PlainGraph.Key) -> PlainGraph.Pair {
         relations[relation].isSymmetric && owner.number > member.number
             ? PlainGraph.Pair(relation: relation, owner: member, member: owner)

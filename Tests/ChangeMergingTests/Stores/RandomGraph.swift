@@ -73,7 +73,7 @@ enum RandomGraph {
         ),
     ])
 
-    /// The same relationships once more, in plain words.
+    /// The same relationships, written by hand.
     static let shape = PlainShape([
         PlainShape.Relation(
             owner: "Person",
@@ -129,9 +129,9 @@ enum RandomGraph {
 
     private static let entities = ["Person", "Child", "Pet", "Club", "Debt", "Mark"]
 
-    /// Does random things to some of a store's objects, and keeps account of which there are.
+    /// Makes random changes to some of a store's objects, and updates the list of objects.
     ///
-    /// Objects that a deletion took along stay on the list until somebody asks for them.
+    /// Objects that a cascade deleted stay on the list until their next use.
     static func change(
         _ objects: inout [ObjectKey],
         _ writer: RowWriter,
@@ -168,7 +168,7 @@ enum RandomGraph {
             try change(key, writer, &generator)
             objects.append(key)
         case 3...4:
-            // A rule may deny it.
+            // A delete rule may deny it.
             if let owner, objects.count > 3 { try? writer.delete(owner) }
         case 5...6: if let owner { try change(owner, writer, &generator) }
         default:
@@ -211,7 +211,7 @@ enum RandomGraph {
         case .uuid: return .blob([UInt8](repeating: UInt8(number), count: 16))
         case .transformable: return .blob([UInt8](repeating: UInt8(number), count: 3))
         case .binaryData:
-            // Large values differ, so that no two files hold the same bytes.
+            // Large values differ, so that no two files have the same bytes.
             let count = number < 3 ? 110_000 + Int.random(in: 0..<10_000, using: &generator) : Int(number)
             return .blob([UInt8](repeating: UInt8(number), count: count))
         default: return .integer(number)

@@ -6,21 +6,21 @@ import Testing
 
 @Suite("Merging random stores", .sampled)
 struct StoreMergePropertyTests {
-    @Test("The merged store holds what a plain merge in memory says", arguments: RandomTriples.seeds)
+    @Test("The merged store equals an in-memory model of the merge", arguments: RandomTriples.seeds)
     func random(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         try Self.check(seed, islands: 1, steps: 42, sideSteps: Int.random(in: 2...12, using: &generator))
     }
 
     @Test(
-        "Many triples that know nothing of each other are merged as each by itself",
+        "Independent triples in one store are merged as each would be alone",
         arguments: RandomTriples.archipelagos
     )
     func islands(_ seed: UInt64) throws {
         try Self.check(1_000_000 + seed, islands: RandomTriples.islands, steps: 14, sideSteps: 2)
     }
 
-    /// Makes a base of so many groups of objects, lets both sides go on with it, merges, and compares.
+    /// Creates a base with so many groups of objects, changes both sides, merges, and compares.
     private static func check(_ seed: UInt64, islands: Int, steps: Int, sideSteps: Int) throws {
         var generator = SeededGenerator(seed: seed)
         var objects: [[ObjectKey]] = Array(repeating: [], count: islands)
@@ -44,7 +44,7 @@ struct StoreMergePropertyTests {
             moved += try MergeRound(triple, number: round, seed: seed, moved: moved, &generator).check()
             guard round == 1, Int.random(in: 0..<3, using: &generator) == 0 else { break }
             try triple.renewBase()
-            // The merge was now, and nobody's clock goes back.
+            // Later saves are dated after the merge.
             (old.clock, shared.clock) = (2_000_000_000, 3_000_000_000)
         }
         print("triples merged: \(islands), seed \(seed)")

@@ -39,7 +39,7 @@ struct StoreMergeTests {
         ),
     ])
 
-    /// A base with one category and three habits in it.
+    /// A base with one category that has three habits.
     static func triple(tracksHistory: Bool = true) throws -> MergeTriple {
         try MergeTriple(model, tracksHistory: tracksHistory) { store in
             let category = try store.insert("Category", ["title": .text("health"), "color": .integer(1)])
@@ -53,7 +53,7 @@ struct StoreMergeTests {
     static let category = ObjectKey(entity: "Category", primaryKey: 1)
     static func habit(_ number: Int64) -> ObjectKey { ObjectKey(entity: "Habit", primaryKey: number) }
 
-    @Test("Two objects that got the same key on both sides are two, and what led to the old one follows it")
+    @Test("Objects with the same key on both sides stay two, and references to the old one follow it")
     func sameKey() throws {
         let triple = try Self.triple()
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
@@ -71,7 +71,7 @@ struct StoreMergeTests {
         #expect(try shared.writer.destinations(of: moved, "habits").map(\.primaryKey) == [4])
     }
 
-    @Test("The same unique value inserted on both sides is one object")
+    @Test("Objects with the same unique value inserted on both sides are one object")
     func doubleInsertion() throws {
         let triple = try Self.triple()
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
@@ -84,7 +84,7 @@ struct StoreMergeTests {
         #expect(try shared.value("goal", of: same) == .integer(5))
     }
 
-    @Test("An identity given for the merge joins objects, too")
+    @Test("An identity in the settings matches objects")
     func identity() throws {
         let triple = try Self.triple()
         try triple.store("old").insert("Category", ["title": .text("sport")])
@@ -97,7 +97,7 @@ struct StoreMergeTests {
     }
 
     @Test(
-        "Different attributes of one object are both kept; of the same one the policy decides, and the loser is parked"
+        "Changes of different attributes are merged; for the same attribute the policy decides, and the loser is parked"
     )
     func attributes() throws {
         for policy in [StoreMergePolicy.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump] {
@@ -119,7 +119,7 @@ struct StoreMergeTests {
         }
     }
 
-    @Test("Under the policy error conflicts refuse the merge")
+    @Test("Under the policy error a conflict refuses the merge")
     func refusal() throws {
         let triple = try Self.triple()
         try triple.store("old").save { try $0.update(Self.habit(1), ["name": .text("old")]) }
@@ -132,7 +132,7 @@ struct StoreMergeTests {
     }
 
     @Test(
-        "An edited object survives its deletion on the other side, with what the deletion took along",
+        "An edited object survives its deletion on the other side, with the objects of the cascade",
         arguments: [true, false]
     )
     func editedAndDeleted(_ oldDeletes: Bool) throws {
@@ -144,11 +144,11 @@ struct StoreMergeTests {
         #expect(plan.conflicts.map(\.reason) == [.editedAndDeleted])
         #expect(try shared.value("color", of: Self.category) == .integer(9))
         #expect(try shared.writer.destinations(of: Self.category, "habits") == [1, 2, 3].map(Self.habit))
-        // Whoever knew the object does not take it for the one he knew.
+        // A reader of the deleted object must not mistake the restored one for it.
         if !oldDeletes { #expect(try shared.writer.version(of: Self.category) ?? 0 > 4) }
     }
 
-    @Test("What only one side deleted goes, with its delete rules, and history keeps its tombstones")
+    @Test("An object that one side deleted is deleted with its delete rules, and history keeps tombstones")
     func deletion() throws {
         let triple = try Self.triple()
         let shared = try triple.store("shared")
@@ -160,7 +160,7 @@ struct StoreMergeTests {
         #expect(try shared.connection.value(kept) == .text("c1,c2,c3"))
     }
 
-    @Test("A unique value that one object left to another on the old side goes over on the shared one, too")
+    @Test("A unique value that moved between objects on the old side moves in the shared store")
     func uniqueValueLeft() throws {
         let triple = try Self.triple()
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
@@ -173,7 +173,7 @@ struct StoreMergeTests {
         #expect(try shared.value("code", of: Self.habit(2)) == .text("c1"))
     }
 
-    @Test("A unique value that another object took meanwhile stays with it, and the old row is parked")
+    @Test("A unique value that another shared object took stays there, and the old row is parked")
     func uniqueValueTaken() throws {
         let triple = try Self.triple()
         let shared = try triple.store("shared")
@@ -187,7 +187,7 @@ struct StoreMergeTests {
         #expect(parked.map(\.key) == [[.integer(1)]])
     }
 
-    @Test("An order that only the old side changed is taken over")
+    @Test("An order that only the old side changed is merged")
     func order() throws {
         let triple = try Self.triple()
         let shared = try triple.store("shared")
@@ -198,7 +198,7 @@ struct StoreMergeTests {
         #expect(try shared.writer.destinations(of: Self.category, "habits") == [3, 4, 1, 2].map(Self.habit))
     }
 
-    @Test("A merge is one transaction above both histories, and lists what either side changed")
+    @Test("A merge is one transaction after both histories, and lists the changes of both sides")
     func history() throws {
         let triple = try Self.triple()
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
@@ -212,7 +212,7 @@ struct StoreMergeTests {
         #expect(try shared.connection.value(listed, [.integer(last + 1)]) == .text("1,2"))
     }
 
-    @Test("Nothing is merged from a store that did nothing")
+    @Test("An unchanged old store merges nothing")
     func idle() throws {
         let triple = try Self.triple()
         try triple.store("shared").save { try $0.delete(Self.habit(1)) }
@@ -223,7 +223,7 @@ struct StoreMergeTests {
         #expect(try triple.store("shared").connection.value(transactions) == count)
     }
 
-    @Test("A plan is not carried out on a store that went on")
+    @Test("A plan is not executed on a store that changed since")
     func changedMeanwhile() throws {
         let triple = try Self.triple()
         try triple.store("old").save { try $0.delete(Self.habit(1)) }

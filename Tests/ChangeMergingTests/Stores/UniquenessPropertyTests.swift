@@ -18,7 +18,7 @@ struct UniquenessPropertyTests {
     ])
 
     @Test(
-        "Unique values never stand in the way, and every value of the old side is merged or parked",
+        "Unique values never fail a merge, and every value of the old side is merged or parked",
         arguments: RandomTriples.seeds
     )
     func random(_ seed: UInt64) throws {
@@ -37,7 +37,7 @@ struct UniquenessPropertyTests {
         var parked: Set<StoredValue> = []
         let (plan, _) = try triple.merge(settings) { row in if let text = row.values["text"] { parked.insert(text) } }
         let merged = Set(try Self.texts(shared))
-        // Each change gave a text that nobody had before.
+        // Each change set a text that no object had before.
         for text in oldBefore.subtracting(formerTexts) {
             #expect(merged.contains(text) || parked.contains(.text(SQLText(text))), "\(text), seed \(seed): \(plan)")
         }
@@ -71,7 +71,7 @@ struct UniquenessPropertyTests {
                 let target = objects.randomElement(using: &generator)
                 switch (Int.random(in: 0..<8, using: &generator), target) {
                 case (0, let key?): try writer.delete(key)
-                // A value that another object has is refused, and the object stays as it is.
+                // A value of another object is rejected, and the object stays unchanged.
                 case (1...4, let key?): try? writer.update(key, values)
                 default:
                     let entity = Bool.random(using: &generator) ? "Tag" : "Label"

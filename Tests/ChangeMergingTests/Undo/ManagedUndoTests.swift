@@ -6,7 +6,7 @@ import StoreWriting
 import TestSupport
 import Testing
 
-@Suite("Taking back a merge of Core Data stores")
+@Suite("Rolling back a merge of Core Data stores")
 struct ManagedUndoTests {
     private static func record(_ triple: MergeTriple, _ settings: MergeSettings = MergeSettings()) throws -> DurableFile
     {
@@ -40,7 +40,7 @@ struct ManagedUndoTests {
             .undo(in: triple.store("shared").place(), deadline: Deadline(after: .seconds(60)))
     }
 
-    /// Versions of all objects, which must never come back with other values.
+    /// The versions of all objects; a version must never recur with other values.
     private static func versions(_ store: MergeStore) throws -> [ObjectKey: Int64] {
         var result: [ObjectKey: Int64] = [:]
         for key in try store.objects() { result[key] = try store.writer.version(of: key) }
@@ -48,7 +48,7 @@ struct ManagedUndoTests {
     }
 
     @Test(
-        "Random merges are taken back: objects and relationships are as before, versions and history go on",
+        "Rolling back a random merge restores objects and relationships; versions and history continue",
         arguments: Seed.several(24)
     )
     func random(_ seed: UInt64) throws {
@@ -88,13 +88,13 @@ struct ManagedUndoTests {
         #expect(try StoreMerger.epoch(of: shared.connection) == nil)
         let report = try StoreVerifier().verify(shared.location, level: .coredata)
         #expect(report.passed, "seed \(seed): \(report.findings)")
-        // And forth again.
+        // Merge again.
         try triple.merge(epoch: "2")
         let again = try PlainGraph(shared)
         #expect(again.objects.values.count == merged.objects.values.count, "seed \(seed)")
     }
 
-    @Test("An object that was written after the merge is named, and nothing is taken back")
+    @Test("An object written after the merge fails the rollback by name, and nothing changes")
     func laterWrites() throws {
         let triple = try MergeTriple(RandomGraph.model) { try $0.insert("Person", ["name": .text("ann")]) }
         let key = try #require(try triple.store("base").objects().first)
@@ -108,7 +108,7 @@ struct ManagedUndoTests {
         #expect(try shared.value("age", of: key) == .integer(3))
     }
 
-    @Test("A large value's file that the merge let go of comes back, and the one it brought goes")
+    @Test("A rollback restores the external file that the merge replaced, and removes the new one")
     func files() throws {
         func bytes(_ byte: UInt8) -> [UInt8] { [UInt8](repeating: byte, count: 150_000) }
         let triple = try MergeTriple(RandomGraph.model) {
@@ -127,7 +127,7 @@ struct ManagedUndoTests {
         #expect(try shared.side().plain(stored, of: photo) == .blob(bytes(1)))
     }
 
-    @Test("The record of another store's merge is refused")
+    @Test("The record of another store's merge is rejected")
     func otherStore() throws {
         let triple = try MergeTriple(RandomGraph.model) { try $0.insert("Person") }
         let key = try #require(try triple.store("base").objects().first)

@@ -4,7 +4,7 @@ import StoreFormat
 import TestSupport
 import Testing
 
-@Suite("Taking back a merge of stores that are none of Core Data's")
+@Suite("Rolling back a merge of plain SQLite stores")
 struct PlainUndoTests {
     private static let schema = """
         PRAGMA trusted_schema = ON;
@@ -56,7 +56,7 @@ struct PlainUndoTests {
     }
 
     @Test(
-        "All rows are as they were, in tables with and without keys and in search indexes; then the merge can be run again"
+        "A rollback restores rows of tables with and without keys and of search indexes; the merge can run again"
     )
     func undo() throws {
         let (triple, _, file) = try Self.merged()
@@ -81,7 +81,7 @@ struct PlainUndoTests {
     }
 
     @Test(
-        "Where a row that the merge wrote was written later, nothing is taken back",
+        "A row written after the merge fails the rollback, and nothing changes",
         arguments: [
             "UPDATE person SET name = 'zoe' WHERE id = 5", "DELETE FROM person WHERE id = 1",
             "INSERT INTO person VALUES (3, 'new', NULL)", "DELETE FROM line WHERE text = 'c'",
@@ -101,7 +101,7 @@ struct PlainUndoTests {
         #expect(try triple.digest() == before)
     }
 
-    @Test("A record that was torn off or changed is not used", arguments: [0, 3, 40, 100, -1, -9])
+    @Test("A truncated or altered record is rejected", arguments: [0, 3, 40, 100, -1, -9])
     func tornRecords(_ place: Int) throws {
         let (triple, _, _) = try Self.merged()
         var bytes = try triple.folder.bytes("record")

@@ -5,7 +5,7 @@ import StoreFormat
 import StoreStrategies
 import TestSupport
 
-/// A store with a book and its author, closed, and what it was when it was closed.
+/// A closed store with a book and its author, and its content when it was closed.
 struct Shelf {
     static let model = ManagedObjectModel(entities: [
         EntityDescription(
@@ -65,7 +65,7 @@ struct Shelf {
         return description
     }
 
-    /// A context on a coordinator of its own.
+    /// A context with its own coordinator.
     func open(readOnly: Bool = false) throws -> ManagedObjectContext {
         var description = description
         description.isReadOnly = readOnly
@@ -74,7 +74,7 @@ struct Shelf {
         return ManagedObjectContext(.privateQueue, coordinator: coordinator, name: "main")
     }
 
-    /// Everything the store holds, rows of history and metadata included, and the names of its external files.
+    /// The complete content of the store, including history and metadata, and the names of its external files.
     func content() throws -> [String] {
         let connection = try StoreConnection(location, access: .liveReading, lockTimeout: .seconds(60))
         defer { try? connection.close() }

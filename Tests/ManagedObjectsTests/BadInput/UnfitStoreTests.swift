@@ -6,9 +6,9 @@ import StoreStrategies
 import TestSupport
 import Testing
 
-@Suite("Stores that cannot do what is asked")
+@Suite("Stores that do not support an operation")
 struct UnfitStoreTests {
-    @Test("a store of another model is refused without a byte written")
+    @Test("A store of another model is rejected without a write")
     func otherModel() throws {
         let shelf = try Shelf()
         let before = try files(shelf)
@@ -19,7 +19,7 @@ struct UnfitStoreTests {
         #expect(try files(shelf) == before)
     }
 
-    @Test("a required value that is missing stops the whole save, external files included")
+    @Test("A missing required value fails the whole save and leaves no external file")
     func requiredValue() throws {
         let shelf = try Shelf()
         let context = try shelf.open()
@@ -43,7 +43,7 @@ struct UnfitStoreTests {
         #expect(try shelf.externalFiles().count == 2)
     }
 
-    @Test("a missing external file is told when its value is asked for; everything else still works")
+    @Test("A missing external file is reported when its value is read; other values stay accessible")
     func missingFile() throws {
         let shelf = try Shelf()
         let folder = try shelf.externalFolder()
@@ -63,7 +63,7 @@ struct UnfitStoreTests {
             let book = try #require(try context.fetch(FetchRequest(entityName: "Book")).first)
             try book.setValue("renamed", forKey: "title")
             try context.save()
-            // The row still says which file is missing: a later backup may have it.
+            // The row keeps the name of the missing file: a backup may contain it.
             #expect(throws: ManagedObjectError.self) { try book.value(forKey: "cover") }
             try book.setValue(Data([1]), forKey: "cover")
             try context.save()
@@ -71,13 +71,13 @@ struct UnfitStoreTests {
         }
     }
 
-    @Test("ids and objects of another store are refused")
+    @Test("IDs and objects of another store are rejected")
     func otherStore() throws {
         let (shelf, other) = (try Shelf(), try Shelf())
         let context = try shelf.open()
-        let stranger = try other.open()
+        let otherContext = try other.open()
         let before = try shelf.content()
-        let id = try stranger.performAndWait {
+        let id = try otherContext.performAndWait {
             try #require(try $0.fetch(FetchRequest(entityName: "Author")).first).objectID
         }
         let coordinator = context.persistentStoreCoordinator
@@ -100,7 +100,7 @@ struct UnfitStoreTests {
         #expect(try shelf.content() == before)
     }
 
-    @Test("a read-only store is read, and every way to write to it is refused")
+    @Test("A read-only store can be read, and every write to it fails")
     func readOnly() throws {
         let shelf = try Shelf()
         let context = try shelf.open(readOnly: true)
@@ -135,7 +135,7 @@ struct UnfitStoreTests {
         #expect(try shelf.content() == before)
     }
 
-    /// A way in which a user may be kept from writing.
+    /// Permissions that prevent a user from writing.
     struct Rights: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let folder: UInt32
@@ -144,7 +144,7 @@ struct UnfitStoreTests {
     }
 
     @Test(
-        "a place that this user cannot write is an error, and what was changed waits in the context",
+        "A save without write permission fails, and the changes stay in the context",
         arguments: ["wal", "delete"]
             .flatMap { mode in
                 [
@@ -168,7 +168,7 @@ struct UnfitStoreTests {
             do {
                 context = try shelf.open()
             } catch let error as StoreError {
-                // Without a log that others keep open, not even reading is possible: SQLite would have to make one.
+                // Without a WAL that another process keeps open, even reading fails: SQLite would have to create one.
                 #expect(rights.journalMode == "wal" && rights.folder == 0o555)
                 #expect([.notWritable, .unreadable].contains(error.code), "\(error)")
                 #expect(error.path == shelf.location.path)
@@ -187,7 +187,7 @@ struct UnfitStoreTests {
         #expect(try shelf.content() == before)
     }
 
-    @Test("a damaged page in the middle of a fetch is told as damage; nothing is returned and nothing is written")
+    @Test("A damaged page is reported as damage; the fetch returns and writes nothing")
     func damagedPage() throws {
         let shelf = try Shelf(journalMode: "delete", books: 200)
         try damageLeaf(of: "ZITEM", in: shelf)
@@ -200,22 +200,24 @@ struct UnfitStoreTests {
             let authors = try context.fetch(FetchRequest(entityName: "Author"))
             #expect(authors.count == 1)
         }
-        var told = 0
+        var found = 0
         let error = #expect(throws: (any Error).self) {
             try ObjectReader(lockTimeout: .seconds(60))
                 .forEachObject(
                     FetchRequest(entityName: "Book"),
                     in: StoreLocation(folder: shelf.location.folder, name: "copy.sqlite"),
                     describedBy: { _ in "" },
-                    { _ in told += 1 }
+                    { _ in found += 1 }
                 )
         }
         #expect((error as? UnreadableStore)?.reason == .damaged || (error as? StoreError)?.code == .damaged)
-        #expect(told == 0)
+        #expect(found == 0)
         #expect(try files(shelf) == before)
     }
 
-    /// Overwrites a leaf page in the middle of a table; a copy beside the store is for readers that open it by themselves.
+    /// Overwrites a leaf page in the middle of a table.
+    ///
+    /// Also copies the store for readers that open a file themselves.
     private func damageLeaf(of table: String, in shelf: Shelf) throws {
         let connection = try StoreConnection(shelf.location, access: .liveReading, lockTimeout: .seconds(60))
         var pages: [Int64] = []
@@ -231,7 +233,7 @@ struct UnfitStoreTests {
         try shelf.scratch.write("copy.sqlite", bytes)
     }
 
-    /// Every file of the store with its bytes; the store must not be open in this process.
+    /// The bytes of every file of the store, which must not be open in this process.
     private func files(_ shelf: Shelf) throws -> [String: [UInt8]] {
         var result: [String: [UInt8]] = [:]
         for name in try shelf.scratch.directory.entries() where name.hasPrefix("Shelf") && !name.hasSuffix("-shm") {

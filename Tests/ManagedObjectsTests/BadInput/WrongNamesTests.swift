@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Names and values that do not fit the model")
 struct WrongNamesTests {
-    /// Something that a program gets wrong.
+    /// A programming error.
     enum Mistake: String, CaseIterable, Sendable {
         case fetchOfNoEntity, predicateOverNoAttribute, predicateOfWrongType, orderByNoAttribute, orderByToMany
         case dictionaryOfNoAttribute, prefetchOfNoRelationship, insertOfNoEntity, insertOfAbstractEntity
@@ -15,7 +15,7 @@ struct WrongNamesTests {
         case batchUpdateOfNoAttribute, batchUpdateOfWrongType, batchDeleteOfNoEntity, controllerWithoutOrder
     }
 
-    @Test("are errors that name them; the store stays as it was, and what was right can still be saved")
+    @Test("Errors for wrong names and values name them, leave the store unchanged and do not affect later saves")
     func mistakes() throws {
         let shelf = try Shelf()
         let context = try shelf.open()
@@ -33,7 +33,7 @@ struct WrongNamesTests {
                 #expect(isOurs, "\(mistake): \(String(describing: error))")
                 let text = error.map { "\($0)" } ?? ""
                 #expect(text.contains(name(of: mistake)), "\(mistake): \(text)")
-                #expect(!text.contains("secret"), "\(mistake) tells a value: \(text)")
+                #expect(!text.contains("secret"), "\(mistake) reveals a value: \(text)")
                 #expect(context.insertedObjects.isEmpty, "\(mistake)")
                 #expect(context.updatedObjects == [author], "\(mistake)")
             }
@@ -96,7 +96,7 @@ struct WrongNamesTests {
         }
     }
 
-    /// What the message must name.
+    /// The name that the message must contain.
     private func name(of mistake: Mistake) -> String {
         switch mistake {
         case .fetchOfNoEntity, .insertOfNoEntity, .batchInsertOfNoEntity, .batchDeleteOfNoEntity: "Bok"

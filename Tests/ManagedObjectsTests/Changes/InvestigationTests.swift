@@ -2,10 +2,10 @@ import ManagedObjects
 import StoreFormat
 import Testing
 
-/// The findings of the fetched-results investigation that a context shows without a controller (FLOWS F4).
-@Suite("The investigation: what sets and notices say of inserts, updates and deletes")
+/// Findings of the fetched-results investigation that need no controller.
+@Suite("Change sets and save notices for inserts, updates and deletes")
 struct InvestigationTests {
-    @Test("a: inserted objects are the registered ones, and after the save both contexts register the same")
+    @Test("After a save both contexts register the inserted objects under the same permanent IDs")
     func insert() throws {
         let stack = try SiblingStack()
         let observation = stack.mergeIntoMain()
@@ -26,7 +26,7 @@ struct InvestigationTests {
         observation.cancel()
     }
 
-    @Test("b: what is inserted and updated before the save is reported as inserted only")
+    @Test("An object inserted and updated before the save is reported as inserted only")
     func insertAndUpdate() throws {
         let stack = try SiblingStack()
         let notices = Notices()
@@ -48,7 +48,7 @@ struct InvestigationTests {
         observation.cancel()
     }
 
-    @Test("c: what is updated after the save is reported as updated")
+    @Test("An object updated after its first save is reported as updated")
     func insertThenUpdate() throws {
         let stack = try SiblingStack()
         let notices = Notices()
@@ -68,7 +68,7 @@ struct InvestigationTests {
         observation.cancel()
     }
 
-    @Test("d: what is deleted before its first save was never there")
+    @Test("An object deleted before its first save is not reported")
     func insertAndDelete() throws {
         let stack = try SiblingStack()
         let notices = Notices()
@@ -86,7 +86,7 @@ struct InvestigationTests {
         observation.cancel()
     }
 
-    @Test("e: what is deleted after its save is reported as deleted, and leaves the main context")
+    @Test("An object deleted after its first save is reported as deleted and leaves the main context")
     func insertThenDelete() throws {
         let stack = try SiblingStack()
         let notices = Notices()
@@ -110,7 +110,7 @@ struct InvestigationTests {
         observation.cancel()
     }
 
-    @Test("i and n: an update elsewhere reaches only an object that was read here")
+    @Test("An update in another context refreshes only objects that this context has read")
     func updateToMatch() throws {
         let stack = try SiblingStack()
         let ids = try stack.background.performAndWait { context in

@@ -2,9 +2,9 @@ import ManagedObjects
 import StoreFormat
 import Testing
 
-@Suite("Batches past the contexts")
+@Suite("Batch operations")
 struct BatchTests {
-    @Test("inserts, updates and deletes reach the store and its history, and a context only by merging")
+    @Test("Batch inserts, updates and deletes reach the store and its history, and contexts only by a merge")
     func batches() async throws {
         let stack = try SiblingStack(tracksHistory: true)
         let coordinator = stack.container.persistentStoreCoordinator
@@ -46,22 +46,22 @@ struct BatchTests {
         observation.cancel()
     }
 
-    @Test("a value that does not fit leaves nothing behind")
+    @Test("A batch insert with an invalid value writes nothing")
     func refusal() throws {
         let stack = try SiblingStack()
         try stack.background.performAndWait { context in
             #expect(throws: StoreError.self) {
                 try context.batchInsert(entityName: "TestDummy", objects: [["id": 1], ["id": "one"]])
             }
-            #expect(throws: ManagedObjectError.self) { try context.batchInsert(entityName: "Nobody", objects: []) }
+            #expect(throws: ManagedObjectError.self) { try context.batchInsert(entityName: "Unknown", objects: []) }
             let count = try context.count(for: FetchRequest(entityName: "TestDummy"))
             #expect(count == 0)
         }
     }
 
     @Test(
-        "what no object could be given is refused, whether or not there are objects",
-        arguments: ["nobody", "books", "passport"]
+        "A batch update of a property that is not an attribute fails, even without matching objects",
+        arguments: ["unknown", "books", "passport"]
     )
     func unknownProperty(_ name: String) throws {
         let stack = try SiblingStack(Library.model)

@@ -3,10 +3,10 @@ import Testing
 
 @testable import ManagedObjects
 
-/// Remedy j of the investigation: parents and children instead of siblings.
+/// Parent and child contexts instead of siblings, a remedy from the fetched-results investigation.
 @Suite("Child contexts")
 struct ChildContextTests {
-    @Test("a child's save ends in its parent, with temporary ids, until the parent saves")
+    @Test("A child's save reaches its parent with temporary IDs, and the store with the parent's save")
     func insertion() throws {
         let stack = try SiblingStack(Library.model)
         let child = ManagedObjectContext(.privateQueue, parent: stack.main)
@@ -26,7 +26,7 @@ struct ChildContextTests {
             #expect(try author.objects(forKey: "books").count == 1)
             try main.save()
             #expect(!author.objectID.isTemporaryID)
-            // The old id still leads to the object.
+            // The temporary ID still refers to the object.
             #expect(try main.object(with: temporary) === author)
         }
         try child.performAndWait { child in
@@ -36,7 +36,7 @@ struct ChildContextTests {
         }
     }
 
-    @Test("a child sees what its parent has not saved, and its own changes stay its own until it saves")
+    @Test("A child sees its parent's unsaved changes, and the parent sees the child's only after a save")
     func isolation() throws {
         let stack = try SiblingStack()
         let ids = try stack.main.performAndWait { main in
@@ -66,7 +66,7 @@ struct ChildContextTests {
         }
     }
 
-    @Test("a child that merges by itself takes in what a sibling saves to their parent, and what the parent saves")
+    @Test("A child with automatic merging merges saves of its siblings and of its parent")
     func siblings() async throws {
         let stack = try SiblingStack()
         let id = try await stack.main.perform { main in
@@ -90,9 +90,9 @@ struct ChildContextTests {
             try writer.existingObject(with: id).setValue("child", forKey: "name")
             try writer.save()
         }
-        // The merge stands in the reader's queue already, before this.
+        // The merge is already in the reader's queue before this work.
         #expect(try await shown() == "child")
-        // The parent has not saved anything yet, and says nothing of the kind.
+        // The parent has not saved, so it posts no notice.
         #expect(parentSaves.all.isEmpty)
         try await stack.main.perform { main in
             try main.existingObject(with: id).setValue("parent", forKey: "name")
@@ -103,7 +103,7 @@ struct ChildContextTests {
         observation.cancel()
     }
 
-    @Test("a child that merges has one object for one row, before and after the row has its permanent id")
+    @Test("A child with automatic merging keeps one object per row when the row gets its permanent ID")
     func permanentIDs() async throws {
         let stack = try SiblingStack(Library.model)
         let child = ManagedObjectContext(.privateQueue, parent: stack.main)
@@ -134,7 +134,7 @@ struct ChildContextTests {
         #expect(try stack.stored("SELECT ZWORD FROM ZTAG") == .text("edited"))
     }
 
-    @Test("a save that the parent cannot take leaves nothing of it there")
+    @Test("A child's save that the parent rejects leaves the parent unchanged")
     func allOrNothing() throws {
         let stack = try SiblingStack(Library.model)
         let authors = try stack.insertAuthors("A", "B", "C")
@@ -160,7 +160,7 @@ struct ChildContextTests {
             #expect(!(try main.existingObject(with: authors[2])).isDeleted)
             try main.rollback()
         }
-        // Once nothing stands in the way, the same save goes through, once.
+        // After the obstacle is removed, the same save succeeds once.
         try child.performAndWait { try $0.save() }
         try stack.main.performAndWait { main in
             #expect(main.insertedObjects.count == 1)
@@ -171,7 +171,7 @@ struct ChildContextTests {
         #expect(try stack.stored("SELECT count(*) FROM ZBOOK WHERE ZAUTHOR = 1") == .integer(1))
     }
 
-    @Test("what an automatic merge could not do is told by the next save")
+    @Test("The next save throws the error of a failed automatic merge")
     func failedMerge() async throws {
         let stack = try SiblingStack()
         let id = try await stack.main.perform { main in
@@ -184,7 +184,7 @@ struct ChildContextTests {
             main.retainsRegisteredObjects = true
         }
         _ = try await stack.main.perform { try $0.existingObject(with: id).value(forKey: "name") }
-        // The merge is told of a change after the store has been closed, and has nowhere to read it from.
+        // The merge starts after the store was closed and cannot read.
         let coordinator = stack.container.persistentStoreCoordinator
         await stack.main.perform { $0.stalenessInterval = 0 }
         coordinator.remove(coordinator.persistentStores[0])

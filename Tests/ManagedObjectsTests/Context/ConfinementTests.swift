@@ -1,11 +1,11 @@
 import TestSupport
 import Testing
 
-@Suite("Objects stay in their context, and the compiler sees to it", .verify)
+@Suite("The compiler keeps objects inside their context", .verify)
 struct ConfinementTests {
     private static let head = "import ManagedObjects\n\n"
 
-    @Test("an app that takes values and ids out compiles")
+    @Test("An app that takes only values and IDs out of a context compiles")
     func values() throws {
         let compiler = try #require(SwiftCompiler())
         let source =
@@ -24,7 +24,7 @@ struct ConfinementTests {
     }
 
     @Test(
-        "an app that lets an object out does not",
+        "An app that takes an object out of a context does not compile",
         arguments: [
             """
             func returned(_ id: ManagedObjectID, _ context: ManagedObjectContext) async throws -> ManagedObject {

@@ -2,13 +2,13 @@ import ManagedObjects
 import StoreFormat
 import Testing
 
-@Suite("Objects that are in no context any more")
+@Suite("Objects without a context")
 struct ContextlessObjectTests {
     private let stack: SiblingStack
 
     init() throws { stack = try SiblingStack(Library.model) }
 
-    /// What a program does to an object, each of which would be lost.
+    /// Changes of an object that could not be saved.
     enum Change: String, CaseIterable {
         case attribute, toOne, toMany, addition, removal
 
@@ -32,7 +32,7 @@ struct ContextlessObjectTests {
         return (author, book)
     }
 
-    @Test("changing one is an error, realised or fault, after a reset", arguments: Change.allCases, [true, false])
+    @Test("Changing an object after a reset throws", arguments: Change.allCases, [true, false])
     func reset(_ change: Change, isFault: Bool) throws {
         try stack.main.performAndWait { context in
             let (author, book) = try author(context)
@@ -44,7 +44,7 @@ struct ContextlessObjectTests {
         }
     }
 
-    @Test("changing one is an error when its deletion was saved", arguments: Change.allCases)
+    @Test("Changing an object after its deletion was saved throws", arguments: Change.allCases)
     func deleted(_ change: Change) throws {
         try stack.main.performAndWait { context in
             let (author, book) = try author(context)
@@ -55,7 +55,7 @@ struct ContextlessObjectTests {
         }
     }
 
-    @Test("one shows the values it had, or none, and leads nowhere")
+    @Test("An object without a context keeps its values and has no destinations")
     func reading() throws {
         try stack.main.performAndWait { context in
             let (author, book) = try author(context)
@@ -69,7 +69,7 @@ struct ContextlessObjectTests {
         }
     }
 
-    @Test("an id that names another entity of the table than its row does is no way to a property that is not there")
+    @Test("An ID with a wrong entity of the same table gives no access to that entity's properties")
     func otherEntity() throws {
         let uri = try stack.background.performAndWait { context in
             let (_, book) = try author(context)

@@ -4,9 +4,9 @@ import StoreStrategies
 import TestSupport
 import Testing
 
-@Suite("The doors of a context", .timeLimit(.minutes(30)))
+@Suite("perform and performAndWait", .timeLimit(.minutes(30)))
 struct DoorTests {
-    @Test("the view context is on the main queue, and can be entered from there and from elsewhere")
+    @Test("The view context runs on the main queue and can be entered from any thread")
     func mainQueue() async throws {
         let scratch = try ScratchFolder()
         let container = PersistentContainer(
@@ -31,7 +31,7 @@ struct DoorTests {
         #expect([fromElsewhere, waiting, onMain] == [2, 2, 2])
     }
 
-    @Test("a context can be entered again from inside itself, and another from inside it")
+    @Test("A context can be entered from inside itself and from inside another context")
     func nesting() throws {
         let stack = try SiblingStack()
         let (main, background) = (stack.main, stack.background)
@@ -47,7 +47,7 @@ struct DoorTests {
         #expect(count == 3)
     }
 
-    @Test("work is done in the order in which it came, and what it throws comes out")
+    @Test("perform runs work in order and rethrows its errors")
     func order() async throws {
         let stack = try SiblingStack()
         let numbers = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -68,11 +68,11 @@ struct DoorTests {
         let count = try await stack.main.perform { try $0.all("TestDummy").count }
         #expect(count == 20)
         await #expect(throws: ManagedObjectError.self) {
-            try await stack.main.perform { try $0.insertNewObject(forEntityName: "Nobody").isFault }
+            try await stack.main.perform { try $0.insertNewObject(forEntityName: "Unknown").isFault }
         }
     }
 
-    @Test("saves can be awaited as a stream, and an observation that is cancelled is told nothing")
+    @Test("Saves arrive in the stream, and a cancelled observation receives none")
     func stream() async throws {
         let stack = try SiblingStack()
         var iterator = stack.background.didSaveNotices.makeAsyncIterator()

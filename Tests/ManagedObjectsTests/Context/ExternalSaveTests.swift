@@ -3,8 +3,8 @@ import StoreFormat
 import TestSupport
 import Testing
 
-/// Another process saves while a context shows objects (FLOWS F3 step 4).
-@Suite("What another process saved")
+/// Another process saves while a context displays objects.
+@Suite("Saves of another process")
 struct ExternalSaveTests {
     private let stack: SiblingStack
     private let ids: [ManagedObjectID]
@@ -26,7 +26,7 @@ struct ExternalSaveTests {
         _ = process.waitForExit()
     }
 
-    @Test("a refresh shows the cached row as long as cached rows never expire")
+    @Test("A refresh uses the cached row while the staleness interval is infinite")
     func staleRows() throws {
         let key = try #require(ids[0].primaryKey)
         try stack.main.performAndWait { context in
@@ -43,7 +43,7 @@ struct ExternalSaveTests {
         }
     }
 
-    @Test("viewContextDidSaveExternally shows what was saved elsewhere, and keeps what is being edited here")
+    @Test("viewContextDidSaveExternally shows another process's save and keeps unsaved changes")
     func external() throws {
         let keys = try ids.map { try #require($0.primaryKey) }
         try stack.main.performAndWait { context in
@@ -57,13 +57,13 @@ struct ExternalSaveTests {
             #expect(try dummies[1].value(forKey: "name") == "elsewhere 1")
             #expect(try dummies[1].value(forKey: "isEven") == true)
             #expect(context.updatedObjects == [dummies[1]])
-            // What was merged is the new base: saving is no conflict.
+            // The merged row is the new base, so the save has no conflict.
             try context.save()
             #expect(try dummies[1].value(forKey: "name") == "elsewhere 1")
         }
     }
 
-    @Test("nothing is refreshed and no row read when nobody else has saved")
+    @Test("Without another process's save, nothing is refreshed and no row is read")
     func nothingNew() throws {
         try stack.main.performAndWait { context in
             let dummy = try context.existingObject(with: ids[0])
@@ -76,7 +76,7 @@ struct ExternalSaveTests {
             #expect(dummy.isFault == false)
             #expect(seen.count == 0)
         }
-        // A save of this very coordinator is none from outside.
+        // A save of this coordinator is not external.
         try stack.background.performAndWait { context in
             try context.existingObject(with: ids[1]).setValue("own", forKey: "name")
             try context.save()
@@ -90,7 +90,7 @@ struct ExternalSaveTests {
         #expect(results == [true, false])
     }
 
-    @Test("an object that was deleted elsewhere is a deleted one without values, or an error")
+    @Test("An object deleted by another process is shown as deleted without values, or throws")
     func deletedElsewhere() throws {
         let process = try StoreWriterProcess(stack.location.path)
         #expect(try process.execute("DELETE FROM ZTESTDUMMY WHERE Z_PK = 2").hasPrefix("ok"))
@@ -111,8 +111,8 @@ struct ExternalSaveTests {
     }
 }
 
-/// The same with relationships and lists, which are asked for where nobody holds the objects that changed.
-@Suite("What another process saved of relationships, and among them")
+/// Relationships and lists, whose changed objects may not be retained.
+@Suite("Relationship changes by another process")
 struct ExternalRelationshipTests {
     private let stack: SiblingStack
     private let author: ManagedObjectID
@@ -137,7 +137,7 @@ struct ExternalRelationshipTests {
         _ = process.waitForExit()
     }
 
-    @Test("the members that a fault showed are asked for again")
+    @Test("A refresh reads the members of a fault's relationship again")
     func membersOfFault() throws {
         try stack.main.performAndWait { context in
             let author = try context.object(with: author)
@@ -150,7 +150,7 @@ struct ExternalRelationshipTests {
         }
     }
 
-    @Test("members that were added to a fault and not saved stay, beside what the store holds now")
+    @Test("Unsaved members of a fault's relationship stay, with the members now in the store")
     func pendingMembersOfFault() throws {
         try stack.main.performAndWait { context in
             let author = try context.object(with: author)
@@ -166,7 +166,7 @@ struct ExternalRelationshipTests {
         }
     }
 
-    @Test("a refresh that merges asks again for the members of a fault, and of an object", arguments: [true, false])
+    @Test("A merging refresh reads the members again, of a fault and of a filled object", arguments: [true, false])
     func refresh(_ isFault: Bool) throws {
         try stack.main.performAndWait { context in
             let author = try isFault ? context.object(with: author) : context.existingObject(with: author)
@@ -182,7 +182,7 @@ struct ExternalRelationshipTests {
         }
     }
 
-    /// Does what is to be done when another process said that it saved, in one call or as it was published.
+    /// Reacts to a notification from another process, in one call or in the published steps.
     private func hear(_ context: isolated ManagedObjectContext, _ stepByStep: Bool) throws {
         guard stepByStep else {
             #expect(try context.viewContextDidSaveExternally())
@@ -194,7 +194,7 @@ struct ExternalRelationshipTests {
     }
 
     @Test(
-        "a complete controller shows rows that came and lacks those that went, and tells its delegate",
+        "A complete controller shows inserted rows, drops deleted ones and notifies its delegate",
         arguments: [true, false]
     )
     func controller(_ stepByStep: Bool) throws {
@@ -221,7 +221,7 @@ struct ExternalRelationshipTests {
         }
     }
 
-    @Test("a controller shows what was saved elsewhere in all of its objects, and tells of each once")
+    @Test("A controller shows another process's changes to all objects and reports each once")
     func updates() throws {
         try stack.background.performAndWait { context in
             for number in 0..<40 {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ManagedObjects
 
-@Suite("What is let go when nobody asks for it any more")
+@Suite("Release of unused objects, rows and IDs")
 struct MemoryTests {
     private let stack: SiblingStack
     private var coordinator: PersistentStoreCoordinator { stack.container.persistentStoreCoordinator }
@@ -24,7 +24,7 @@ struct MemoryTests {
             }
     }
 
-    @Test("the cached rows of a context that goes away with its objects", arguments: [true, false])
+    @Test("Cached rows are released when a context is released with its objects", arguments: [true, false])
     func rowsOfContext(_ retains: Bool) throws {
         try insertBooks(20)
         #expect(cachedRows == 0)
@@ -35,14 +35,14 @@ struct MemoryTests {
                 let books = try context.fetch(FetchRequest(entityName: "Book"))
                 for book in books { try book.willAccessValue(forKey: nil) }
                 #expect(cachedRows == 20)
-                // Changes, too, are held by the context.
+                // The context retains changed objects.
                 try books[0].setValue("new", forKey: "title")
             }
         }
         #expect(cachedRows == 0)
     }
 
-    @Test("the cached rows of objects that outlive their context")
+    @Test("Cached rows are released when their objects outlive the context")
     func rowsOfObjects() throws {
         try insertBooks(3)
         var context: ManagedObjectContext? = ManagedObjectContext(.privateQueue, coordinator: coordinator)
@@ -57,11 +57,11 @@ struct MemoryTests {
         #expect(cachedRows == 3)
         context = nil
         #expect(cachedRows == 0)
-        keeper.letGo()
+        keeper.release()
         #expect(cachedRows == 0)
     }
 
-    @Test("temporary ids, once the object is saved and nobody holds them")
+    @Test("A temporary ID is released once its object is saved and nothing else retains it")
     func temporaryIDs() throws {
         try stack.main.performAndWait { context in
             let tag = try context.insertNewObject(forEntityName: "Tag")
@@ -73,7 +73,7 @@ struct MemoryTests {
         }
     }
 
-    @Test("a temporary id that somebody holds leads to the saved object, in its context and in others")
+    @Test("A retained temporary ID refers to the saved object in its context and in others")
     func heldTemporaryID() throws {
         let (temporary, permanent) = try stack.main.performAndWait { context in
             let tag = try context.insertNewObject(forEntityName: "Tag")
@@ -91,7 +91,7 @@ struct MemoryTests {
         }
     }
 
-    @Test("objects that prefetched each other, in a reset and when nobody holds them", arguments: [true, false])
+    @Test("Objects that prefetched each other are released, with or without a reset", arguments: [true, false])
     func prefetched(_ resets: Bool) throws {
         try insertBooks(3)
         try stack.main.performAndWait { context in
@@ -105,7 +105,7 @@ struct MemoryTests {
                 author = found.first
                 for _ in 0..<3 { #expect(try context.fetch(books).count == 3) }
                 _ = try context.fetch(authors)
-                // Each destination is held once, however often it is fetched.
+                // Each destination is retained once, regardless of the number of fetches.
                 #expect(author?.prefetched["books"]?.count == 3)
                 #expect(context.registeredObjects.count == 4)
                 if resets { try context.reset() }
@@ -116,7 +116,7 @@ struct MemoryTests {
         #expect(cachedRows == 0)
     }
 
-    @Test("destinations that were prefetched stay as long as their owner is no fault")
+    @Test("Prefetched destinations stay registered until their owner becomes a fault")
     func heldDestinations() throws {
         try insertBooks(3)
         try stack.main.performAndWait { context in
@@ -130,7 +130,7 @@ struct MemoryTests {
     }
 }
 
-/// Keeps objects alive outside their context, which a program cannot do and a leak can.
+/// Retains objects outside their context, which the compiler prevents but a leak may do.
 private final class Keeper: Sendable {
     private let objects = Mutex<[UInt]>([])
 
@@ -139,7 +139,7 @@ private final class Keeper: Sendable {
         objects.withLock { $0.append(address) }
     }
 
-    func letGo() {
+    func release() {
         for address in objects.withLock({ $0 }) {
             guard let pointer = UnsafeRawPointer(bitPattern: address) else { continue }
             Unmanaged<ManagedObject>.fromOpaque(pointer).release()

@@ -2,7 +2,7 @@ import ManagedObjects
 import StoreFormat
 import Testing
 
-@Suite("Merging what other contexts saved")
+@Suite("Merging saves of other contexts")
 struct MergingTests {
     private let stack: SiblingStack
     private let ids: [ManagedObjectID]
@@ -17,7 +17,7 @@ struct MergingTests {
         }
     }
 
-    /// Saves a change in the background and returns the notice of it.
+    /// Saves a change in the background and returns its notice.
     private func save(
         _ change: @Sendable (isolated ManagedObjectContext) throws -> Void
     ) throws -> ContextDidSave {
@@ -31,7 +31,7 @@ struct MergingTests {
         return try #require(notices.all.first)
     }
 
-    @Test("values are refreshed, and what is being edited stays on top")
+    @Test("A merge refreshes values and keeps unsaved changes")
     func update() throws {
         let ids = ids
         try stack.main.performAndWait { context in
@@ -53,13 +53,13 @@ struct MergingTests {
             #expect(seen.refreshed == [ids[0]])
             #expect(seen.updated == [ids[1]])
             #expect(edited.changedValueKeys == ["name"])
-            // The merged row is the new base, so that saving is no conflict.
+            // The merged row is the new base, so the save has no conflict.
             try context.save()
             #expect(try edited.value(forKey: "name") == "mine")
         }
     }
 
-    @Test("a fault stays one and is not reported; it reads what is new when it is looked into")
+    @Test("A merge leaves a fault unreported, and the fault reads the new values on access")
     func fault() throws {
         let ids = ids
         let notice = try save { try $0.existingObject(with: ids[0]).setValue("theirs", forKey: "name") }
@@ -74,7 +74,7 @@ struct MergingTests {
         }
     }
 
-    @Test("inserted objects are registered as faults, and deleted ones leave with what was edited in them")
+    @Test("A merge registers inserted objects as faults and removes deleted ones with their unsaved changes")
     func insertAndDelete() throws {
         let ids = ids
         try stack.main.performAndWait { context in
@@ -92,13 +92,13 @@ struct MergingTests {
             #expect(context.registeredObject(for: ids[3]) == nil)
             #expect(doomed.isDeleted && doomed.managedObjectContext == nil)
             #expect(context.hasChanges == false)
-            // Merging the same again is harmless.
+            // A repeated merge changes nothing.
             try context.mergeChanges(fromContextDidSave: notice)
             #expect(seen.deleted == [ids[3]])
         }
     }
 
-    @Test("a remote save is merged by ids or URIs, past the cached rows; those of other stores are passed over")
+    @Test("A remote save given by IDs or URIs is merged past the row cache; other stores' objects are ignored")
     func remote() async throws {
         let id = ids[2]
         let other = try SiblingStack()
@@ -107,7 +107,7 @@ struct MergingTests {
             try context.save()
             return dummy.objectID
         }
-        // A second coordinator stands for another process: it shares no cached row.
+        // A second coordinator represents another process: it has its own row cache.
         let process = PersistentStoreCoordinator()
         try process.addPersistentStore(with: stack.container.persistentStoreDescriptions[0])
         for (round, name) in ["by id", "by URI"].enumerated() {
@@ -140,7 +140,7 @@ struct MergingTests {
         }
     }
 
-    @Test("automatic merging takes in every sibling's save")
+    @Test("Automatic merging merges every sibling's save")
     func automatic() async throws {
         let ids = ids
         let main = stack.main
@@ -154,7 +154,7 @@ struct MergingTests {
             try context.insertDummies(1)
             try context.save()
         }
-        // The merge stands in the context's queue already, before this.
+        // The merge is already in the context's queue before this work.
         let (name, count) = try await main.perform { context in
             (
                 try context.registeredObject(for: ids[0])?.value(String.self, forKey: "name"),
@@ -165,7 +165,7 @@ struct MergingTests {
         #expect(count == 2)
     }
 
-    @Test("what this context did to a to-many relationship survives, and what others did is there too")
+    @Test("A merge combines this context's changes of a to-many relationship with another context's")
     func toMany() throws {
         let stack = try SiblingStack(Library.model)
         let (author, books) = try stack.background.performAndWait { context in

@@ -4,7 +4,7 @@ import StoreFormat
 import StoreStrategies
 import Testing
 
-@Suite("Permanent ids before the first save")
+@Suite("Permanent IDs before the first save")
 struct PermanentIDTests {
     private let stack: SiblingStack
 
@@ -14,7 +14,7 @@ struct PermanentIDTests {
         try stack.stored("SELECT group_concat(Z_PK) FROM (SELECT Z_PK FROM \(table) ORDER BY Z_PK)")
     }
 
-    @Test("are those under which the objects are saved, whoever led to them by the temporary ones")
+    @Test("Objects are saved under the permanent IDs obtained before, also when referenced by temporary IDs")
     func saved() throws {
         try stack.main.performAndWait { context in
             let author = try context.insertNewObject(forEntityName: "Author")
@@ -33,7 +33,7 @@ struct PermanentIDTests {
             #expect(context.registeredObject(for: author.objectID) === author)
             #expect(try books[0].object(forKey: "author") === author)
             #expect(try author.objects(forKey: "books").count == 3)
-            // Nothing was saved, and nobody is told that anything was.
+            // Nothing was saved, and no notice was posted.
             #expect(try stack.stored("SELECT count(*) FROM ATRANSACTION") == .integer(0))
             #expect(try keys("ZAUTHOR") == .null)
             let (id, bookID) = (author.objectID, books[2].objectID)
@@ -51,7 +51,7 @@ struct PermanentIDTests {
         #expect(try stack.stored("SELECT count(*) FROM ACHANGE WHERE ZCHANGETYPE = 0") == .integer(4))
     }
 
-    @Test("of objects that are never saved stay unused")
+    @Test("Permanent IDs of objects that are never saved stay unused")
     func unused() throws {
         try stack.main.performAndWait { context in
             let (author, book) = (
@@ -60,7 +60,7 @@ struct PermanentIDTests {
             try author.setValue("A", forKey: "name")
             try book.setObject(author, forKey: "author")
             try context.obtainPermanentIDs(for: [author, book])
-            // It goes before the one that would take it along.
+            // Deleted before its owner, whose delete rule would cascade to it.
             try context.delete(book)
             try context.processPendingChanges()
             try context.delete(author)
@@ -79,7 +79,7 @@ struct PermanentIDTests {
         #expect(try stack.stored("SELECT count(*) FROM ACHANGE WHERE ZCHANGETYPE = 2") == .integer(0))
     }
 
-    @Test("do not keep an object from being led to, or from giving way to one with its unique values")
+    @Test("An object with a permanent ID can be referenced and can lose a uniqueness conflict")
     func conflicts() throws {
         let ids = try stack.insertAuthors("1")
         try stack.main.performAndWait { context in
@@ -106,7 +106,7 @@ struct PermanentIDTests {
     }
 
     @Test(
-        "can be had in a child, before and after it saved to its parent, for one object in both",
+        "A child obtains the same permanent ID as its parent, before or after saving to it",
         arguments: [false, true]
     )
     func child(_ savesFirst: Bool) throws {
@@ -135,7 +135,7 @@ struct PermanentIDTests {
         #expect(try keys("ZAUTHOR") == .text("1"))
     }
 
-    @Test("a sibling child that still knows the temporary id ends with one object")
+    @Test("A sibling child that knows the temporary ID ends with one object")
     func siblingChild() throws {
         let temporary = try stack.main.performAndWait { context in
             let author = try context.insertNewObject(forEntityName: "Author")
@@ -161,7 +161,7 @@ struct PermanentIDTests {
         }
     }
 
-    @Test("are not to be had of a store that is read-only, or for objects that the context does not have")
+    @Test("Obtaining permanent IDs fails for a read-only store and for objects of another context")
     func refused() throws {
         try stack.main.performAndWait { context in
             let author = try context.insertNewObject(forEntityName: "Author")

@@ -4,11 +4,11 @@ import StoreFormat
 import TestSupport
 import Testing
 
-/// Two contexts edit one store at random, and merge each other's saves.
+/// Two contexts edit one store at random and merge each other's saves.
 @Suite("Random editing in two contexts")
 struct RandomEditingTests {
     @Test(
-        "once everything is saved and merged, both contexts show what is stored, and the store is sound",
+        "After all saves and merges, both contexts equal the store, and the store is sound",
         arguments: Seed.several(60) + [1009]
     )
     func converge(_ seed: UInt64) throws {
@@ -45,7 +45,7 @@ struct RandomEditingTests {
         for observation in observations { observation.cancel() }
     }
 
-    /// All objects that a context shows.
+    /// All objects of a context.
     static func everything(_ context: ManagedObjectContext) throws -> [ManagedObjectID: ObjectReading] {
         try context.performAndWait { context in
             var result: [ManagedObjectID: ObjectReading] = [:]
@@ -88,7 +88,7 @@ struct RandomEdit {
         if object.entity.name == "Author" { try object.setValue("author \(serial)", forKey: "name") }
     }
 
-    /// Some object of the context, changes included.
+    /// Any object of the context, with unsaved changes.
     private func any(_ context: isolated ManagedObjectContext, _ choice: Int, of entity: String? = nil) throws
         -> ManagedObject?
     {

@@ -20,7 +20,7 @@ struct SavingTests {
         }
     }
 
-    /// What the store holds, read past every cache.
+    /// The stored values, read without any cache.
     private func stored() throws -> [AttributeValue?] {
         let fresh = PersistentStoreCoordinator()
         try fresh.addPersistentStore(with: stack.container.persistentStoreDescriptions[0])
@@ -31,7 +31,7 @@ struct SavingTests {
             }
     }
 
-    /// Two contexts change the same object: the first its age, the second its age too and, where asked, its name.
+    /// Two contexts change the same object: both its age, the first also its name if given.
     private func collide(_ policy: MergePolicy, name: String?, age: Int?, theirs: Int = 41) throws -> [AttributeValue?]
     {
         let author = author
@@ -59,7 +59,7 @@ struct SavingTests {
     }
 
     @Test(
-        "both changed one property, and this context another one",
+        "A property changed by both contexts is resolved by the merge policy",
         arguments: [
             (MergePolicy.error, ["Ursula", 41], ["Le Guin", 39]),
             (.mergeByPropertyStoreTrump, ["Le Guin", 41], ["Le Guin", 41]),
@@ -75,7 +75,7 @@ struct SavingTests {
         #expect(there == inStore)
     }
 
-    @Test("overwriting pushes the whole object, so that what only the others changed is lost")
+    @Test("The policy overwrite writes the whole object and loses another context's changes")
     func overwrite() throws {
         _ = try collide(.overwrite, name: "Le Guin", age: nil)
         let there = try stored()
@@ -83,7 +83,7 @@ struct SavingTests {
     }
 
     @Test(
-        "one side deletes what the other changes",
+        "A conflict between a deletion and a change is resolved by the merge policy",
         arguments: [
             (MergePolicy.mergeByPropertyStoreTrump, false, 1), (.mergeByPropertyStoreTrump, true, 0),
             (.mergeByPropertyObjectTrump, false, 0), (.mergeByPropertyObjectTrump, true, 1),
@@ -108,7 +108,7 @@ struct SavingTests {
     }
 
     @Test(
-        "a new object has the unique name of one that is there",
+        "A new object with the unique name of a stored one is resolved by the merge policy",
         arguments: [
             (MergePolicy.mergeByPropertyStoreTrump, AttributeValue.integer(40)),
             (.mergeByPropertyObjectTrump, 7), (.rollback, 40),
@@ -129,14 +129,14 @@ struct SavingTests {
             context.mergePolicy = policy
             try context.save()
             #expect(try context.count(for: FetchRequest(entityName: "Author")) == 1)
-            // The one that is there stands for the new one.
+            // The stored object replaces the new one.
             #expect(try book.objectIDs(forRelationshipNamed: "author") == [author])
             let survivor = try context.existingObject(with: author)
             #expect(try survivor.value(forKey: "age") == age)
         }
     }
 
-    @Test("required values are asked for before anything is written, and every object that lacks one is named")
+    @Test("Missing required values fail the save before any write, and the error lists every affected object")
     func validation() throws {
         try stack.main.performAndWait { context in
             let authors = [
@@ -158,7 +158,7 @@ struct SavingTests {
         }
     }
 
-    @Test("setting an equal value is a change that writes nothing")
+    @Test("Setting an equal value is a change that writes nothing")
     func equalValue() throws {
         let author = author
         let notices = Notices()
@@ -176,7 +176,7 @@ struct SavingTests {
         observation.cancel()
     }
 
-    @Test("rolling back forgets what was not saved")
+    @Test("A rollback discards unsaved changes")
     func rollback() throws {
         let author = author
         try stack.main.performAndWait { context in
@@ -194,7 +194,7 @@ struct SavingTests {
         }
     }
 
-    @Test("another process may tidy the store between two saves, but not take its columns away")
+    @Test("A save succeeds after another process's VACUUM, CREATE INDEX or ANALYZE, and fails after its RENAME COLUMN")
     func tidied() throws {
         let author = author
         try stack.main.performAndWait { context in
@@ -212,7 +212,7 @@ struct SavingTests {
         }
     }
 
-    @Test("a save after another store's content replaced the opened one's is refused, and succeeds once it is reopened")
+    @Test("A save fails after another store's content replaced the opened store, and succeeds after a reopen")
     func replacedContent() throws {
         let author = author
         let coordinator = stack.container.persistentStoreCoordinator
@@ -237,7 +237,7 @@ struct SavingTests {
         #expect(try stack.stored("SELECT ZAGE FROM ZAUTHOR")?.integer == 51)
     }
 
-    @Test("delete rules that could not be followed at first are followed by the save")
+    @Test("Delete rules that failed to run are run by the next save")
     func interruptedDeleteRules() throws {
         let stack = stack
         let ids = try stack.background.performAndWait { context in

@@ -3,7 +3,7 @@ import StoreFormat
 import TestSupport
 import Testing
 
-@Suite("How old a cached row may be")
+@Suite("Staleness interval")
 struct StalenessTests {
     private let stack: SiblingStack
     private let id: ManagedObjectID
@@ -23,9 +23,9 @@ struct StalenessTests {
         _ = process.waitForExit()
     }
 
-    /// No row of a test gets as old as an hour, and every row is older than no time at all.
+    /// No row of a test is an hour old, and every row is older than zero.
     @Test(
-        "an interval of any kind says whether a fault is filled from the cache",
+        "The staleness interval decides whether a fault is filled from the cache",
         arguments: [
             (-1, true), (-.infinity, true), (.nan, true), (.infinity, true), (1e300, true), (1e18, true),
             (3600, true), (0, false), (-0.0, false), (.leastNonzeroMagnitude, false), (1e-300, false),
@@ -45,7 +45,7 @@ struct StalenessTests {
         }
     }
 
-    @Test("a fetch that refreshes shows what is new in objects that the context has, and keeps what was edited")
+    @Test("A refreshing fetch updates registered objects and keeps their unsaved changes")
     func refetch() throws {
         try stack.main.performAndWait { context in
             let dummies = try [context.existingObject(with: id)] + context.insertDummies(1)

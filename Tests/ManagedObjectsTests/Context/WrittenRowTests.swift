@@ -3,8 +3,8 @@ import ManagedObjects
 import StoreFormat
 import Testing
 
-/// A save knows the rows it has inserted without reading them again, where they read as they were written.
-@Suite("Rows that a save has written")
+/// A save builds the snapshots of inserted rows from their values, if they read back as written.
+@Suite("Rows written by a save")
 struct WrittenRowTests {
     private static let model = ManagedObjectModel(entities: [
         EntityDescription(name: "Plain", attributes: plain, relationships: [to("Target")]),
@@ -48,7 +48,7 @@ struct WrittenRowTests {
         ["date": .date(Date(timeIntervalSinceReferenceDate: -0.25)), "double": .real(.infinity), "integer": 0],
     ]
 
-    @Test("an object holds after its save what another coordinator reads", arguments: ["Plain", "Special"])
+    @Test("After a save, an object has the values that another coordinator reads", arguments: ["Plain", "Special"])
     func insertion(entity: String) throws {
         let stack = try SiblingStack(Self.model)
         let held = try stack.background.performAndWait { context in
@@ -76,7 +76,7 @@ struct WrittenRowTests {
         #expect(held.count == Self.values.count)
     }
 
-    /// All that the store keeps of an object.
+    /// All stored values of an object.
     private static func content(_ object: ManagedObject) throws -> [AttributeValue] {
         let values = try object.entity.attributes.filter { !$0.isTransient }
             .map { try object.rawValue(forKey: $0.name) }
@@ -84,11 +84,11 @@ struct WrittenRowTests {
         return values + ids.map { .uri($0.uriRepresentation()) }
     }
 
-    @Test("an object whose row was written to twice in the save that inserts it is read again")
+    @Test("An object whose row is written twice in its inserting save is read again")
     func rewritten() throws {
         let stack = try SiblingStack(Library.model)
         try stack.background.performAndWait { context in
-            // The passport's new owner is inserted first, with the key that the passport's own insertion completes.
+            // The new owner is inserted first, with the key that the passport's insertion completes.
             let author = try context.insertNewObject(forEntityName: "Author")
             try author.setValue("Ursula", forKey: "name")
             let passport = try context.insertNewObject(forEntityName: "Passport")

@@ -25,7 +25,7 @@ struct BatchedFetchTests {
         return request
     }
 
-    @Test("reads a batch when one of its objects is looked at, each once, and holds no more than that")
+    @Test("A batch is read once when one of its objects is accessed, and only one batch is retained")
     func counting() throws {
         try stack.main.performAndWait { context in
             let start = coordinator.rowsRead
@@ -40,17 +40,17 @@ struct BatchedFetchTests {
                 #expect(try dummy.value(forKey: "id") == .integer(Int64(Self.count - 1 - index)))
                 most = max(most, context.registeredObjects.count)
             }
-            // One object of the batch before may still be at hand.
+            // One object of the previous batch may still be retained.
             #expect(most <= Self.size + 1)
             #expect(coordinator.rowsRead == start + Self.size + Self.count)
-            // No row is kept for objects that are gone: whoever wants one reads it.
+            // Rows of released objects are not cached, so another access reads the store.
             let first = try context.existingObject(with: dummies.objectIDs[0])
             #expect(try first.value(forKey: "name") == "dummy \(Self.count - 1)")
             #expect(coordinator.rowsRead == start + Self.size + Self.count + 1)
         }
     }
 
-    @Test("finds what a fetch finds, with changes that are not saved, a window, and an uneven last batch")
+    @Test("A batched fetch equals a plain fetch, with unsaved changes, a window and an uneven last batch")
     func sameAsFetch() throws {
         try stack.main.performAndWait { context in
             var request = Self.request()
@@ -76,7 +76,7 @@ struct BatchedFetchTests {
         }
     }
 
-    @Test("shows an object that is held as it was changed, and one that others deleted as gone")
+    @Test("A batched fetch keeps a retained, changed object and shows an object deleted elsewhere as deleted")
     func passingTime() throws {
         try stack.main.performAndWait { context in
             let dummies = try context.fetchInBatches(Self.request())
@@ -95,7 +95,7 @@ struct BatchedFetchTests {
         }
     }
 
-    @Test("reads batches through a parent, with what that has not saved")
+    @Test("A child reads batches through its parent, with the parent's unsaved changes")
     func child() throws {
         try stack.main.performAndWait { try $0.insertNewObject(forEntityName: "TestDummy").setValue(-1, forKey: "id") }
         let child = ManagedObjectContext(.privateQueue, parent: stack.main)
@@ -106,7 +106,7 @@ struct BatchedFetchTests {
         }
     }
 
-    @Test("reads relationships along, batch by batch, and refuses what is none")
+    @Test("Prefetching reads relationships batch by batch, and an invalid path throws")
     func prefetching() throws {
         let library = try SiblingStack(Library.model)
         try library.background.performAndWait { context in
@@ -135,7 +135,7 @@ struct BatchedFetchTests {
         }
     }
 
-    @Test("a fetch without property values reads which objects there are, and each when it is looked into")
+    @Test("A fetch without property values reads only IDs, and each object on access")
     func withoutValues() throws {
         try stack.main.performAndWait { context in
             let start = coordinator.rowsRead
@@ -152,7 +152,7 @@ struct BatchedFetchTests {
             request.includesPropertyValues = true
             #expect(try context.fetch(request) == dummies)
             #expect(coordinator.rowsRead == start + 11)
-            // Whoever wants no faults wants values.
+            // returnsObjectsAsFaults = false implies property values.
             request.includesPropertyValues = false
             request.returnsObjectsAsFaults = false
             #expect(try context.fetch(request).filter(\.isFault).isEmpty)

@@ -6,7 +6,7 @@ import StoreStrategies
 import TestSupport
 import Testing
 
-@Suite("A context fetches")
+@Suite("Fetching from a context")
 struct ContextFetchTests {
     private static let recipe = """
         seed: context
@@ -66,7 +66,7 @@ struct ContextFetchTests {
         }
     }
 
-    @Test("what the store has, in order and within limits, with subentities or without")
+    @Test("A fetch applies order and limits, with or without subentities")
     func stored() async throws {
         try await context.perform { context in
             #expect(try Self.names(context, "age > 10") == ["Ann", "Bob", "Cem"])
@@ -97,7 +97,7 @@ struct ContextFetchTests {
         }
     }
 
-    @Test("what it has changed itself and not saved, unless told not to")
+    @Test("A fetch includes the context's unsaved changes unless the request excludes them")
     func pending() async throws {
         try await context.perform { context in
             let ann = try #require(try context.fetch(FetchRequest(entityName: "Person")).first)
@@ -115,7 +115,7 @@ struct ContextFetchTests {
             )
             #expect(try Self.names(context, "age > 0") { $0.includesSubentities = false } == ["Bob", "Zoe"])
             #expect(try Self.names(context, "age >= 40") { $0.includesPendingChanges = false } == ["Zoe"])
-            // The change is one of another object than the one asked for.
+            // The change is in an object of another entity than the fetched one.
             #expect(try Self.names(context, "owner.name == 'Zoe'", entity: "Pet") == ["Rex"])
             #expect(try Self.names(context, "ANY staff.name == 'Bob'") == ["Zoe"])
             try context.delete(ann)
@@ -125,7 +125,7 @@ struct ContextFetchTests {
         }
     }
 
-    @Test("through its parent, with what is changed there")
+    @Test("A child's fetch includes its parent's unsaved changes")
     func child() async throws {
         let child = ManagedObjectContext(.privateQueue, parent: context)
         try await context.perform { context in
@@ -153,7 +153,7 @@ struct ContextFetchTests {
         }
     }
 
-    @Test("objects with values, or their destinations along, when asked to")
+    @Test("A fetch fills objects and prefetches destinations on request")
     func prefetching() async throws {
         try await context.perform { context in
             var request = FetchRequest(entityName: "Pet")

@@ -3,7 +3,7 @@ import StoreFormat
 import TestSupport
 import Testing
 
-@Suite("A fetch request")
+@Suite("FetchRequest")
 struct FetchCompilerTests {
     private static func rows(_ menagerie: Menagerie, _ statement: SQLFragment) throws -> [Int64] {
         var result: [Int64] = []
@@ -34,7 +34,7 @@ struct FetchCompilerTests {
             }
     }
 
-    @Test("gives the same objects in the same order in SQL and in memory", arguments: Seed.several(8))
+    @Test("A fetch request gives the same objects in the same order in SQL and in memory", arguments: Seed.several(8))
     func agreement(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let menagerie = try Menagerie(using: &generator)
@@ -69,7 +69,7 @@ struct FetchCompilerTests {
         }
     }
 
-    @Test("gives values as dictionaries, each once if asked")
+    @Test("A fetch request returns dictionaries, distinct ones on request")
     func dictionaries() throws {
         var generator = SeededGenerator(seed: 7)
         let menagerie = try Menagerie(using: &generator)
@@ -104,7 +104,7 @@ struct FetchCompilerTests {
     }
 
     @Test(
-        "is refused when it does not fit",
+        "A fetch request with an unusable sort key or entity is rejected",
         arguments: ["nme", "keeper", "friends.name", "picture", "name.x", "entity"]
     )
     func errors(keyPath: String) throws {
@@ -113,11 +113,11 @@ struct FetchCompilerTests {
         let request = FetchRequest(entityName: "Being", sortDescriptors: [.init(keyPath: keyPath)])
         #expect(throws: FetchError.self) { try request.resolved(in: menagerie.layout.model) }
         #expect(throws: FetchError.self) {
-            try FetchRequest(entityName: "Nobody").resolved(in: menagerie.layout.model)
+            try FetchRequest(entityName: "Unknown").resolved(in: menagerie.layout.model)
         }
     }
 
-    @Test("is served by an index where there is one")
+    @Test("A fetch request with an indexed attribute uses the index")
     func index() throws {
         var generator = SeededGenerator(seed: 7)
         let menagerie = try Menagerie(using: &generator, count: 3)

@@ -2,9 +2,9 @@ import Testing
 
 @testable import ManagedObjects
 
-@Suite("A spool gives back what was put in, in order")
+@Suite("FetchSpool")
 struct FetchSpoolTests {
-    @Test("from memory and from its file", arguments: [0, 1, 50_000])
+    @Test("A spool returns its texts in order, from memory and from its file", arguments: [0, 1, 50_000])
     func order(count: Int) throws {
         let spool = FetchSpool()
         func text(_ number: Int) -> String { String(repeating: "é", count: number % 97) + "\(number)\n" }
@@ -21,7 +21,7 @@ struct FetchSpoolTests {
         }
     }
 
-    @Test("also a text that is longer than what is kept in memory")
+    @Test("A spool returns a text longer than its memory buffer")
     func long() throws {
         let spool = FetchSpool()
         let long = String(repeating: "x", count: 3_000_000)

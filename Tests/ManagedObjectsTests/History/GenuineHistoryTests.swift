@@ -5,10 +5,10 @@ import StoreStrategies
 import TestSupport
 import Testing
 
-/// The history that the runtime writes into genuine stores, beside the history that Core Data wrote into them.
-@Suite("History among genuine history", .genuineStores)
+/// The history that the runtime writes into genuine stores, compared with the history that Core Data wrote.
+@Suite("History in genuine stores", .genuineStores)
 struct GenuineHistoryTests {
-    /// The stores that hold transactions and changes of Core Data's own.
+    /// The stores with transactions and changes written by Core Data.
     private static let stores = Corpus.stores.filter { store in
         guard let scratch = try? ScratchFolder(), let location = try? Corpus.copy(store, into: scratch),
             let connection = try? StoreConnection(location, access: .liveReading),
@@ -17,10 +17,10 @@ struct GenuineHistoryTests {
         return count > 0
     }
 
-    @Test("there are genuine histories to compare with")
+    @Test("The corpus contains genuine histories for comparison")
     func present() { #expect(!Self.stores.isEmpty) }
 
-    @Test("every column is of a storage class that it has in genuine rows of the kind", arguments: Self.stores)
+    @Test("Every history column has a storage class found in genuine rows of the same kind", arguments: Self.stores)
     func columns(_ store: String) throws {
         let scratch = try ScratchFolder()
         let location = try Corpus.copy(store, into: scratch)
@@ -38,7 +38,7 @@ struct GenuineHistoryTests {
         #expect(transactions.count == 3)
         for column in before.tables.tables["ATRANSACTION"]?.columns ?? [] {
             var known = Set(genuine("ATRANSACTION").map { StorageClass(of: $0[column]) })
-            // Who had no author or no name wrote none.
+            // A save without author or context name writes none.
             if ["ZAUTHORTS", "ZCONTEXTNAMETS"].contains(column) { known.formUnion([.null, .integer]) }
             let written = Set(transactions.map { StorageClass(of: $0[column]) })
             #expect(written.isSubset(of: known), "ATRANSACTION.\(column)")
@@ -65,7 +65,7 @@ struct GenuineHistoryTests {
             let sameEntity = alike.filter { $0["ZENTITY"] == change["ZENTITY"] }
             for (column, value) in change where !alike.isEmpty {
                 if column.hasPrefix("ZTOMBSTONE") {
-                    // What a tombstone keeps is the entity's affair.
+                    // The content of a tombstone depends on the entity.
                     guard kind != .integer(2) || !sameEntity.isEmpty else { continue }
                     let known = Set((kind == .integer(2) ? sameEntity : alike).map { StorageClass(of: $0[column]) })
                     #expect(known.union([.null]).contains(StorageClass(of: value)), "\(column)")
@@ -78,7 +78,7 @@ struct GenuineHistoryTests {
                 }
             }
             #expect(genuine.isEmpty || genuine.contains { $0["Z_ENT"] == change["Z_ENT"] })
-            // A bitmap of an entity is as long as Core Data's own.
+            // An entity's bitmap has the length of Core Data's own.
             let lengths = Set(sameEntity.compactMap { $0["ZCOLUMNS"]?.blob?.count })
             if kind == .integer(1), !lengths.isEmpty {
                 #expect(lengths.contains(change["ZCOLUMNS"]?.blob?.count ?? -1))
@@ -102,7 +102,7 @@ struct GenuineHistoryTests {
         for transaction in own {
             #expect(transaction["ZAUTHORTS"]?.integer.flatMap { strings[$0] } == "history tests")
             #expect(transaction["ZCONTEXTNAMETS"]?.integer.flatMap { strings[$0] } == "editor")
-            // Apps read both as strings that are always there.
+            // Apps read both as non-optional strings.
             for column in ["ZBUNDLEIDTS", "ZPROCESSIDTS"] {
                 #expect(transaction[column]?.integer.flatMap { strings[$0] }??.isEmpty == false, "\(column)")
             }
@@ -112,7 +112,8 @@ struct GenuineHistoryTests {
         }
     }
 
-    /// Inserts, changes and deletes an object of every entity that allows it, in one save each, genuine ones where there are.
+    /// Inserts, changes and deletes an object of every suitable entity, in one save each; changes genuine objects if
+    /// present.
     private func edit(_ location: StoreLocation, _ before: PlainReading) throws {
         var description = PersistentStoreDescription(url: location.url)
         description.isHistoryTrackingEnabled = true
@@ -122,7 +123,7 @@ struct GenuineHistoryTests {
         let names = before.names
         let entities = names.model.entities.values.filter { !$0.isAbstract }.map(\.name).sorted()
             .filter { entity in
-                // Nothing must be there beside the object itself, and nobody else go with it.
+                // The entity must not require other objects, and a deletion must not cascade.
                 names.relationships(entity).allSatisfy { ($0.isOptional || $0.isToMany) && $0.minCount == 0 }
             }
         try context.performAndWait { context in

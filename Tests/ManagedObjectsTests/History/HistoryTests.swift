@@ -21,7 +21,7 @@ struct HistoryTests {
         }
     }
 
-    @Test("transactions are told after a token, with author, context and changes")
+    @Test("Transactions after a token have author, context and changes")
     func transactions() throws {
         try save(author: "app")
         let token = try coordinator.currentPersistentHistoryToken()
@@ -45,7 +45,7 @@ struct HistoryTests {
         #expect(try coordinator.fetchHistory(after: nil, by: .only(["app", nil])).count == 1)
     }
 
-    @Test("another process catches up by history, transaction by transaction")
+    @Test("Another process catches up by history, transaction by transaction")
     func catchingUp() throws {
         try save(author: "app", 3)
         let other = PersistentStoreCoordinator()
@@ -72,7 +72,7 @@ struct HistoryTests {
         }
     }
 
-    @Test("a token survives its archive, which is Core Data's own")
+    @Test("A token survives Core Data's archive format")
     func token() throws {
         try save(author: nil)
         let token = try coordinator.currentPersistentHistoryToken()
@@ -84,7 +84,7 @@ struct HistoryTests {
         #expect(throws: (any Error).self) { try PersistentHistoryToken(archive: Data("no archive".utf8)) }
     }
 
-    @Test("pruning never passes the slowest consumer, and nothing is purged while nobody is known")
+    @Test("Pruning stops at the slowest consumer and purges nothing without consumers")
     func pruning() throws {
         let pruner = HistoryPruner(coordinator)
         for _ in 0..<3 { try save(author: "app") }
@@ -113,13 +113,13 @@ struct HistoryTests {
         #expect(try pruner.consumers(of: store)["early"] == 3)
         try pruner.drop("early", for: store)
         #expect(try pruner.prune(store, olderThan: future).transactions == 2)
-        // Numbers go on where they were.
+        // Transaction numbers continue.
         try save(author: "app")
         #expect(try coordinator.fetchHistory(after: nil).map(\.transactionNumber) == [6])
-        #expect(throws: ManagedObjectError.self) { try pruner.acknowledge(kept, by: "nobody", for: store) }
+        #expect(throws: ManagedObjectError.self) { try pruner.acknowledge(kept, by: "unregistered", for: store) }
     }
 
-    @Test("a program that opened the store earlier and sets metadata leaves the consumers alone")
+    @Test("A program that opened the store earlier and sets metadata keeps the registered consumers")
     func metadataOfOthers() throws {
         try save(author: "app")
         let other = PersistentStoreCoordinator()
@@ -138,7 +138,7 @@ struct HistoryTests {
         #expect(refusal?.message.contains("consumers") == true)
     }
 
-    @Test("a consumer that vanished with older metadata holds everything up until it acknowledges again")
+    @Test("A consumer lost with older metadata blocks pruning until it acknowledges again")
     func staleMetadata() throws {
         let pruner = HistoryPruner(coordinator)
         let future = Date(timeIntervalSinceReferenceDate: 1e12)
@@ -150,7 +150,7 @@ struct HistoryTests {
         try pruner.register("late", for: store)
         try pruner.acknowledge(coordinator.currentPersistentHistoryToken(), by: "early", for: store)
         #expect(try pruner.consumers(of: store) == ["early": 3, "late": 3])
-        // As Core Data does for an app that read its metadata before that.
+        // Core Data does this for an app that read its metadata earlier.
         try connection.run("UPDATE Z_METADATA SET Z_PLIST = ?", [older])
         #expect(try pruner.consumers(of: store) == ["early": 2, "late": 0])
         let held = try pruner.prune(store, olderThan: future)
@@ -159,7 +159,7 @@ struct HistoryTests {
         #expect(try pruner.consumers(of: store)["late"] == 0)
         try pruner.acknowledge(coordinator.currentPersistentHistoryToken(), by: "late", for: store)
         #expect(try pruner.prune(store, olderThan: future).transactions == 2)
-        // Who was dropped for good leaves no trace.
+        // A dropped consumer leaves no trace.
         for name in ["early", "late"] { try pruner.drop(name, for: store) }
         #expect(try pruner.consumers(of: store).isEmpty)
         let traces = "SELECT count(*) FROM ATRANSACTIONSTRING WHERE ZNAME LIKE 'StoreMigrate%'"
@@ -167,7 +167,7 @@ struct HistoryTests {
         #expect(try stack.location.findingsOfCoreData() == [])
     }
 
-    @Test("a store without history has none to tell")
+    @Test("A store without history has no token and no transactions")
     func withoutHistory() throws {
         let plain = try SiblingStack()
         let coordinator = plain.container.persistentStoreCoordinator
@@ -179,7 +179,7 @@ struct HistoryTests {
     }
 
     @Test(
-        "numbers at either end of what a row can hold are history like any other",
+        "Transaction numbers at the limits of 64-bit integers do not overflow",
         arguments: [
             "UPDATE Z_PRIMARYKEY SET Z_MAX = 9223372036854775807 WHERE Z_NAME = 'TRANSACTION'; DELETE FROM ATRANSACTION",
             "UPDATE ATRANSACTION SET Z_PK = -9223372036854775808",
@@ -205,7 +205,7 @@ struct HistoryTests {
         _ = try pruner.prune(store, olderThan: .distantFuture)
     }
 
-    @Test("a consumer cannot have dealt with what is yet to come", arguments: [999, .max, -5, 1])
+    @Test("A consumer's position never exceeds the end of the history", arguments: [999, .max, -5, 1])
     func futureToken(_ number: Int64) throws {
         let pruner = HistoryPruner(coordinator)
         try save(author: "app")
@@ -218,7 +218,7 @@ struct HistoryTests {
         #expect(try coordinator.fetchHistory(after: nil).count == 3)
     }
 
-    @Test("a history that CloudKit mirrors is not purged, and that is said")
+    @Test("A history mirrored to CloudKit is not purged, and the result says so")
     func mirrored() throws {
         let pruner = HistoryPruner(coordinator)
         for _ in 0..<2 { try save(author: "app") }
@@ -226,7 +226,7 @@ struct HistoryTests {
         let process = try StoreWriterProcess(stack.location.path)
         #expect(try process.execute("CREATE TABLE ANSCKMETADATAENTRY (Z_PK INTEGER PRIMARY KEY)").hasPrefix("ok"))
         _ = process.waitForExit()
-        // The tables are others now: the store is opened anew.
+        // The tables have changed, so the store is opened again.
         let other = PersistentStoreCoordinator()
         let same = try other.addPersistentStore(with: stack.container.persistentStoreDescriptions[0])
         let result = try HistoryPruner(other).prune(same, olderThan: Date(timeIntervalSinceReferenceDate: 1e12))
@@ -234,7 +234,7 @@ struct HistoryTests {
         #expect(try other.fetchHistory(after: nil).count == 2)
     }
 
-    @Test("nothing is older than what is no time")
+    @Test("A date that is NaN purges nothing")
     func noTime() throws {
         let pruner = HistoryPruner(coordinator)
         try save(author: "app")
@@ -243,7 +243,7 @@ struct HistoryTests {
         #expect(try pruner.prune(store, olderThan: Date(timeIntervalSinceReferenceDate: .infinity)).transactions == 1)
     }
 
-    @Test("a store whose history was emptied may be written without history tracking, and its history stays empty")
+    @Test("A store with an emptied history can be written without tracking, and its history stays empty")
     func emptied() throws {
         try save(author: "app")
         let process = try StoreWriterProcess(stack.location.path)
@@ -264,7 +264,7 @@ struct HistoryTests {
         let connection = try StoreConnection(stack.location, access: .liveReading)
         #expect(try connection.value("SELECT count(*) FROM ATRANSACTION") == .integer(0))
         #expect(try !PersistentStoreCoordinator().addPersistentStore(with: description).isReadOnly)
-        // Whoever reads a history that others began meanwhile would miss what is saved past it.
+        // A reader of a history begun since would miss saves that are not recorded in it.
         try save(author: "app")
         try context.performAndWait { context in
             try context.insertDummies(1)
@@ -276,7 +276,7 @@ struct HistoryTests {
     }
 
     @Test(
-        "history is switched on where its tables are there and its entities have no numbers, as in a genuine store",
+        "History is enabled in a store that has its tables without entity numbers, as in a genuine store",
         arguments: [false, true]
     )
     func unnumbered(_ hasRows: Bool) throws {

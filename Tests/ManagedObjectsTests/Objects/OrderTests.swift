@@ -2,7 +2,7 @@ import ManagedObjects
 import StoreFormat
 import Testing
 
-@Suite("The order of ordered relationships")
+@Suite("Ordered relationships")
 struct OrderTests {
     private static let model = ManagedObjectModel(entities: [
         EntityDescription(
@@ -47,7 +47,7 @@ struct OrderTests {
 
     init() throws { stack = try SiblingStack(Self.model, tracksHistory: true) }
 
-    /// Makes a shelf with three members, saved, of which `body` is told, with another shelf.
+    /// Saves a shelf with three members, calls `body` with them and another shelf, and checks the order.
     private func check(
         _ key: String,
         _ order: [Int],
@@ -76,7 +76,7 @@ struct OrderTests {
             }
     }
 
-    @Test("what is removed and added again comes last", arguments: ["books", "labels"])
+    @Test("A member removed and added again becomes the last one", arguments: ["books", "labels"])
     func addedAgain(_ key: String) throws {
         try check(key, [1, 2, 0]) { shelf, members, _ in
             try shelf.remove(members[0], fromKey: key)
@@ -84,7 +84,7 @@ struct OrderTests {
         }
     }
 
-    @Test("the same after the whole order was given", arguments: ["books", "labels"])
+    @Test("A reordered member that is removed and added again becomes the last one", arguments: ["books", "labels"])
     func addedAgainAfterArranging(_ key: String) throws {
         try check(key, [1, 0, 2]) { shelf, members, _ in
             try shelf.setObjects([members[2], members[1], members[0]], forKey: key)
@@ -93,7 +93,7 @@ struct OrderTests {
         }
     }
 
-    @Test("the same when it was away in another owner's", arguments: [true, false])
+    @Test("A member moved to another owner and back becomes the last one", arguments: [true, false])
     func thereAndBack(_ throughToOne: Bool) throws {
         try check("books", [0, 2, 1]) { shelf, members, elsewhere in
             if throughToOne {
@@ -106,14 +106,14 @@ struct OrderTests {
         }
     }
 
-    @Test("an object that is given twice is there once, where it came first", arguments: ["books", "labels"])
+    @Test("A duplicate in a new order is kept once, at its first position", arguments: ["books", "labels"])
     func duplicate(_ key: String) throws {
         try check(key, [2, 0, 1]) { shelf, members, _ in
             try shelf.setObjects([members[2], members[0], members[2], members[1], members[0]], forKey: key)
         }
     }
 
-    @Test("removed and added again in a relationship without order is no change")
+    @Test("A member removed and added again to an unordered relationship is no change")
     func unordered() throws {
         try stack.main.performAndWait { context in
             let (label, shelf) = (
@@ -127,7 +127,7 @@ struct OrderTests {
         }
     }
 
-    @Test("a relationship that is its own inverse is saved in any order, and seen from both ends")
+    @Test("A reflexive ordered relationship is saved in any order and visible from both ends")
     func reflexive() throws {
         let ids = try stack.main.performAndWait { context in
             let shelves = try (0..<4).map { _ in try context.insertNewObject(forEntityName: "Shelf") }
@@ -145,7 +145,7 @@ struct OrderTests {
         }
     }
 
-    @Test("a pair that is written both ways is read once")
+    @Test("A pair stored in both directions is read once")
     func mirrored() throws {
         let ids = try stack.main.performAndWait { context in
             let shelves = try (0..<2).map { _ in try context.insertNewObject(forEntityName: "Shelf") }

@@ -8,7 +8,7 @@ struct RelationshipTests {
 
     init() throws { stack = try SiblingStack(Library.model) }
 
-    /// Calls `body` in the background context, saves, and reads everything again in a context that knows nothing of it.
+    /// Calls `body` in the background context, saves, and checks the objects there and in a new coordinator's context.
     private func save(
         _ body: @Sendable (isolated ManagedObjectContext) throws -> Void,
         then check: @Sendable (isolated ManagedObjectContext) throws -> Void
@@ -25,7 +25,7 @@ struct RelationshipTests {
         #expect(try stack.location.findingsOfCoreData() == [])
     }
 
-    @Test("setting a to-one shows on its other side, before the save and after it")
+    @Test("Setting a to-one relationship updates its inverse, before and after the save")
     func oneToMany() throws {
         try save { context in
             let (first, second) = (try context.author("A"), try context.author("B"))
@@ -46,7 +46,7 @@ struct RelationshipTests {
         }
     }
 
-    @Test("a one-to-one leaves whoever had it before")
+    @Test("A one-to-one relationship is cleared in its former owner")
     func oneToOne() throws {
         try save { context in
             let (first, second) = (try context.author("A"), try context.author("B"))
@@ -61,7 +61,7 @@ struct RelationshipTests {
         }
     }
 
-    @Test("many-to-many holds from both sides, and so does a relationship that is its own inverse")
+    @Test("A many-to-many relationship is visible from both sides, also if it is its own inverse")
     func manyToMany() throws {
         try save { context in
             let (first, second) = (try context.author("A"), try context.author("B"))
@@ -87,7 +87,7 @@ struct RelationshipTests {
         }
     }
 
-    @Test("an ordered relationship keeps the order that it was given")
+    @Test("An ordered relationship keeps its order")
     func ordered() throws {
         try save { context in
             let book = try context.insertNewObject(forEntityName: "Book")
@@ -108,7 +108,7 @@ struct RelationshipTests {
         }
     }
 
-    @Test("deleting follows the delete rules: cascade, nullify and deny")
+    @Test("A deletion applies the delete rules cascade, nullify and deny")
     func deleteRules() throws {
         try save { context in
             let author = try context.author("A")
@@ -140,7 +140,7 @@ struct RelationshipTests {
         }
     }
 
-    @Test("what does not fit is refused with the entity and the property, and nothing is changed")
+    @Test("Invalid names and values are rejected with entity and property, and nothing changes")
     func refusals() throws {
         try stack.background.performAndWait { context in
             let (author, tag) = (try context.author("A"), try context.insertNewObject(forEntityName: "Tag"))
@@ -153,7 +153,7 @@ struct RelationshipTests {
                 { try author.add(tag, toKey: "books") },
                 { _ = try author.object(forKey: "books") },
                 { _ = try author.objects(forKey: "name") },
-                { _ = try context.insertNewObject(forEntityName: "Nobody") },
+                { _ = try context.insertNewObject(forEntityName: "Unknown") },
             ]
             for (index, failure) in failures.enumerated() {
                 #expect(throws: ManagedObjectError.self, "\(index)") { try failure() }

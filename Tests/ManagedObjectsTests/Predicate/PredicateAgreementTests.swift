@@ -4,12 +4,12 @@ import StoreStrategies
 import TestSupport
 import Testing
 
-@Suite("A predicate means the same in SQL and in memory")
+@Suite("Predicates in SQL and in memory")
 struct PredicateAgreementTests {
     private static let predicatesPerStore = 400
     private static let predicatesPerContext = 150
 
-    @Test("whatever it is and whatever the rows are", arguments: Seed.several(12))
+    @Test("A random predicate matches the same random rows in SQL and in memory", arguments: Seed.several(12))
     func agreement(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let menagerie = try Menagerie(using: &generator)
@@ -29,7 +29,7 @@ struct PredicateAgreementTests {
             )
             if !keys.isEmpty { matched += 1 }
         }
-        // Predicates that match nothing would prove little.
+        // Predicates without matches would prove little.
         #expect(matched > Self.predicatesPerStore / 3)
         #expect(refused < Self.predicatesPerStore / 50)
     }
@@ -41,7 +41,7 @@ struct PredicateAgreementTests {
         }
     }
 
-    @Test("for the objects of a context too", arguments: Seed.several(4))
+    @Test("A random predicate matches the same objects in SQL and in a context", arguments: Seed.several(4))
     func contexts(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let menagerie = try Menagerie(using: &generator, count: 12)
@@ -54,7 +54,7 @@ struct PredicateAgreementTests {
             guard let keys = try Self.unlessTooDeep({ try menagerie.keys(resolved) }) else { continue }
             cases.append((format, resolved, keys))
         }
-        // It has locked everybody else out.
+        // Its connection locks the store.
         try menagerie.connection.close()
         let coordinator = PersistentStoreCoordinator()
         try coordinator.addPersistentStore(with: PersistentStoreDescription(url: menagerie.location.url))

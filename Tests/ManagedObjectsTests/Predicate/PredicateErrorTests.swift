@@ -2,7 +2,7 @@ import ManagedObjects
 import StoreFormat
 import Testing
 
-@Suite("A predicate that does not fit its entity is refused")
+@Suite("Predicates that do not fit their entity")
 struct PredicateErrorTests {
     private static let model = ManagedObjectModel(entities: [
         EntityDescription(
@@ -23,38 +23,38 @@ struct PredicateErrorTests {
     ])
 
     @Test(
-        "with the key path and the reason",
+        "An invalid predicate is rejected with its key path and the reason",
         arguments: [
             ("nme == 'x'", "nme", "no property 'nme'"), ("boss.nme == 'x'", "boss.nme", "no property 'nme'"),
-            ("name.x == 1", "name.x", "nothing can follow"), ("mood == 'x'", "mood", "transient"),
+            ("name.x == 1", "name.x", "no key can follow"), ("mood == 'x'", "mood", "transient"),
             ("age == 'x'", "age", "a number is expected"), ("age IN {1, 'x'}", "age", "a number is expected"),
-            ("name == 5", "name", "a text is expected"), ("name CONTAINS 5", "name", "a text is expected"),
-            ("age CONTAINS 'x'", "age", "for texts"), ("born == 'soon'", "born", "a date is expected"),
+            ("name == 5", "name", "a string is expected"), ("name CONTAINS 5", "name", "a string is expected"),
+            ("age CONTAINS 'x'", "age", "requires strings"), ("born == 'soon'", "born", "a date is expected"),
             ("id == 'x'", "id", "a UUID is expected"),
-            ("id < '0A0B0C0D-0102-0304-0506-0708090A0B0C'", "id", "no order"),
+            ("id < '0A0B0C0D-0102-0304-0506-0708090A0B0C'", "id", "cannot be ordered"),
             ("archive == 'x'", "", "compared with nil"), ("photo == 'x'", "", "compared with nil"),
-            ("data < nil", "data", "no order"), ("name == age", "nameage", "cannot be compared"),
+            ("data < nil", "data", "cannot be ordered"), ("name == age", "nameage", "cannot be compared"),
             ("staff.name == 'x'", "staff.name", "use ANY, ALL, NONE or @count"),
             ("staff == nil", "staff", "use ANY, ALL, NONE or @count"), ("ANY name == 'x'", "name", "to-many"),
             ("ANY staff.name == staff.name", "staff.name", "on the left"),
-            ("boss.@count > 1", "boss.@count", "@count needs"),
-            ("staff.@median.age > 1", "staff.@median.age", "cannot stand here"),
-            ("staff.@sum.name > 1", "staff.@sum.name", "cannot be made of texts"),
+            ("boss.@count > 1", "boss.@count", "@count must follow"),
+            ("staff.@median.age > 1", "staff.@median.age", "is not allowed here"),
+            ("staff.@sum.name > 1", "staff.@sum.name", "cannot be computed from strings"),
             ("staff.@max.boss > 1", "staff.@max.boss", "an attribute must follow"),
-            ("staff.@min.id > 1", "staff.@min.id", "cannot be made of UUIDs"),
+            ("staff.@min.id > 1", "staff.@min.id", "cannot be computed from UUIDs"),
             ("SUBQUERY(boss, $x, $x.age > 1).@count > 0", "boss", "needs a path"),
             ("SUBQUERY(staff, $x, $x.nme == 'x').@count > 0", "nme", "no property 'nme'"),
-            ("SUBQUERY(staff, $x, $y.age > 1).@count > 0", "", "$y was given no value"),
+            ("SUBQUERY(staff, $x, $y.age > 1).@count > 0", "", "$y has no value"),
             ("SUBQUERY(staff, $x, $x.age > 1).@count == 'x'", "staff", "a number is expected"),
-            ("staff.@count.x > 1", "staff.@count.x", "nothing can follow"),
-            ("boss == 5", "boss", "an object id or nil"),
-            ("boss < SELF", "boss", "no order"), ("boss == name", "bossname", "with an object"),
+            ("staff.@count.x > 1", "staff.@count.x", "no key can follow"),
+            ("boss == 5", "boss", "an object ID or nil"),
+            ("boss < SELF", "boss", "cannot be ordered"), ("boss == name", "bossname", "with an object"),
             ("age BETWEEN 5", "age", "two values"), ("age BETWEEN {1}", "age", "two values"),
-            ("age IN 5", "age", "a collection must stand after IN"), ("5 IN age", "age", "must stand after IN"),
-            ("name MATCHES '('", "name", "no regular expression"),
-            ("name MATCHES 'x)|(?:q'", "name", "no regular expression"), ("age == $x", "", "$x was given no value"),
+            ("age IN 5", "age", "IN must be followed by a collection"), ("5 IN age", "age", "IN must be followed by"),
+            ("name MATCHES '('", "name", "not a valid regular expression"),
+            ("name MATCHES 'x)|(?:q'", "name", "not a valid regular expression"), ("age == $x", "", "$x has no value"),
             ("entity == 'Dog'", "entity", "no entity 'Dog'"), ("entity == 5", "entity", "its name"),
-            ("SELF == 'x'", "", "an object id or nil"),
+            ("SELF == 'x'", "", "an object ID or nil"),
         ]
     )
     func errors(format: String, keyPath: String, reason: String) throws {
@@ -66,7 +66,7 @@ struct PredicateErrorTests {
         #expect(error?.description.contains("'x'") != true || format.contains("$x"))
     }
 
-    @Test("and so is an entity that the model does not have, or a property that the store does not keep")
+    @Test("A predicate is rejected for an unknown entity and for a property that is not stored")
     func missing() throws {
         let predicate = try FetchPredicate(format: "name == 'x'")
         #expect(throws: FetchError.self) { try predicate.resolved(for: "Dog", in: Self.model) }

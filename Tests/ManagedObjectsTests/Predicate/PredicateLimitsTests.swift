@@ -3,7 +3,7 @@ import StoreFormat
 import TestSupport
 import Testing
 
-@Suite("A predicate that is long or deep")
+@Suite("Limits of predicates")
 struct PredicateLimitsTests {
     private let menagerie: Menagerie
 
@@ -12,7 +12,7 @@ struct PredicateLimitsTests {
         menagerie = try Menagerie(using: &generator, count: 12)
     }
 
-    /// What it selects, in SQL and in memory alike.
+    /// The keys that match, checked to be the same in SQL and in memory.
     private func keys(_ predicate: FetchPredicate, of entity: String = "Being") throws -> [Int64] {
         let resolved = try predicate.resolved(for: entity, in: menagerie.layout.model)
         let keys = try menagerie.keys(resolved)
@@ -22,7 +22,7 @@ struct PredicateLimitsTests {
 
     private func keys(_ format: String) throws -> [Int64] { try keys(FetchPredicate(format: format)) }
 
-    @Test("selects what a short one does, with thousands of terms")
+    @Test("A predicate with thousands of terms matches like an equivalent short one")
     func wide() throws {
         let terms = (0..<5_000).map { "legs == \($0 * 2)" }.joined(separator: " OR ")
         #expect(try keys(terms) == keys("legs IN {0, 2, 4, 6, 8}"))
@@ -32,7 +32,7 @@ struct PredicateLimitsTests {
         #expect(try keys(.or(texts + [FetchPredicate(format: "name BEGINSWITH 'a'")])) == keys("name BEGINSWITH 'a'"))
     }
 
-    @Test("grows piece by piece without growing in depth")
+    @Test("A predicate built term by term does not grow in depth")
     func pieces() throws {
         let term = try FetchPredicate(format: "legs == 1")
         var any = term
@@ -48,13 +48,13 @@ struct PredicateLimitsTests {
         #expect(negated == term)
     }
 
-    @Test("may say NOT as often as it likes")
+    @Test("A predicate may contain a hundred negations")
     func negations() throws {
         #expect(try keys(String(repeating: "NOT ", count: 98) + "legs == 1") == keys("legs == 1"))
         #expect(try keys(String(repeating: "!", count: 99) + "legs == 1") == keys("legs != 1"))
     }
 
-    @Test("is refused where it nests too deeply for anybody", arguments: [200, 20_000])
+    @Test("A predicate nested beyond the depth limit is rejected", arguments: [200, 20_000])
     func tooDeep(count: Int) throws {
         let term = try FetchPredicate(format: "legs == 1")
         var predicate = term
@@ -65,7 +65,7 @@ struct PredicateLimitsTests {
         #expect(error?.message.contains("levels deep") == true)
     }
 
-    /// Ways to nest: the format of a predicate around another, for keepers, and how deep it has to work.
+    /// Nestings: a format around another format, for keepers, and the depth that must work.
     private static let nestings: [(around: @Sendable (String) -> String, least: Int)] = [
         ({ "(\($0)) AND age != 5 OR age == 6" }, 20),
         ({ "age == 6 OR NOT (age != 5 AND (\($0)))" }, 15),
@@ -74,7 +74,7 @@ struct PredicateLimitsTests {
         ({ "SUBQUERY(staff, $x, ANY $x.staff.age == 1 OR \($0)).@count >= 0" }, 4),
     ]
 
-    @Test("works, or is refused before SQLite sees it", arguments: 0..<5)
+    @Test("A deep predicate works or is rejected before SQLite prepares it", arguments: 0..<5)
     func deep(_ index: Int) throws {
         let (around, least) = Self.nestings[index]
         var format = "boss.boss.age == 1 AND ANY beings.isTame == YES"
@@ -88,7 +88,7 @@ struct PredicateLimitsTests {
         #expect(worked >= least)
     }
 
-    @Test("follows many keys in a row, or is refused before SQLite sees it")
+    @Test("A long key path works or is rejected before SQLite prepares it")
     func keysInARow() throws {
         for count in 1..<14 {
             let path = Array(repeating: "boss", count: count).joined(separator: ".")
@@ -101,7 +101,7 @@ struct PredicateLimitsTests {
         }
     }
 
-    /// False when it is refused; when it is not, SQLite has to take it.
+    /// False when the predicate is rejected; otherwise SQLite must accept it.
     private func selects(_ predicate: FetchPredicate) throws -> Bool {
         do {
             _ = try keys(predicate, of: "Keeper")

@@ -3,7 +3,7 @@ import ManagedObjects
 import StoreFormat
 import TestSupport
 
-/// Makes random predicates over the menagerie, all of which fit it.
+/// Makes random valid predicates over the menagerie.
 struct PredicateMaker {
     static let texts = [
         "", "a", "A", "ab", "Ab", "é", "E\u{301}", "éa", "É", "z", "%", "_", "a*b", "[a]", "ß", "SS", "Σ", "ς", "🏃",
@@ -27,7 +27,7 @@ struct PredicateMaker {
 
     let ids: [ManagedObjectID]
     private var format = ""
-    /// The name of the object that the innermost subquery is about, with its `$`.
+    /// The variable of the innermost subquery, with its `$`.
     private var variable: String?
     private var arguments: [(any PredicateArgument)?] = []
 
@@ -35,7 +35,7 @@ struct PredicateMaker {
         self.ids = ids
     }
 
-    /// Makes a predicate for an entity, and the format it was made from.
+    /// Makes a predicate for an entity, together with its format.
     static func predicate(
         for entity: String,
         ids: [ManagedObjectID],
@@ -63,7 +63,7 @@ struct PredicateMaker {
         }
     }
 
-    /// How many objects of a to-many relationship match a predicate, which may speak of the outer object too.
+    /// A count of matching objects in a to-many relationship; the predicate may refer to the outer object.
     private mutating func subquery(_ entity: String, depth: Int, _ generator: inout SeededGenerator) {
         guard let (name, destination) = Self.properties[entity].map({ generator.pick($0.toMany) }) else { return }
         let outer = variable
@@ -80,7 +80,7 @@ struct PredicateMaker {
 
     // MARK: Paths
 
-    /// The properties of an entity: attributes, to-ones and to-manys.
+    /// The properties of an entity: attributes, to-one and to-many relationships.
     private static let properties:
         [String: (values: [(String, Kind)], toOne: [(String, String)], toMany: [(String, String)])] =
             {
@@ -101,7 +101,7 @@ struct PredicateMaker {
                 ]
             }()
 
-    /// A path of to-ones, and what it ends at.
+    /// A path of to-one relationships, and the kind of its end.
     private func path(from entity: String, _ generator: inout SeededGenerator) -> (path: [String], Kind) {
         var names: [String] = []
         var entity = entity
@@ -166,7 +166,7 @@ struct PredicateMaker {
 
     private mutating func object(_ root: String, _ generator: inout SeededGenerator) {
         guard !generator.chance(20) else {
-            // Instead of the blank after the path.
+            // Replaces the blank after the path.
             format.removeLast()
             format += ".entity " + generator.pick(["== 'Cat'", "!= 'Dog'", "IN {'Puppy', 'Keeper'}", "== 'Food'"])
             return
@@ -222,7 +222,7 @@ struct PredicateMaker {
         }
     }
 
-    /// A path from the entity asked for to a value of the same kind; every entity has one.
+    /// A path from the fetched entity to a value of the same kind, which every entity has.
     private static func sameKind(_ kind: Kind) -> String? {
         if case .text = kind { "name" } else { nil }
     }

@@ -4,8 +4,8 @@ import StoreFormat
 import TestSupport
 import Testing
 
-/// What a predicate selects, by name, from a store of four persons; in SQL.
-@Suite("A predicate selects")
+/// The persons that a predicate matches in SQL, by key, in a store of four.
+@Suite("Meaning of predicates")
 struct PredicateMeaningTests {
     private static let recipe = """
         seed: meaning
@@ -37,7 +37,7 @@ struct PredicateMeaningTests {
         """
 
     @Test(
-        "as NSPredicate would, with nil as a value that differs from all others",
+        "A predicate matches the rows that NSPredicate matches, and nil differs from every value",
         arguments: [
             ("TRUEPREDICATE", "1234"), ("FALSEPREDICATE", ""), ("age == 20", "2"), ("age != 20", "134"),
             ("NOT age == 20", "134"), ("age < 50", "12"), ("NOT age < 50", "34"), ("20 < age", "14"),
@@ -85,7 +85,7 @@ struct PredicateMeaningTests {
         #expect(keys == expected)
     }
 
-    @Test("the objects of a store by their ids, and none of another store's")
+    @Test("A predicate on object IDs matches objects of its store only")
     func identities() throws {
         let scratch = try ScratchFolder()
         let location = scratch.location("store.sqlite")

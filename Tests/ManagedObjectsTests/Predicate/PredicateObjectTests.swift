@@ -2,9 +2,9 @@ import ManagedObjects
 import StoreFormat
 import Testing
 
-@Suite("A predicate names objects")
+@Suite("Predicates that refer to objects")
 struct PredicateObjectTests {
-    @Test("by themselves, and after a save by the ids that they had before")
+    @Test("A predicate matches an object given as object or ID, and by its temporary ID after the save")
     func saved() throws {
         let stack = try SiblingStack(Library.model)
         try stack.main.performAndWait { context in
@@ -35,7 +35,7 @@ struct PredicateObjectTests {
                 #expect(try context.count(for: request) == 1)
                 #expect(try context.fetchDictionaries(request).count == 1)
             }
-            // From here on, what was changed and not saved is looked at in memory.
+            // From here on, unsaved changes are evaluated in memory.
             try book.setValue("b", forKey: "title")
             for request in requests { #expect(try context.fetch(request) == [book]) }
             let second = try context.insertNewObject(forEntityName: "Book")
@@ -47,7 +47,7 @@ struct PredicateObjectTests {
         }
     }
 
-    @Test("of no entity where a key leads to no row, in SQL and in memory")
+    @Test("A dangling reference has no entity, in SQL and in memory")
     func dangling() throws {
         let stack = try SiblingStack(Library.model)
         try stack.main.performAndWait { context in

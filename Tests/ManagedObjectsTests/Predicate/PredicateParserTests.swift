@@ -4,7 +4,7 @@ import Testing
 
 @testable import ManagedObjects
 
-@Suite("A predicate's format")
+@Suite("Predicate format")
 struct PredicateParserTests {
     private static func key(_ path: String) -> PredicateOperand {
         .keyPath(path.split(separator: ".").map(String.init))
@@ -16,7 +16,7 @@ struct PredicateParserTests {
         .comparison(PredicateComparison(left: key(path), comparison: .equal, right: value(constant)))
     }
 
-    @Test("is read with its usual precedence")
+    @Test("A predicate format is parsed with the usual precedence")
     func precedence() throws {
         let (a, b, c) = (Self.equal("a", 1), Self.equal("b", 2), Self.equal("c", 3))
         let cases: [(String, PredicateNode)] = [
@@ -28,7 +28,7 @@ struct PredicateParserTests {
         for (format, node) in cases { #expect(try FetchPredicate(format: format).node == node, "\(format)") }
     }
 
-    @Test("knows every form of literal")
+    @Test("A predicate format may contain every form of literal")
     func literals() throws {
         let cases: [(String, AttributeValue)] = [
             ("-7", -7), ("0x1F", 31), ("1.5", 1.5), (".5", 0.5), ("-2e3", -2000.0), ("1E+2", 100.0),
@@ -51,7 +51,7 @@ struct PredicateParserTests {
         )
     }
 
-    @Test("knows every operator and option")
+    @Test("A predicate format may contain every operator and option")
     func operators() throws {
         let cases: [(String, PredicateComparison.Operator, StringOptions)] = [
             ("!=", .notEqual, []), ("<>", .notEqual, []), ("<", .less, []), ("<=", .lessOrEqual, []),
@@ -74,7 +74,7 @@ struct PredicateParserTests {
         }
     }
 
-    @Test("takes paths, modifiers, arguments and variables")
+    @Test("A predicate format may contain paths, modifiers, arguments and variables")
     func operands() throws {
         let id = ManagedObjectID(entity: "E", root: "E", storeUUID: "S", primaryKey: 7)
         let ids = try FetchPredicate(
@@ -109,7 +109,7 @@ struct PredicateParserTests {
     }
 
     @Test(
-        "says where it is wrong",
+        "A syntax error reports its column",
         arguments: [
             ("", 1), ("a", 2), ("a ==", 5), ("a == 1 b", 8), ("a == 1 AND", 11), ("(a == 1", 8), ("a == 'x", 6),
             ("a == 1x", 6), ("a ? 1", 3), ("a == %", 6), ("a == %q", 6), ("a ==[z] 'x'", 6), ("a ==[c 'x'", 8),
@@ -125,10 +125,9 @@ struct PredicateParserTests {
         #expect(error?.column == column, "\(error?.description ?? "")")
     }
 
-    @Test("refuses arguments that do not fit, and nests only so deep")
+    @Test("Unsuitable arguments and excessive nesting are rejected")
     func arguments() throws {
-        #expect(throws: PredicateSyntaxError(column: 7, message: "1 more arguments are given than the predicate takes"))
-        {
+        #expect(throws: PredicateSyntaxError(column: 7, message: "too many arguments: 1 unused")) {
             try FetchPredicate(format: "a == 1", 2)
         }
         #expect(throws: PredicateSyntaxError.self) { try FetchPredicate(format: "%K == 1", 5) }

@@ -4,12 +4,12 @@ import Testing
 
 @testable import ManagedObjects
 
-@Suite("A text against a pattern")
+@Suite("StringMatcher")
 struct StringMatcherTests {
     private static let both: StringOptions = [.caseInsensitive, .diacriticInsensitive]
 
     @Test(
-        "matches as the operator says",
+        "A string matches a pattern according to operator and options",
         arguments: [
             ("Straße", .beginsWith, [], "Stra", true), ("Straße", .beginsWith, [], "stra", false),
             ("Straße", .beginsWith, .caseInsensitive, "STRA", true), ("Éclair", .beginsWith, both, "ecl", true),
@@ -36,12 +36,12 @@ struct StringMatcherTests {
         #expect(try matcher?.matches(text) == expected)
     }
 
-    @Test("takes no wrong regular expression", arguments: ["(", "x)|(?:q", "a)", "[a", "*"])
+    @Test("An invalid regular expression is rejected", arguments: ["(", "x)|(?:q", "a)", "[a", "*"])
     func wrong(pattern: String) {
         #expect(StringMatcher(.matches, options: [], pattern: pattern) == nil)
     }
 
-    @Test("is no match and no mismatch when the engine of regular expressions gives up, in SQL neither")
+    @Test("A regular expression that exceeds the engine's limit throws, also in SQL")
     func abandoned() throws {
         let pattern = "(x|y)*"
         let text = String(repeating: "x", count: 3_000_000)
@@ -54,17 +54,17 @@ struct StringMatcherTests {
         let sql = "SELECT \(SQLFunction.textMatches)(?, \(StringOperator.matches.rawValue), 0, ?)"
         #expect(try connection.value(sql, [.text("xyx"), .text(pattern)]) == .integer(1))
         let error = #expect(throws: StoreError.self) { try connection.value(sql, [.text(text), .text(pattern)]) }
-        #expect(error?.description.contains("too long for the regular expression") == true)
+        #expect(error?.description.contains("backtracks too much") == true)
     }
 
-    @Test("needs time that is bounded by the product of both")
+    @Test("The time of a LIKE match is bounded by the product of both lengths")
     func bounded() throws {
         let pattern = String(repeating: "*a", count: 200) + "b"
         let matcher = StringMatcher(.like, options: [], pattern: pattern)
         #expect(try matcher?.matches(String(repeating: "a", count: 5_000)) == false)
     }
 
-    @Test("folds what the options pass over")
+    @Test("Folding removes the differences that the options ignore")
     func folding() {
         #expect(StringOptions.caseInsensitive.folded("ABc9") == "abc9")
         #expect(StringOptions.diacriticInsensitive.folded("Ångström") == "Angstrom")

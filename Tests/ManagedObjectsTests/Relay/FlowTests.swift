@@ -5,10 +5,10 @@ import StoreFormat
 import TestSupport
 import Testing
 
-/// The published flows, each with two real processes (FLOWS F2 and F3).
-@Suite("Two processes and one store")
+/// The published flows, each with two real processes.
+@Suite("Two processes that share a store")
 struct FlowTests {
-    /// Says a line to a peer; an answer that is not the expected one is shown.
+    /// Sends a command to a peer and checks its answer.
     private func expect(
         _ peer: StoreWriterProcess,
         _ line: String,
@@ -20,7 +20,7 @@ struct FlowTests {
     }
 
     @Test(
-        "F2: what a widget saves while the app sleeps is merged when it wakes, after a crash too",
+        "A widget's saves while the app is suspended are merged when it resumes, also after a crash",
         arguments: SharedStack.Kind.all
     )
     func sleepingApp(kind: SharedStack.Kind) throws {
@@ -36,7 +36,7 @@ struct FlowTests {
         app.suspend(false)
         try expect(app, "merge app", answers: kind.tracksHistory ? "3 3 -" : "3 0 -")
         try expect(app, "show", answers: "1=changed 3=dummy 3 4=new")
-        // Killed before it merged: the next one has the same to merge, and no more.
+        // Killed before the merge: the next process merges the same changes once.
         try expect(widget, "update 1 again")
         app.killNow()
         let next = try stack.peer("posts")
@@ -46,7 +46,7 @@ struct FlowTests {
     }
 
     @Test(
-        "F3: two processes that both show and save hear of each other, and never of themselves",
+        "Two processes that display and save receive each other's saves, and never their own",
         arguments: SharedStack.Kind.all
     )
     func live(kind: SharedStack.Kind) throws {
@@ -60,12 +60,12 @@ struct FlowTests {
         try expect(app, "until 1=fromWidget 2=dummy 2 3=dummy 3")
         try expect(app, "update 2 fromApp")
         try expect(widget, "until 1=fromWidget 2=fromApp 3=dummy 3")
-        // A program that knows of none of this.
+        // A program that does not use the relay.
         let foreign = try StoreWriterProcess(stack.location.path)
         try expect(foreign, "UPDATE ZTESTDUMMY SET ZNAME = 'foreign', Z_OPT = Z_OPT + 1 WHERE ZID = 3")
         try expect(app, "until 1=fromWidget 2=fromApp 3=foreign")
         try expect(widget, "until 1=fromWidget 2=fromApp 3=foreign")
-        // What changed nothing is not read.
+        // A read by another program causes no read here.
         _ = try app.execute("merge app")
         let rows = try app.execute("rows")
         try expect(foreign, "SELECT count(*) FROM ZTESTDUMMY", answers: "value 3")
@@ -75,7 +75,7 @@ struct FlowTests {
     }
 
     @Test(
-        "A process never hears its own saves, as many as there are, and hears the one of another among them",
+        "A process receives one notification for another's save among a hundred of its own",
         arguments: SharedStack.Kind.all
     )
     func ownSaves(kind: SharedStack.Kind) throws {
@@ -84,7 +84,7 @@ struct FlowTests {
         try expect(app, "listen")
         try expect(app, "saves 100")
         try expect(widget, "update 2 x")
-        // A commit that is not posted at once, on a busy machine, is heard once more when it is.
+        // On a busy machine, a late post may cause a second notification.
         let first = try #require(Int(app.execute("wait 1")))
         #expect((1...2).contains(first))
         try expect(app, "saves 100")
@@ -93,7 +93,7 @@ struct FlowTests {
         #expect((first + 1...4).contains(last))
     }
 
-    @Test("Saves while the receiver is stopped cause between one and ten callbacks")
+    @Test("Saves while the receiver is suspended cause between one and ten callbacks")
     func coalescing() throws {
         let saves = getenv("STORE_MIGRATE_SOAK") == nil ? 500 : 10_000
         let stack = try SharedStack()
@@ -111,7 +111,7 @@ struct FlowTests {
     }
 
     @Test(
-        "Whenever an extension is killed while it saves, the app ends with what is in the store",
+        "After an extension is killed during a save, the app shows what the store contains",
         arguments: SharedStack.Kind.all
     )
     func killedExtension(kind: SharedStack.Kind) throws {
@@ -125,7 +125,7 @@ struct FlowTests {
             #expect(try app.execute("wait \(round * 2)") != "late")
             widget.killNow()
         }
-        // What the last one committed and could not tell of is judged at once.
+        // The last commit, whose notice is missing, is detected at once.
         _ = try app.execute("merge app")
         #expect(try app.execute("show") == stack.peer().execute("fetch"))
         #expect(try stack.peer("posts").execute("update 2 last") == "ok")
@@ -134,7 +134,7 @@ struct FlowTests {
         try expect(app, "unfollow")
     }
 
-    @Test("A read-only extension sees what the app saves, and tells nobody anything", arguments: SharedStack.Kind.all)
+    @Test("A read-only extension receives the app's saves and posts nothing", arguments: SharedStack.Kind.all)
     func readOnlyExtension(kind: SharedStack.Kind) throws {
         let stack = try SharedStack(kind)
         let (app, widget) = (try stack.peer("posts"), try stack.peer("posts", "read-only"))

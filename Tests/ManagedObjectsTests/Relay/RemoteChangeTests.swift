@@ -9,10 +9,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("What other containers saved")
+@Suite("Merging remote changes")
 struct RemoteChangeTests {
     @Test(
-        "inserts, updates and deletes of an extension arrive, and nothing else is read",
+        "An extension's inserts, updates and deletes are merged, and no other row is read",
         arguments: SharedStack.Kind.all
     )
     func arriving(kind: SharedStack.Kind) async throws {
@@ -23,7 +23,7 @@ struct RemoteChangeTests {
             let request = FetchRequest(entityName: "TestDummy", sortDescriptors: [.init(keyPath: "id")])
             let controller = FetchedResultsController(fetchRequest: request, managedObjectContext: context)
             try controller.performFetch()
-            // Without a delegate it would stay as it was fetched.
+            // Without a delegate the result would not be updated.
             let delegate = RelayDelegate()
             controller.delegate = delegate
             context.userInfo["delegate"] = delegate
@@ -51,7 +51,7 @@ struct RemoteChangeTests {
         }
     }
 
-    @Test("a merge is retried after a held lock and a full disk, less often each time, and after no other error")
+    @Test("A merge is retried after a lock timeout and a full disk, with growing delays, and after no other error")
     func retry() {
         var retry = MergeRetry()
         let passing: [any Error] = [
@@ -65,7 +65,7 @@ struct RemoteChangeTests {
         #expect(retry.pause(after: StoreError(.damaged, path: "/s", "")) == nil)
     }
 
-    @Test("what was changed here and not saved survives a merge", arguments: SharedStack.Kind.all)
+    @Test("Unsaved changes survive a merge of remote changes", arguments: SharedStack.Kind.all)
     func pendingChanges(kind: SharedStack.Kind) async throws {
         let stack = try SharedStack(kind)
         let (app, widget) = (try stack.open(), try stack.open())
@@ -78,12 +78,12 @@ struct RemoteChangeTests {
         #expect(try app.shownNames[1] == "changed")
         try app.viewContext.performAndWait { context in
             #expect(context.updatedObjects.count == 3)
-            // What was merged is the new base: saving is no conflict.
+            // The merged row is the new base, so the save has no conflict.
             try context.save()
         }
     }
 
-    @Test("own saves are not merged again, in whichever context they were made", arguments: SharedStack.Kind.all)
+    @Test("A container's own saves are not merged again, from any context", arguments: SharedStack.Kind.all)
     func ownSaves(kind: SharedStack.Kind) async throws {
         let stack = try SharedStack(kind)
         let app = try stack.open()
@@ -96,7 +96,7 @@ struct RemoteChangeTests {
     }
 
     @Test(
-        "a commit that nobody tells of is a reason to refresh everything, also among saves that are told of",
+        "A commit without a notice causes a full refresh, also between saves with notices",
         arguments: SharedStack.Kind.all
     )
     func foreignCommit(kind: SharedStack.Kind) async throws {
@@ -105,21 +105,21 @@ struct RemoteChangeTests {
         try app.showDummies()
         _ = try await app.mergeRemoteChanges(as: "app")
         let foreign = try StoreWriterProcess(stack.location.path)
-        try widget.rename(1, to: "told")
-        #expect(try foreign.execute("UPDATE ZTESTDUMMY SET ZNAME = 'untold', Z_OPT = Z_OPT + 1 WHERE ZID = 2") == "ok")
-        try widget.rename(3, to: "told too")
+        try widget.rename(1, to: "posted")
+        #expect(try foreign.execute("UPDATE ZTESTDUMMY SET ZNAME = 'silent', Z_OPT = Z_OPT + 1 WHERE ZID = 2") == "ok")
+        try widget.rename(3, to: "posted too")
         #expect(try await app.mergeRemoteChanges(as: "app").isFullRefresh)
-        #expect(try app.shownNames == [1: "told", 2: "untold", 3: "told too"])
-        // It is dealt with: what is told of next is merged by itself.
+        #expect(try app.shownNames == [1: "posted", 2: "silent", 3: "posted too"])
+        // The commit is handled: the next notice is merged without a refresh.
         try widget.rename(1, to: "again")
         #expect(try await !app.mergeRemoteChanges(as: "app").isFullRefresh)
         #expect(try app.shownNames[1] == "again")
     }
 
-    @Test("a save that could not be told of arrives all the same", arguments: SharedStack.Kind.all)
+    @Test("A save without a notice is merged all the same", arguments: SharedStack.Kind.all)
     func untoldSave(kind: SharedStack.Kind) async throws {
         let stack = try SharedStack(kind)
-        // As after a crash between the commit and the post.
+        // The state after a crash between the commit and the post.
         let (app, widget) = (try stack.open(), try stack.open(posts: false))
         try app.showDummies()
         try widget.rename(1, to: "changed")
@@ -129,7 +129,7 @@ struct RemoteChangeTests {
         #expect(try await app.mergeRemoteChanges(as: "app").isEmpty)
     }
 
-    @Test("a save whose notice cannot be written succeeds, says so, and arrives")
+    @Test("A save whose notice cannot be written succeeds, reports the failure and is merged")
     func failingPost() async throws {
         let stack = try SharedStack()
         try stack.scratch.write(RelayQueue.name(for: stack.location.name), Array("this is no relay".utf8))
@@ -143,7 +143,7 @@ struct RemoteChangeTests {
     }
 
     @Test(
-        "what was saved while a consumer did not run comes when it runs again, and what it merged does not",
+        "Saves made while a consumer is not running are merged at its next start, and merged ones are not repeated",
         arguments: SharedStack.Kind.all
     )
     func durablePosition(kind: SharedStack.Kind) async throws {
@@ -163,7 +163,7 @@ struct RemoteChangeTests {
         #expect(kind.tracksHistory ? merge.transactions == 2 : merge.notices == 2)
     }
 
-    @Test("nothing is acknowledged before it is merged")
+    @Test("Nothing is acknowledged before it is merged")
     func acknowledging() async throws {
         let stack = try SharedStack()
         let (app, widget) = (try stack.open(), try stack.open())
@@ -184,7 +184,7 @@ struct RemoteChangeTests {
         app.viewContext.performAndWait { $0.removeObserver(observer) }
     }
 
-    @Test("a consumer's name is held by one container at a time, until it lets go")
+    @Test("A consumer name is used by one container at a time, until endMerging")
     func exclusiveNames() async throws {
         let stack = try SharedStack()
         let (app, other) = (try stack.open(), try stack.open())
@@ -195,7 +195,7 @@ struct RemoteChangeTests {
         _ = try await other.mergeRemoteChanges(as: "app")
     }
 
-    @Test("notices are in the order of the commits, however many save at once", arguments: SharedStack.Kind.all)
+    @Test("Notices of concurrent saves have the order of the commits", arguments: SharedStack.Kind.all)
     func commitOrder(kind: SharedStack.Kind) throws {
         let stack = try SharedStack(kind)
         let containers = try (0..<4).map { _ in try stack.open() }
@@ -220,7 +220,7 @@ struct RemoteChangeTests {
         }
     }
 
-    @Test("a read-only role posts nothing, makes no file, and follows all the same", arguments: SharedStack.Kind.all)
+    @Test("A read-only role posts nothing, creates no file and still receives changes", arguments: SharedStack.Kind.all)
     func readOnlyRole(kind: SharedStack.Kind) async throws {
         let stack = try SharedStack(kind)
         let reader = try stack.open(isReadOnly: true)
@@ -233,7 +233,7 @@ struct RemoteChangeTests {
         #expect(try await reader.mergeRemoteChanges().isEmpty)
     }
 
-    @Test("history that was purged before it was merged is a reason to refresh everything, once")
+    @Test("History purged before its merge causes one full refresh")
     func purgedHistory() async throws {
         let stack = try SharedStack(.init(tracksHistory: true))
         let (app, widget) = (try stack.open(), try stack.open())
@@ -249,7 +249,7 @@ struct RemoteChangeTests {
     }
 
     @Test(
-        "keys that were reserved and consumers that were noted are no reason to refresh",
+        "Reserved keys and registered history consumers cause no refresh",
         arguments: SharedStack.Kind.all
     )
     func bookkeeping(kind: SharedStack.Kind) async throws {
@@ -276,7 +276,7 @@ struct RemoteChangeTests {
     }
 
     @Test(
-        "a relay that was taken away, with all positions, is a reason to refresh, and goes on anew",
+        "A deleted relay causes a refresh, and a new relay works",
         arguments: [false, true]
     )
     func lostRelay(tracksHistory: Bool) async throws {
@@ -300,7 +300,7 @@ struct RemoteChangeTests {
         #expect(try app.shownNames[2] == "seen")
     }
 
-    @Test("what a role that keeps a history saves reaches one that was opened before there was any")
+    @Test("Saves recorded in history reach a container opened before history tracking began")
     func historyFromLater() async throws {
         let stack = try SharedStack()
         let app = try stack.open()
@@ -317,7 +317,7 @@ struct RemoteChangeTests {
         }
     }
 
-    @Test("who holds the relay's lock holds up no save for long, and the save arrives all the same")
+    @Test("A held relay lock delays a save only briefly, and the save is merged all the same")
     func stoppedPoster() async throws {
         let stack = try SharedStack()
         let (app, widget) = (try stack.open(), try stack.open())
@@ -331,7 +331,7 @@ struct RemoteChangeTests {
         let store = widget.persistentStoreCoordinator.persistentStores[0]
         try widget.rename(1, to: "second")
         #expect(widget.remoteChangePostingFailure(of: store)?.code == .busy)
-        // One that waited again for as long would find the lock free.
+        // A second wait of the same length would find the lock free.
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1_500)) { stopped.abandonPost() }
         try widget.rename(1, to: "third")
         #expect(widget.remoteChangePostingFailure(of: store)?.code == .busy)
@@ -343,7 +343,7 @@ struct RemoteChangeTests {
         #expect(try await !app.mergeRemoteChanges(as: "app").isFullRefresh)
     }
 
-    @Test("a store that was removed is merged no more, and the consumer's name is free")
+    @Test("A removed store is no longer merged, and its consumer name is released")
     func removedStore() async throws {
         let stack = try SharedStack()
         let (app, other) = (try stack.open(), try stack.open())
@@ -353,7 +353,7 @@ struct RemoteChangeTests {
         _ = try await other.mergeRemoteChanges(as: "app")
     }
 
-    @Test("batches reach others too, though no notice tells what they did", arguments: SharedStack.Kind.all)
+    @Test("Batch changes are merged, although their notices contain no objects", arguments: SharedStack.Kind.all)
     func batches(kind: SharedStack.Kind) async throws {
         let stack = try SharedStack(kind)
         let (app, widget) = (try stack.open(), try stack.open())

@@ -5,9 +5,9 @@ import StoreStrategies
 import TestSupport
 import Testing
 
-/// A store in a folder of its own that several containers, in this process and others, share.
+/// A store in its own folder, shared by several containers in this and other processes.
 struct SharedStack {
-    /// How the store is kept.
+    /// The store's history tracking and journal mode.
     struct Kind: Sendable, CustomTestStringConvertible {
         var tracksHistory = false
         var isRollback = false
@@ -23,7 +23,7 @@ struct SharedStack {
     let scratch: ScratchFolder
     let kind: Kind
 
-    /// Makes the store, with dummies 1 to 3.
+    /// Creates the store with dummies 1 to 3.
     init(_ kind: Kind = Kind()) throws {
         self.kind = kind
         scratch = try ScratchFolder()
@@ -58,7 +58,7 @@ struct SharedStack {
         return description
     }
 
-    /// Opens the store as another role does.
+    /// Opens the store as another role.
     func open(posts: Bool = true, isReadOnly: Bool = false) throws -> PersistentContainer {
         let container = PersistentContainer(
             name: "TestDummy",
@@ -69,14 +69,14 @@ struct SharedStack {
         return container
     }
 
-    /// A process that has the store open: `posts` and `read-only` are roles.
+    /// A process that has the store open; its roles may be `posts` and `read-only`.
     func peer(_ roles: String...) throws -> StoreWriterProcess {
         try StoreWriterProcess(program: "relay-peer", ["container", location.path] + kind.roles + roles)
     }
 }
 
 extension PersistentContainer {
-    /// Reads all dummies into the view context, and holds them there.
+    /// Reads all dummies into the view context, which retains them.
     func showDummies() throws {
         try viewContext.performAndWait { context in
             context.retainsRegisteredObjects = true
@@ -84,7 +84,7 @@ extension PersistentContainer {
         }
     }
 
-    /// The names of the dummies that the view context holds, by their ids.
+    /// The names of the dummies in the view context, by their IDs.
     var shownNames: [Int64: String] {
         get throws {
             try viewContext.performAndWait { context in
@@ -97,7 +97,7 @@ extension PersistentContainer {
         }
     }
 
-    /// Changes the name of a dummy, and saves.
+    /// Changes the name of a dummy and saves.
     func rename(_ id: Int64, to name: String) throws {
         try newBackgroundContext()
             .performAndWait { context in
@@ -108,7 +108,7 @@ extension PersistentContainer {
             }
     }
 
-    /// Makes a dummy, and saves.
+    /// Inserts a dummy and saves.
     func insert(_ id: Int64, named name: String) throws {
         try newBackgroundContext()
             .performAndWait { context in
@@ -119,7 +119,7 @@ extension PersistentContainer {
             }
     }
 
-    /// Deletes a dummy, and saves.
+    /// Deletes a dummy and saves.
     func delete(_ id: Int64) throws {
         try newBackgroundContext()
             .performAndWait { context in

@@ -6,10 +6,10 @@ import StoreStrategies
 import TestSupport
 import Testing
 
-@Suite("A merge of two stores, as other processes see it")
+@Suite("Store merges seen by other processes")
 struct StoreMergeArrivalTests {
     @Test(
-        "Two processes that hold objects of the store come to hold what a fresh fetch finds",
+        "After a store merge, the objects of two running processes equal a fresh fetch",
         arguments: SharedStack.Kind.all.filter(\.tracksHistory)
     )
     func arrival(kind: SharedStack.Kind) throws {
@@ -24,7 +24,7 @@ struct StoreMergeArrivalTests {
             #expect(try peer.execute("follow \(name)") == "ok")
         }
         #expect(try app.execute("update 3 fromApp") == "ok")
-        // The same key as the one that the old store gave to its own new dummy.
+        // The same key that the old store assigned to its own new dummy.
         #expect(try widget.execute("insert 4 fromWidget") == "ok")
         #expect(try app.execute("until 1=dummy 1 2=dummy 2 3=fromApp 4=fromWidget") == "ok")
 

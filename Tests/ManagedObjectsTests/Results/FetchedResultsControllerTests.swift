@@ -3,9 +3,9 @@ import ManagedObjects
 import StoreFormat
 import Testing
 
-@Suite("A fetched results controller")
+@Suite("FetchedResultsController")
 struct FetchedResultsControllerTests {
-    @Test("tells of insertions, deletions, moves and updates with places before and after")
+    @Test("A controller reports insertions, deletions, moves and updates with positions before and after")
     func changes() async throws {
         let stack = try Investigation()
         try await stack.background.perform { context in
@@ -29,7 +29,7 @@ struct FetchedResultsControllerTests {
         #expect(try await stack.names(stack.main) == ["dummy4", "dummy0", "new", "dummy3", "dummy7"])
     }
 
-    @Test("follows what is changed in its own context, at the end of each piece of work")
+    @Test("A controller follows changes of its own context after each piece of work")
     func ownChanges() async throws {
         let stack = try Investigation()
         try await stack.observe(stack.main, "isEven == YES")
@@ -44,7 +44,7 @@ struct FetchedResultsControllerTests {
         #expect(try await stack.names(stack.main) == [])
     }
 
-    @Test("keeps sections in order, and tells of those that come and go before it tells of objects")
+    @Test("A controller keeps sections in order and reports their changes before those of objects")
     func sections() async throws {
         let stack = try Investigation()
         try await stack.background.perform { context in
@@ -80,7 +80,7 @@ struct FetchedResultsControllerTests {
         )
     }
 
-    @Test("is one section without a section key path, even when it is empty, and none with one")
+    @Test("Without a section key path there is one section, even if empty; with one, an empty result has none")
     func emptySections() async throws {
         let stack = try Investigation()
         for (sections, count) in [(nil, 1), ("group", 0)] as [(String?, Int)] {
@@ -92,7 +92,7 @@ struct FetchedResultsControllerTests {
         }
     }
 
-    @Test("refuses a request without an order, and one whose order tears sections apart")
+    @Test("A request without an order, or with one that splits sections, is rejected")
     func refusals() async throws {
         let stack = try Investigation()
         try await stack.background.perform { context in
@@ -109,7 +109,7 @@ struct FetchedResultsControllerTests {
         await #expect(throws: FetchError.self) { try await stack.observe(stack.main, sections: "owner") }
     }
 
-    @Test("follows changes of other objects that its predicate and its order speak of")
+    @Test("A controller follows changes of other objects that its predicate and order depend on")
     func dependencies() async throws {
         let stack = try Investigation()
         try await stack.background.perform { context in
@@ -139,7 +139,7 @@ struct FetchedResultsControllerTests {
         )
     }
 
-    @Test("keeps its window when objects come before it")
+    @Test("A controller keeps its window when an object is inserted before it")
     func window() async throws {
         let stack = try Investigation()
         try await stack.background.perform { context in
@@ -158,7 +158,7 @@ struct FetchedResultsControllerTests {
         #expect(try await stack.names(stack.main) == ["dummy0", "dummy1"])
     }
 
-    @Test("gives a difference of ids instead, when that is asked for")
+    @Test("A controller with a difference handler reports a difference of IDs instead")
     func difference() async throws {
         let stack = try Investigation()
         try await stack.background.perform { context in
@@ -188,7 +188,7 @@ struct FetchedResultsControllerTests {
         #expect(try await stack.events(stack.main) == [])
     }
 
-    @Test("is empty and silent when its context was reset, until it fetches again")
+    @Test("After a reset a controller is empty and silent until it fetches again")
     func reset() async throws {
         let stack = try Investigation()
         try await stack.background.perform { context in
@@ -206,7 +206,7 @@ struct FetchedResultsControllerTests {
     }
 
     @Test(
-        "an edit that tears a section apart is an error, and what follows it is shown whole",
+        "A change that splits a section is an error, and the next valid change is applied in full",
         arguments: [true, false]
     )
     func tornSection(_ isComplete: Bool) throws {
@@ -224,7 +224,7 @@ struct FetchedResultsControllerTests {
             let delegate = Recorder()
             controller.delegate = delegate
             try controller.performFetch()
-            // It belongs to the first section, and comes after the last.
+            // It belongs to the first section but is ordered after the last.
             let torn = try context.insertNewObject(forEntityName: "TestDummy")
             try torn.setValue("dummy 3", forKey: "name")
             try torn.setValue(false, forKey: "isEven")

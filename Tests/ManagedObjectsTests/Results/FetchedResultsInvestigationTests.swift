@@ -3,10 +3,10 @@ import ManagedObjects
 import StoreFormat
 import Testing
 
-/// The fetched-results investigation (FLOWS F4), row by row; rows a to e look at the controllers, not at the sets alone.
+/// The fetched-results investigation, case by case; cases a to e check the controllers, not only the change sets.
 @Suite("The fetched results investigation")
 struct FetchedResultsInvestigationTests {
-    @Test("a: inserted objects are registered in both contexts after the save, and both controllers have them")
+    @Test("Case a: after a save, inserted objects are registered in both contexts and shown by both controllers")
     func insertion() async throws {
         let stack = try Investigation()
         try await stack.observe(stack.main)
@@ -27,7 +27,7 @@ struct FetchedResultsInvestigationTests {
         #expect(await stack.background.perform { Set($0.registeredObjects.map(\.objectID)) } == ids)
     }
 
-    @Test("b and c: an update before the first save is told as an insertion, one after it as an update")
+    @Test("Cases b and c: an update before the first save is reported as an insertion, a later one as an update")
     func updates() async throws {
         let stack = try Investigation()
         try await stack.observe(stack.main)
@@ -46,7 +46,7 @@ struct FetchedResultsInvestigationTests {
         )
     }
 
-    @Test("d and e: a deletion before the first save is no deletion, one after it reaches the other controller")
+    @Test("Cases d and e: a deletion before the first save is not reported, a later one reaches the other controller")
     func deletions() async throws {
         let stack = try Investigation()
         try await stack.observe(stack.main)
@@ -66,7 +66,7 @@ struct FetchedResultsInvestigationTests {
         #expect(try await stack.events(stack.main) == ["will", "delete dummy2 0.1 -", "did"])
     }
 
-    @Test("f: without a delegate the result stays at the first fetch")
+    @Test("Case f: without a delegate the result stays as first fetched")
     func noDelegate() async throws {
         let stack = try Investigation()
         try await stack.observe(stack.main, hasDelegate: false)
@@ -78,7 +78,7 @@ struct FetchedResultsInvestigationTests {
     }
 
     @Test(
-        "g and h: with a predicate, what matches when it is first saved is fetched",
+        "Cases g and h: an object that matches the predicate at its first save is inserted",
         arguments: [FetchedResultsController.Behaviour.complete, .registeredOnly],
         [true, false]
     )
@@ -96,7 +96,7 @@ struct FetchedResultsInvestigationTests {
         )
     }
 
-    /// Inserts four objects that do not match, and then makes two of them match.
+    /// Inserts four objects that do not match, then changes two of them to match.
     private static func updateToMatch(_ stack: Investigation) async throws {
         try await stack.background.perform { context in
             try Investigation.insert(0..<4, into: context)
@@ -106,7 +106,7 @@ struct FetchedResultsInvestigationTests {
         }
     }
 
-    @Test("i: what is updated to match after its first save is missed by Core Data's behaviour, and not by ours")
+    @Test("Case i: an object updated to match after its first save is missed by registeredOnly, not by complete")
     func updateToMatch() async throws {
         let stack = try Investigation()
         try await stack.observe(stack.main, "isEven == YES", .registeredOnly)
@@ -121,7 +121,7 @@ struct FetchedResultsInvestigationTests {
         #expect(
             try await complete.events(complete.main) == ["will", "insert dummy0 - 0.0", "insert dummy2 - 0.1", "did"]
         )
-        // Nothing else was read into the context.
+        // No other object was read into the context.
         let registered = await complete.main.perform { $0.registeredObjects.count }
         #expect(registered == 2)
         try await complete.background.perform { context in
@@ -131,7 +131,7 @@ struct FetchedResultsInvestigationTests {
         #expect(try await complete.names(complete.main) == ["dummy2"])
     }
 
-    @Test("j: a child context cures it")
+    @Test("Case j: with a child context, registeredOnly finds an object updated to match")
     func child() async throws {
         let stack = try Investigation(isMerging: false, isChild: true)
         try await stack.observe(stack.main, "isEven == YES", .registeredOnly)
@@ -140,7 +140,7 @@ struct FetchedResultsInvestigationTests {
         #expect(try await stack.names(stack.main) == ["dummy0", "dummy2"])
     }
 
-    @Test("k and l: refreshing every updated object after the merge cures it", arguments: [false, true])
+    @Test("Cases k and l: a refresh after a merge makes registeredOnly find updated objects", arguments: [false, true])
     func refreshing(mergeChanges: Bool) async throws {
         let stack = try Investigation()
         try await stack.observe(stack.main, "isEven == YES", .registeredOnly)
@@ -160,7 +160,7 @@ struct FetchedResultsInvestigationTests {
         observation.cancel()
     }
 
-    @Test("m: refreshing only what matches and is not registered cures it, and touches nothing else")
+    @Test("Case m: refreshing only matching, unregistered objects makes registeredOnly find them")
     func targetedRefresh() async throws {
         let stack = try Investigation()
         try await stack.observe(stack.main, "isEven == YES", .registeredOnly)
@@ -168,9 +168,9 @@ struct FetchedResultsInvestigationTests {
         let predicate = try FetchPredicate(format: "isEven == YES")
         let observation = stack.background.onDidSave { notice in
             main.performAndWait { context in
-                let strangers = notice.insertedObjectIDs.union(notice.updatedObjectIDs)
+                let unregistered = notice.insertedObjectIDs.union(notice.updatedObjectIDs)
                     .filter { context.registeredObject(for: $0) == nil }
-                guard let these = try? FetchPredicate(format: "SELF IN %@", strangers) else { return }
+                guard let these = try? FetchPredicate(format: "SELF IN %@", unregistered) else { return }
                 let request = FetchRequest(entityName: "TestDummy", predicate: .and([predicate, these]))
                 for object in (try? context.fetch(request)) ?? [] {
                     try? context.refresh(object, mergeChanges: false)
@@ -184,7 +184,7 @@ struct FetchedResultsInvestigationTests {
         observation.cancel()
     }
 
-    @Test("n: accessing the objects before the merge cures it")
+    @Test("Case n: accessing the objects before the merge makes registeredOnly find them")
     func access() async throws {
         let stack = try Investigation(isMerging: false)
         try await stack.observe(stack.main, "isEven == YES", .registeredOnly)
@@ -193,7 +193,7 @@ struct FetchedResultsInvestigationTests {
             main.performAndWait { context in
                 let objects = notice.updatedObjectIDs.compactMap { try? context.object(with: $0) }
                 for object in objects { try? object.willAccessValue(forKey: nil) }
-                // The context holds none of them by itself, and what it has lost the merge does not find.
+                // The context does not retain them, and the merge ignores released objects.
                 withExtendedLifetime(objects) { try? context.mergeChanges(fromContextDidSave: notice) }
             }
         }
@@ -202,7 +202,7 @@ struct FetchedResultsInvestigationTests {
         observation.cancel()
     }
 
-    @Test("o: fetching anew at every save is right, and the delegate is never told")
+    @Test("Case o: fetching again at every save gives the right result without notifying the delegate")
     func fetchingAnew() async throws {
         let stack = try Investigation()
         try await stack.observe(stack.main, "isEven == YES", .registeredOnly)

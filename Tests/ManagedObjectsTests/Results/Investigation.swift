@@ -1,10 +1,12 @@
 import ManagedObjects
 import Testing
 
-/// Two contexts on one coordinator, each with a fetched results controller: saves of one are merged into the other.
+/// Two contexts on one coordinator, each with a fetched results controller.
+///
+/// Saves of one are merged into the other.
 struct Investigation {
     private let store: DummyStore
-    /// Reads, and takes in what the other saves.
+    /// Reads, and merges the other context's saves.
     let main: ManagedObjectContext
     let background: ManagedObjectContext
     private let merging: ChangeObservation?
@@ -28,7 +30,7 @@ struct Investigation {
 
     // MARK: Controllers
 
-    /// Gives a context a controller, and a delegate that writes down what it is told.
+    /// Creates a controller in a context, with a delegate that records its changes.
     func observe(
         _ context: ManagedObjectContext,
         _ format: String? = nil,
@@ -56,7 +58,7 @@ struct Investigation {
         }
     }
 
-    /// The names of the objects that a context's controller holds.
+    /// The names of the objects in a context's controller.
     func names(_ context: ManagedObjectContext) async throws -> [String] {
         try await context.perform { context in
             let controller = try #require(context.userInfo["controller"] as? FetchedResultsController)
@@ -65,7 +67,7 @@ struct Investigation {
         }
     }
 
-    /// What a context's delegate was told since this was last asked.
+    /// The events recorded by a context's delegate since the last call.
     func events(_ context: ManagedObjectContext) async throws -> [String] {
         try await context.perform { context in
             let recorder = try #require(context.userInfo["recorder"] as? Recorder)
@@ -76,7 +78,7 @@ struct Investigation {
 
     // MARK: Changes
 
-    /// Inserts dummies of the given numbers.
+    /// Inserts dummies with the given numbers.
     static func insert(
         _ numbers: Range<Int>,
         isEven: Bool = false,

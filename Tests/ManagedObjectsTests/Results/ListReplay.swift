@@ -1,6 +1,6 @@
 import ManagedObjects
 
-/// Replays on an old list what a controller tells, as a table view would.
+/// Applies a controller's reported changes to an old list, as a table view would.
 final class ListReplay: FetchedResultsControllerDelegate {
     private struct Change {
         let object: ManagedObject
@@ -8,7 +8,7 @@ final class ListReplay: FetchedResultsControllerDelegate {
         let new: FetchedResultsController.IndexPath?
     }
 
-    /// The objects: their ids change when they are saved.
+    /// The objects themselves, because their IDs change in a save.
     private(set) var sections: [[ManagedObject]]
     private(set) var rounds = 0
     private var deletedSections: [Int] = []
@@ -44,7 +44,7 @@ final class ListReplay: FetchedResultsControllerDelegate {
         if type != .update { changes.append(Change(object: object, old: indexPath, new: newIndexPath)) }
     }
 
-    /// Takes out what goes, by the old places, then puts in what comes, by the new ones.
+    /// Removes at the old positions, then inserts at the new ones.
     func controllerDidChangeContent(_ controller: FetchedResultsController) {
         for place in changes.compactMap(\.old).sorted(by: >) { sections[place.section].remove(at: place.item) }
         for index in deletedSections.sorted(by: >) { sections.remove(at: index) }

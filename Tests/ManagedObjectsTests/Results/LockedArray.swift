@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Elements that come from one queue and are taken on another.
+/// Elements that are appended on one queue and removed on another.
 final class LockedArray<Element: Sendable>: Sendable {
     private let elements = Mutex<[Element]>([])
 

@@ -1,9 +1,9 @@
 import ManagedObjects
 
-/// Writes down what a controller tells.
+/// Records what a controller reports.
 final class Recorder: FetchedResultsControllerDelegate {
     var events: [String] = []
-    /// The kinds of change that it was told of objects.
+    /// The types of the reported object changes.
     private(set) var kinds: [FetchedResultsController.ChangeType] = []
 
     func controllerWillChangeContent(_ controller: FetchedResultsController) { events.append("will") }

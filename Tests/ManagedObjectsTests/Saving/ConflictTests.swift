@@ -3,7 +3,7 @@ import ManagedObjects
 import StoreFormat
 import Testing
 
-/// What counts as a conflict, and what a context shows once it is settled.
+/// Which saves conflict, and the context's state after the conflict is resolved.
 @Suite("Conflicts of relationships and faults")
 struct ConflictTests {
     private let stack: SiblingStack
@@ -14,7 +14,7 @@ struct ConflictTests {
         authors = try stack.insertAuthors("0", "1", "2")
     }
 
-    /// A new object of an entity, saved by the background context.
+    /// Inserts an object in the background context and saves it.
     private func insert(_ entity: String) throws -> ManagedObjectID {
         try stack.background.performAndWait { context in
             let object = try context.insertNewObject(forEntityName: entity)
@@ -24,7 +24,7 @@ struct ConflictTests {
     }
 
     @Test(
-        "a change of members alone is checked against what others saved of their owner",
+        "A change of members only conflicts with another context's save of their owner",
         arguments: [
             (MergePolicy.error, [1]), (.rollback, [1]), (.mergeByPropertyStoreTrump, [0, 1]),
             (.mergeByPropertyObjectTrump, [0, 1]), (.overwrite, [0, 1]),
@@ -56,7 +56,7 @@ struct ConflictTests {
     }
 
     @Test(
-        "an order that both sides changed is settled by the policy, and what others added has its place",
+        "An order changed by both sides is merged by the policy, and members added elsewhere keep their position",
         arguments: [
             (MergePolicy.mergeByPropertyObjectTrump, [2, 3, 0, 1]), (.mergeByPropertyStoreTrump, [1, 0, 2, 3]),
         ]
@@ -86,7 +86,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("a stale fault is not deleted over what another process saved", arguments: [false, true])
+    @Test("Deleting a stale fault conflicts with another process's save", arguments: [false, true])
     func staleFault(_ isChanged: Bool) throws {
         let tag = try insert("Tag")
         try stack.main.performAndWait { context in
@@ -105,7 +105,7 @@ struct ConflictTests {
         #expect(try stack.stored("SELECT count(*) FROM ZTAG") == .integer(isChanged ? 1 : 0))
     }
 
-    @Test("what was deleted here, changed elsewhere and merged is deleted without a conflict")
+    @Test("An object deleted here, changed elsewhere and merged is deleted without a conflict")
     func mergedDeletion() throws {
         let authors = authors
         let notices = Notices()
@@ -125,7 +125,7 @@ struct ConflictTests {
     }
 
     @Test(
-        "a discarded change is not left in the inverse relationship",
+        "A change discarded by the policy is also removed from the inverse relationship",
         arguments: [
             MergePolicy.mergeByPropertyStoreTrump, .rollback,
         ]
@@ -149,7 +149,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("the greatest version a row may have does no harm")
+    @Test("The greatest row version does not overflow")
     func greatestVersion() throws {
         let authors = authors
         try stack.elsewhere("UPDATE ZAUTHOR SET Z_OPT = 9223372036854775807")

@@ -3,14 +3,14 @@ import ManagedObjects
 import StoreFormat
 import Testing
 
-/// The tables of `ThreeWayMerge` and `UniquenessMerge`, each cell carried out by two contexts and read back from the store.
-@Suite("Merge policies at work")
+/// The tables of `ThreeWayMerge` and `UniquenessMerge`, each cell tested with two contexts and checked in the store.
+@Suite("Merge policies")
 struct MergePolicyTests {
-    /// One cell: what happens to an author named A of the age 40 when both sides act.
+    /// One cell of the table: both sides act on an author named A of age 40.
     struct Cell: CustomTestStringConvertible, Sendable {
         let policy: MergePolicy
         let column: Column
-        /// The name and the age in the store afterwards; nil where there is no author left.
+        /// The stored name and age afterwards; nil without an author.
         let stored: String?
         let fails: Bool
 
@@ -26,7 +26,7 @@ struct MergePolicyTests {
     }
 
     static let cells: [Cell] = {
-        // "name age"; what is in both columns was changed to B and 50 here, to C and 60 there.
+        // "name age"; with changes on both sides, here to B and 50, there to C and 60.
         let table: [(MergePolicy, [String?])] = [
             (.error, ["A 60", "C 40", "A 60", nil, "C 40"]),
             (.mergeByPropertyStoreTrump, ["B 60", "C 50", "A 60", nil, "C 40"]),
@@ -40,7 +40,7 @@ struct MergePolicyTests {
         }
     }()
 
-    @Test("what the store holds in the end is what the table says", arguments: cells)
+    @Test("After a conflict the store contains the result in the policy table", arguments: cells)
     func cell(_ cell: Cell) throws {
         let stack = try SiblingStack(Library.model)
         let id = try stack.insertAuthors("A")[0]
@@ -72,7 +72,7 @@ struct MergePolicyTests {
             let observation = context.onDidSave { notices.append($0) }
             try context.save()
             observation.cancel()
-            // The context shows what is stored, and does not speak of an object that is gone as of one that is there.
+            // The context equals the store, and a deleted object is not reported as updated.
             #expect(context.hasChanges == false)
             let authors = try context.fetch(FetchRequest(entityName: "Author"))
             #expect(try authors.map(Self.text).first == cell.stored)
@@ -86,7 +86,7 @@ struct MergePolicyTests {
         #expect(try stack.stored("SELECT ZNAME || ' ' || ZAGE FROM ZAUTHOR")?.text == cell.stored)
     }
 
-    @Test("the table is complete")
+    @Test("The policy table is complete")
     func complete() {
         #expect(Self.cells.count == MergePolicy.allCases.count * Column.allCases.count)
     }
@@ -96,10 +96,10 @@ struct MergePolicyTests {
     }
 
     @Test(
-        "a new object that wants a name which is taken",
+        "A new object with a taken unique name is resolved by the merge policy",
         arguments: [
             (MergePolicy.error, "A 40 1"), (.mergeByPropertyStoreTrump, "A 40 1"), (.rollback, "A 40 1"),
-            // It was given no age: property by property the age stays, as a whole it has none.
+            // It has no age: a merge by property keeps the stored age, an overwrite clears it.
             (.mergeByPropertyObjectTrump, "A 40 2"), (.overwrite, "A - 2"),
         ]
     )
@@ -123,7 +123,7 @@ struct MergePolicyTests {
     }
 
     @Test(
-        "a changed object that wants a name which is taken",
+        "A changed object with a taken unique name is resolved by the merge policy",
         arguments: [
             (MergePolicy.error, "A 40,B 40"), (.mergeByPropertyStoreTrump, "A 40,B 50"), (.rollback, "A 40,B 40"),
             (.mergeByPropertyObjectTrump, "A 50"), (.overwrite, "A 50"),
@@ -154,7 +154,7 @@ struct MergePolicyTests {
 }
 
 extension SiblingStack {
-    /// Makes authors of the age 40.
+    /// Inserts authors of age 40.
     func insertAuthors(_ names: String...) throws -> [ManagedObjectID] {
         try background.performAndWait { context in
             let authors = try names.map { name in

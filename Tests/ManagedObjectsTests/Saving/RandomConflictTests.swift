@@ -4,13 +4,13 @@ import StoreFormat
 import TestSupport
 import Testing
 
-/// Two contexts edit one store at random and hear of each other's saves late, so that most saves meet conflicts.
+/// Two contexts edit one store at random and merge each other's saves late, so that most saves conflict.
 @Suite("Random editing with late merges")
 struct RandomConflictTests {
     static let policies = MergePolicy.allCases.filter { $0 != .error }
 
     @Test(
-        "every save goes through, and in the end both contexts show what is stored, and the store is sound",
+        "Every save succeeds, and finally both contexts equal the store, which is sound",
         arguments: policies,
         Seed.several(25)
     )

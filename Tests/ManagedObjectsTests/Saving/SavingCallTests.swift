@@ -3,10 +3,10 @@ import StoreFormat
 import Synchronization
 import Testing
 
-/// What subclasses hear of a save, and what may be left of one that failed.
-@Suite("Calls around a save")
+/// The calls that subclasses receive in a save, and the state after a failed one.
+@Suite("willSave and didSave")
 struct SavingCallTests {
-    /// What was called, by the entity of the object.
+    /// The calls, by the object's entity.
     private static let calls = Mutex<[ObjectIdentifier: [String]]>([:])
 
     private class Caller: ManagedObject {
@@ -22,7 +22,7 @@ struct SavingCallTests {
         override func didSave() { note("did") }
     }
 
-    /// Changes its books as it is saved, those that are not as it wants them.
+    /// Changes its books in willSave() unless they have the wanted title.
     private final class Author: Caller {
         override func willSave() throws {
             try super.willSave()
@@ -51,7 +51,7 @@ struct SavingCallTests {
     }
 
     @Test(
-        "every object that is saved hears of it, also one that another changed at the last moment, and one that is deleted"
+        "Every saved object gets willSave and didSave, including one changed by another's willSave and a deleted one"
     )
     func calls() throws {
         try stack.main.performAndWait { context in
@@ -75,7 +75,7 @@ struct SavingCallTests {
         }
     }
 
-    @Test("an object that changes whenever it is asked makes the save fail, and not hang")
+    @Test("An object that changes in every willSave fails the save instead of blocking it")
     func restless() throws {
         try stack.main.performAndWait { context in
             _ = try context.insertNewObject(forEntityName: "Tag")

@@ -6,19 +6,19 @@ import StoreStrategies
 import TestSupport
 import Testing
 
-/// One coordinator with two stores of the same model.
+/// A coordinator with two stores of the same model.
 @Suite("Saving to several stores")
 struct SeveralStoresTests {
     private let scratch: ScratchFolder
     private let coordinator: PersistentStoreCoordinator
     private let context: ManagedObjectContext
-    /// The stores in the order in which a save reaches them; the first is committed last.
+    /// The stores in the order of a save; the first one is committed last.
     private let stores: [PersistentStore]
 
     init() throws {
         scratch = try ScratchFolder()
         coordinator = PersistentStoreCoordinator(managedObjectModel: SiblingStack.model)
-        // Each store gets its one object from a coordinator of its own.
+        // Each store gets its object from a separate coordinator.
         for name in ["One", "Two"] {
             var description = PersistentStoreDescription(url: scratch.location("\(name).sqlite").url)
             description.sqlitePragmas = ["journal_mode": "DELETE"]
@@ -46,13 +46,13 @@ struct SeveralStoresTests {
             .text
     }
 
-    /// The one object of each store.
+    /// The only object of each store.
     private func dummies(_ context: isolated ManagedObjectContext) throws -> [ManagedObject] {
         try context.fetch(FetchRequest(entityName: "TestDummy")).filter { !$0.isInserted }
             .sorted { $0.objectID.storeUUID ?? "" < $1.objectID.storeUUID ?? "" }
     }
 
-    @Test("one save reaches all of them, and one notice tells of it")
+    @Test("One save writes to all stores and posts one notice")
     func both() throws {
         let notices = Notices()
         let observation = context.onDidSave { notices.append($0) }
@@ -66,7 +66,7 @@ struct SeveralStoresTests {
         #expect(notices.all.map(\.updatedObjectIDs.count) == [2])
     }
 
-    @Test("when one of them refuses, none is written, and trying again writes nothing twice", arguments: [0, 1])
+    @Test("If one store rejects a save, none is written, and a retry writes nothing twice", arguments: [0, 1])
     func refused(_ refusing: Int) throws {
         try context.performAndWait { context in
             let dummies = try dummies(context)
@@ -89,12 +89,12 @@ struct SeveralStoresTests {
         #expect(try Set([names(0), names(1)]) == ["mine", "mine,new"])
     }
 
-    @Test("when the last commit fails, what was committed is not written again")
+    @Test("If the last commit fails, committed changes are not written again")
     func lastCommit() throws {
         try context.performAndWait { context in
             let dummies = try dummies(context)
             for dummy in dummies { try dummy.setValue("mine", forKey: "name") }
-            // Somebody reads the store that is committed last, and a rollback journal lets nobody commit meanwhile.
+            // A reader of the store that is committed last: with a rollback journal, it blocks the commit.
             let reader = try connection(0)
             try reader.beginReading()
             #expect(try reader.value("SELECT count(*) FROM ZTESTDUMMY") == .integer(1))
@@ -114,7 +114,7 @@ struct SeveralStoresTests {
         #expect(try connection(1).value("SELECT Z_OPT FROM ZTESTDUMMY") == .integer(2))
     }
 
-    @Test("nothing may lead from one store to another")
+    @Test("A relationship to an object of another store fails the save")
     func foreign() throws {
         let scratch = try ScratchFolder()
         let coordinator = PersistentStoreCoordinator(managedObjectModel: Library.model)

@@ -3,7 +3,7 @@ import ManagedObjects
 import StoreFormat
 import Testing
 
-/// Values that only one object may have, when several objects of one save have to do with them.
+/// Unique values of several objects in one save.
 @Suite("Unique values within one save")
 struct UniqueValueTests {
     private let stack: SiblingStack
@@ -18,7 +18,7 @@ struct UniqueValueTests {
         try stack.stored("SELECT group_concat(ZNAME) FROM (SELECT ZNAME FROM ZAUTHOR ORDER BY Z_PK)")?.text
     }
 
-    @Test("a successor may have the name of the object that it replaces", arguments: MergePolicy.allCases)
+    @Test("A new object may take the unique name of a deleted one", arguments: MergePolicy.allCases)
     func successor(_ policy: MergePolicy) throws {
         try stack.main.performAndWait { context in
             context.mergePolicy = policy
@@ -26,7 +26,7 @@ struct UniqueValueTests {
             let book = try context.insertNewObject(forEntityName: "Book")
             try book.setObject(old, forKey: "author")
             try context.save()
-            // Its books move over, and are not taken along by its deletion.
+            // Its books are reassigned and not deleted by the cascade rule.
             let new = try context.insertNewObject(forEntityName: "Author")
             try new.setValue("1", forKey: "name")
             try book.setObject(new, forKey: "author")
@@ -40,7 +40,7 @@ struct UniqueValueTests {
         #expect(try stack.stored("SELECT count(*) FROM ZBOOK WHERE ZAUTHOR = 3") == .integer(1))
     }
 
-    @Test("names may be handed on, and change places", arguments: MergePolicy.allCases, [["2", "3"], ["2", "1"]])
+    @Test("Objects may exchange unique names in one save", arguments: MergePolicy.allCases, [["2", "3"], ["2", "1"]])
     func handedOn(_ policy: MergePolicy, _ wanted: [String]) throws {
         try stack.main.performAndWait { context in
             context.mergePolicy = policy
@@ -51,12 +51,12 @@ struct UniqueValueTests {
             }
         }
         #expect(try names() == wanted.joined(separator: ","))
-        // Each of them is one change, and one version.
+        // Each is one change and increments the version once.
         #expect(try stack.stored("SELECT group_concat(Z_OPT) FROM ZAUTHOR") == .text("2,2"))
         #expect(try stack.stored("SELECT count(*) FROM ACHANGE WHERE ZCHANGETYPE = 1") == .integer(2))
     }
 
-    @Test("a new object may have the name that another one gives up", arguments: MergePolicy.allCases)
+    @Test("A new object may take the unique name that another object releases", arguments: MergePolicy.allCases)
     func givenUp(_ policy: MergePolicy) throws {
         try stack.main.performAndWait { context in
             context.mergePolicy = policy
@@ -68,7 +68,7 @@ struct UniqueValueTests {
     }
 
     @Test(
-        "of a new object and a changed one that both want a free name, the row that is there keeps its key",
+        "If a new and a changed object take the same free name, the stored row keeps its key",
         arguments: [
             (MergePolicy.mergeByPropertyStoreTrump, 40), (.rollback, 40), (.mergeByPropertyObjectTrump, 7),
             (.overwrite, 7),
@@ -91,7 +91,7 @@ struct UniqueValueTests {
     }
 
     @Test(
-        "an object that loses its name to a changed one hands its relationships over",
+        "An object that loses its unique name to a changed one transfers its relationships",
         arguments: [
             MergePolicy.mergeByPropertyObjectTrump, .overwrite,
         ]
@@ -114,7 +114,7 @@ struct UniqueValueTests {
             let (loser, winner) = (try context.existingObject(with: ids[0]), try context.existingObject(with: ids[1]))
             let theirs = try context.existingObject(with: book)
             #expect(try theirs.object(forKey: "author") === loser)
-            // What this save leads to the loser, leads to the winner then.
+            // A reference to the loser in this save becomes one to the winner.
             let own = try context.insertNewObject(forEntityName: "Book")
             try own.setObject(loser, forKey: "author")
             try winner.setValue("1", forKey: "name")
@@ -131,7 +131,7 @@ struct UniqueValueTests {
     }
 
     @Test(
-        "an object that comes back takes over what leads to the one that has its name meanwhile",
+        "A restored object takes over the relationships of the object that has its unique name",
         arguments: [MergePolicy.mergeByPropertyObjectTrump, .overwrite]
     )
     func comesBack(_ policy: MergePolicy) throws {
@@ -171,7 +171,7 @@ struct UniqueValueTests {
         #expect(try stack.stored(passport) == .text("11"))
     }
 
-    @Test("an import of many objects, of which most are there already, updates these and inserts the others")
+    @Test("A large import updates objects that exist and inserts the others")
     func manyAtOnce() throws {
         let known = (0..<300).map { "known \($0)" }
         try stack.background.performAndWait { context in
@@ -189,7 +189,7 @@ struct UniqueValueTests {
                 return author
             }
             try context.save()
-            // Each stands for the row that has its name; of the two that are called alike, one does.
+            // Each represents the row with its name; of two with the same name only one remains.
             #expect(Set(authors.filter { $0.managedObjectContext != nil }.map(\.objectID)).count == 302)
             #expect(context.hasChanges == false)
         }
@@ -197,11 +197,11 @@ struct UniqueValueTests {
         #expect(try stack.stored("SELECT count(*) FROM ZAUTHOR WHERE ZAGE = 7") == .integer(302))
         let books = "SELECT count(*) FROM ZBOOK b JOIN ZAUTHOR a ON a.Z_PK = b.ZAUTHOR WHERE a.ZAGE = 7"
         #expect(try stack.stored(books) == .integer(303))
-        // Nobody was told of rounds that came to nothing.
+        // Failed attempts left no transaction in history.
         #expect(try stack.stored("SELECT count(*) FROM ATRANSACTION") == .integer(3))
     }
 
-    @Test("a batch that breaks a constraint says so, and inserts nothing")
+    @Test("A batch that violates a constraint throws and inserts nothing")
     func batch() throws {
         stack.main.performAndWait { context in
             let conflict = #expect(throws: SaveConstraintConflict.self) {

@@ -2,7 +2,7 @@ import ManagedObjects
 import StoreFormat
 import TestSupport
 
-/// Changes rows as a program does that knows SQLite and nothing of contexts.
+/// Changes rows as a program that uses only SQLite.
 final class ForeignWriter {
     private let connection: StoreConnection
     private let storeUUID: String
@@ -21,7 +21,7 @@ final class ForeignWriter {
         special = try number("SpecialDummy")
     }
 
-    /// Inserts, updates and deletes a few dummies, or renames an owner; returns the URIs of what it touched.
+    /// Inserts, updates and deletes a few dummies, or renames an owner; returns the URIs of the changed objects.
     func change(_ generator: inout SeededGenerator) throws -> ObjectURIChanges {
         var inserted: Set<String> = []
         var updated: Set<String> = []

@@ -1,7 +1,7 @@
 import ManagedObjects
 import TestSupport
 
-/// Changes that somebody makes by chance to dummies and owners in a context.
+/// Random changes of dummies and owners in a context.
 enum RandomChanges {
     static func change(
         _ context: isolated ManagedObjectContext,

@@ -1,7 +1,7 @@
 import ManagedObjects
 import TestSupport
 
-/// A request made up by chance: predicates and orders through to-one and to-many paths, subentities, sections, windows.
+/// A random request: predicates and orders through to-one and to-many paths, subentities, sections, windows.
 struct RandomRequest: CustomStringConvertible {
     private static let predicates: [String?] = [
         nil, "isEven == YES", "id > 3", "owner.name != 'o1'", "owner.dummies.@count > 1",

@@ -4,16 +4,16 @@ import StoreFormat
 import TestSupport
 import Testing
 
-/// One sequence: two contexts and a foreign program write by chance, a third takes it all in, in any order.
+/// One sequence: two contexts and a foreign program write at random; a third context merges everything in any order.
 struct RandomSequence {
-    /// What went wrong, and how to see it again.
+    /// The failure, and how to reproduce it.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
     let seed: UInt64
     let stack: SequenceStack
-    /// True for one that goes on for long, and grows more objects.
+    /// True for a long sequence with more objects.
     var isLong = false
 
     func run() async throws {
@@ -36,7 +36,7 @@ struct RandomSequence {
             }
             var foreign: ObjectURIChanges?
             if generator.chance(40) { foreign = try stack.foreign.change(&generator) }
-            // The others learn of everything too, or their saves would only conflict.
+            // The writers merge everything too; otherwise their saves would only conflict.
             for writer in writers { try writer.performAndWait { try $0.refreshAllObjects() } }
             if let foreign {
                 try await ManagedObjectContext.mergeChanges(fromRemoteContextSave: foreign, into: writers)
@@ -81,19 +81,19 @@ struct RandomSequence {
         _ request: RandomRequest
     ) throws {
         let difference = try context.performAndWait { context -> String? in
-            // Observers are told at the end of what a context does; here that is now.
+            // Notify observers now, as at the end of a piece of work.
             try context.processPendingChanges()
             guard let controller = context.userInfo["controller"] as? FetchedResultsController,
                 let replay = context.userInfo["replay"] as? ListReplay
             else { return "the controller is gone" }
-            if let error = controller.updateError { return "the controller gave up: \(error)" }
+            if let error = controller.updateError { return "the controller failed: \(error)" }
             let fresh = try context.fetch(controller.fetchRequest)
             if controller.fetchedObjects != fresh {
                 let held = controller.fetchedObjects?.map { $0.objectID.uriRepresentation() } ?? []
-                return "it holds \(held), and a fetch finds \(fresh.map { $0.objectID.uriRepresentation() })"
+                return "it contains \(held), a fetch finds \(fresh.map { $0.objectID.uriRepresentation() })"
             }
             let isReplayed = replay.sections == ListReplay.sections(of: controller)
-            return isReplayed ? nil : "what the delegate was told leads elsewhere"
+            return isReplayed ? nil : "replaying the delegate's changes gives another list"
         }
         if let difference { throw Failure(description: "\(place()): \(difference); \(request)") }
     }
@@ -111,7 +111,7 @@ struct RandomSequence {
         }
     }
 
-    /// Changes objects without saving, or saves or forgets what was changed before.
+    /// Changes objects without saving, or saves or rolls back earlier changes.
     private static func pend(_ context: ManagedObjectContext, _ generator: inout SeededGenerator) throws {
         let seed = generator.next()
         try context.performAndWait { context in

@@ -2,9 +2,9 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Ten thousand short sequences, each from its own seed; a hundred thousand with `STORE_MIGRATE_SOAK`.
+/// Ten thousand short sequences, each with its own seed; a hundred thousand with `STORE_MIGRATE_SOAK`.
 ///
-/// `STORE_MIGRATE_SEEDS=4711`, or `=4700-4711` for all that went before in the same store, repeats what failed.
+/// `STORE_MIGRATE_SEEDS=4711` repeats a failure; `=4700-4711` also repeats the earlier sequences in the same store.
 @Suite("Random sequences of changes and merges", .sampled)
 struct SequenceTests {
     private static let count: UInt64 =
@@ -25,7 +25,7 @@ struct SequenceTests {
     }()
 
     @Test(
-        "after every merge a complete controller equals a fresh fetch, and its delegate was told how it got there",
+        "After every merge, a complete controller equals a fresh fetch, and its reported changes lead to that list",
         arguments: ranges
     )
     func sequences(_ seeds: ClosedRange<UInt64>) async throws {
@@ -41,7 +41,7 @@ struct SequenceTests {
         }
     }
 
-    @Test("and so it is after many merges one upon the other", arguments: longSeeds)
+    @Test("After many consecutive merges, a complete controller equals a fresh fetch", arguments: longSeeds)
     func longSequence(_ seed: UInt64) async throws {
         do {
             try await RandomSequence(seed: seed, stack: SequenceStack(), isLong: true).run()

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Opening stores")
 struct ContainerTests {
-    @Test("a store of another model is refused with the entities that differ")
+    @Test("A store of another model is rejected with the entities that differ")
     func otherModel() throws {
         let stack = try SiblingStack()
         let other = PersistentStoreCoordinator(managedObjectModel: Library.model)
@@ -22,7 +22,7 @@ struct ContainerTests {
         #expect(other.persistentStores.isEmpty)
     }
 
-    @Test("version hashes decide where both are known")
+    @Test("Version hashes decide if both are known")
     func hashes() throws {
         let stack = try SiblingStack()
         let description = stack.container.persistentStoreDescriptions[0]
@@ -40,7 +40,7 @@ struct ContainerTests {
         #expect(throws: ManagedObjectError.self) { try other.addPersistentStore(with: description) }
     }
 
-    @Test("a store that is not there is an error without a model, and made with one")
+    @Test("A missing store is an error without a model, and created with one")
     func missing() throws {
         let scratch = try ScratchFolder()
         let description = PersistentStoreDescription(url: scratch.location("new.sqlite").url)
@@ -52,7 +52,7 @@ struct ContainerTests {
         #expect(try scratch.directory.status(of: "new.sqlite") != nil)
     }
 
-    @Test("of many who come at once where no store is one makes it, and all have the same", arguments: [false, true])
+    @Test("When several containers create a store at once, one creates it and all can write", arguments: [false, true])
     func manyAtFirst(tracksHistory: Bool) throws {
         for round in 1...20 {
             let scratch = try ScratchFolder()
@@ -85,7 +85,7 @@ struct ContainerTests {
         }
     }
 
-    @Test("of many who convert a store to a write-ahead log at once, all open it")
+    @Test("When several containers convert a store to WAL at once, all can open it")
     func manyConvert() throws {
         for _ in 1...10 {
             let scratch = try ScratchFolder()
@@ -98,7 +98,7 @@ struct ContainerTests {
             let failures = Mutex<[String]>([])
             DispatchQueue.concurrentPerform(iterations: 6) { [description] _ in
                 do {
-                    // Closed again: to leave a log, a store must be nobody else's.
+                    // Closed again, because leaving WAL mode requires exclusive access.
                     let coordinator = PersistentStoreCoordinator(managedObjectModel: SiblingStack.model)
                     try coordinator.remove(coordinator.addPersistentStore(with: description))
                 } catch {
@@ -109,7 +109,7 @@ struct ContainerTests {
         }
     }
 
-    @Test("what a process that was killed left of a store it was making is in nobody's way, and goes with the next one")
+    @Test("Files left by a process killed while creating a store block nothing and are removed later")
     func killedWhileMade() throws {
         let scratch = try ScratchFolder()
         let digits = String(repeating: "0a", count: 10)
@@ -120,7 +120,7 @@ struct ContainerTests {
         #expect(try scratch.directory.entries().filter { $0.hasPrefix(".store-migrate") } == [])
     }
 
-    @Test("effective options are read back")
+    @Test("Effective options are read back from the store")
     func options() throws {
         let scratch = try ScratchFolder()
         var description = PersistentStoreDescription(url: scratch.location("new.sqlite").url)
@@ -138,7 +138,7 @@ struct ContainerTests {
         }
     }
 
-    @Test("a store that keeps a history is read-only without history tracking, and says why")
+    @Test("A store with history is read-only without history tracking, with the reason")
     func historyOff() throws {
         let stack = try SiblingStack(tracksHistory: true)
         try stack.background.performAndWait { context in
@@ -160,7 +160,7 @@ struct ContainerTests {
         }
     }
 
-    @Test("history is switched on where a description asks for it, and what was there before stays")
+    @Test("History tracking can be enabled for an existing store, whose rows stay")
     func historyOn() throws {
         let stack = try SiblingStack()
         try stack.background.performAndWait { context in
@@ -182,7 +182,7 @@ struct ContainerTests {
         #expect(try coordinator.fetchHistory(after: nil).map { $0.changes.count } == [1])
     }
 
-    @Test("a description's model file decides, where the coordinator was given no model", arguments: [true, false])
+    @Test("A description's model file is used if the coordinator was given no model", arguments: [true, false])
     func modelFile(_ fits: Bool) throws {
         let stack = try SiblingStack()
         let document = """
@@ -210,7 +210,7 @@ struct ContainerTests {
         }
     }
 
-    @Test("two stores of one UUID cannot be open at once; URIs of other stores mean nothing")
+    @Test("A second store with the same UUID is rejected, and URIs of other stores resolve to nil")
     func identity() throws {
         let stack = try SiblingStack()
         let coordinator = stack.container.persistentStoreCoordinator
@@ -229,7 +229,7 @@ struct ContainerTests {
         #expect(coordinator.managedObjectID(forURIRepresentation: "x-coredata:///TestDummy/t1") == nil)
     }
 
-    @Test("objects of an entity are of the class that was registered for it")
+    @Test("Objects have the class registered for their entity")
     func classes() throws {
         let stack = try SiblingStack(Library.model)
         stack.container.persistentStoreCoordinator.register(Book.self, forEntityName: "Book")
@@ -244,7 +244,7 @@ struct ContainerTests {
         }
     }
 
-    @Test("a large value lies in a file of its own, and a missing file is a clear error")
+    @Test("A large value is stored in a separate file, and a missing file is an error")
     func externalData() throws {
         let model = ManagedObjectModel(entities: [
             EntityDescription(
@@ -275,7 +275,7 @@ struct ContainerTests {
     }
 }
 
-/// A class of an app's own.
+/// An app's own subclass.
 private final class Book: ManagedObject {
     var title: String? {
         get { try? value(forKey: "title") }

@@ -5,16 +5,16 @@ import StoreStrategies
 import TestSupport
 import Testing
 
-@Suite("Editing genuine stores through the runtime", .genuineStores)
+@Suite("Editing genuine stores", .genuineStores)
 struct CorpusEditingTests {
-    @Test("an object of every entity is inserted, changed, led elsewhere and deleted", arguments: Corpus.stores)
+    @Test("Objects of every entity are inserted, changed, linked and deleted", arguments: Corpus.stores)
     func everyEntity(_ store: String) throws {
         let scratch = try ScratchFolder()
         let location = try Corpus.copy(store, into: scratch)
         let description = description(location, isReadOnly: false)
         let coordinator = PersistentStoreCoordinator()
         try coordinator.addPersistentStore(with: description, writesInferredModel: true)
-        // What was wrong before may be so still, and nothing else is.
+        // Findings from before may remain; no new ones may appear.
         let before = try Set(location.findingsOfCoreData())
         let count = try objectCount(location)
         let context = ManagedObjectContext(.privateQueue, coordinator: coordinator)
@@ -32,7 +32,7 @@ struct CorpusEditingTests {
 
             try lead(made)
             try context.save()
-            #expect(try before.isSuperset(of: location.findingsOfCoreData()), "after leading elsewhere")
+            #expect(try before.isSuperset(of: location.findingsOfCoreData()), "after linking")
             try expectSame(context, location, made)
 
             for object in made.values { try partLoose(object) }
@@ -44,7 +44,7 @@ struct CorpusEditingTests {
         #expect(try objectCount(location) == count)
     }
 
-    /// One object of every concrete entity, each leading to others where the model has a to-one.
+    /// One object of every concrete entity, with a destination for every to-one relationship.
     private func insert(
         _ context: isolated ManagedObjectContext,
         _ location: StoreLocation
@@ -81,7 +81,7 @@ struct CorpusEditingTests {
     }
 
     private func fill(_ object: ManagedObject, round: Int, serial: Int) throws {
-        // Unique within the store, and other in every round.
+        // Unique within the store, and different in every round.
         let number = round * 1000 + serial
         for attribute in object.shape.attributes where !attribute.isDerived {
             if let value = Self.value(of: attribute.type, number) {
@@ -105,12 +105,12 @@ struct CorpusEditingTests {
         }
     }
 
-    /// Adds to every to-many what may be added, and turns ordered ones around.
+    /// Adds a member to every to-many relationship that permits it, and reverses ordered ones.
     private func lead(_ made: [String: ManagedObject]) throws {
         for object in made.values.sorted(by: { $0.entity.name < $1.entity.name }) {
             for relationship in object.shape.toManys {
                 guard let member = Self.member(of: relationship.destination, made) else { continue }
-                // Nobody is left with fewer than the model asks for.
+                // No owner may drop below the minimum count of the model.
                 let inverse = relationship.inverse.flatMap(member.shape.property)
                 if case .toOne? = inverse, made.values.contains(where: { Self.needs(member, $0) }) { continue }
                 try object.add(member, toKey: relationship.name)
@@ -127,7 +127,7 @@ struct CorpusEditingTests {
         }
     }
 
-    /// Empties relationships that would deny a deletion, or take genuine objects along.
+    /// Empties relationships that would deny a deletion or cascade it to genuine objects.
     private func partLoose(_ object: ManagedObject) throws {
         for relationship in object.shape.toManys { try object.setObjects([], forKey: relationship.name) }
         for relationship in object.shape.toOnes where relationship.isOptional {
@@ -135,7 +135,7 @@ struct CorpusEditingTests {
         }
     }
 
-    /// Compares what the context shows with what a coordinator reads that knows nothing of it.
+    /// Compares the context's objects with those of a new coordinator.
     private func expectSame(
         _ context: isolated ManagedObjectContext,
         _ location: StoreLocation,

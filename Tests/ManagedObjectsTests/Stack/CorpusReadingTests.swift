@@ -5,10 +5,10 @@ import StoreStrategies
 import TestSupport
 import Testing
 
-@Suite("Reading genuine stores through the runtime")
+@Suite("Reading genuine stores")
 struct CorpusReadingTests {
     @Test(
-        "every value and every relationship of every object is what the tables say",
+        "Every value and relationship of every object equals the content of the tables",
         .genuineStores,
         arguments: Corpus.stores
     )
@@ -21,7 +21,7 @@ struct CorpusReadingTests {
         try coordinator.addPersistentStore(with: description)
         let connection = try StoreConnection(location, access: .liveReading)
         let plain = try PlainReading(connection)
-        #expect(plain.unexplainedColumns().isEmpty, "columns that nobody reads")
+        #expect(plain.unexplainedColumns().isEmpty, "columns without a property")
         let context = ManagedObjectContext(.privateQueue, coordinator: coordinator)
         try context.performAndWait { context in
             for entity in plain.names.model.entities.keys.sorted() {
@@ -54,7 +54,7 @@ struct CorpusReadingTests {
         #expect(!object.hasChanges)
     }
 
-    /// Compares by the rules of the file format, written down a second time.
+    /// Compares by an independent implementation of the file format.
     private static func isSame(_ value: AttributeValue, _ stored: SQLValue) -> Bool {
         switch (value, stored) {
         case (.null, .null): true

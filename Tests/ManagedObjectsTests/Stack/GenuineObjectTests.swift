@@ -5,13 +5,12 @@ import StoreStrategies
 import TestSupport
 import Testing
 
-/// One object after the other of genuine stores is edited, and every table is read before and after by a reader that knows
-/// nothing of Core Data.
-@Suite("Editing genuine objects changes these rows and no others", .genuineStores)
+/// Edits objects of genuine stores one by one; an independent reader compares every table before and after.
+@Suite("Editing genuine objects", .genuineStores)
 struct GenuineObjectTests {
     private static let kinds: [RowExpectation.Kind] = [.attribute, .toOne, .addition, .insertion, .deletion]
 
-    @Test("of every entity", arguments: Corpus.stores)
+    @Test("An edit of a genuine object of any entity changes only the expected rows", arguments: Corpus.stores)
     func everyEntity(_ store: String) throws {
         let scratch = try ScratchFolder()
         let location = try Corpus.copy(store, into: scratch)
@@ -37,7 +36,7 @@ struct GenuineObjectTests {
                     let found = RowChanges(from: before, to: after)
                     before = after
                     guard let expected else {
-                        // Nothing was there to be edited, or the model does not allow it: nothing is half-written.
+                        // No object existed or the model does not allow the edit: nothing may be written.
                         #expect(found.isEmpty, "\(kind) \(entity.name) \(property)")
                         continue
                     }
@@ -47,13 +46,13 @@ struct GenuineObjectTests {
                     #expect(found.problems.isEmpty, "\(kind) \(entity.name) \(property)")
                 }
             }
-            // What was wrong before may be so still, and nothing else is.
+            // Findings from before may remain; no new ones may appear.
             #expect(try Set(location.findingsOfCoreData()).subtracting(inherited) == [], "\(kind)")
         }
         #expect(edits > 0)
     }
 
-    /// The properties that an edit is tried with; one without a name where the object alone matters.
+    /// The properties to edit; an empty name if the edit concerns the whole object.
     private static func properties(_ kind: RowExpectation.Kind, _ entity: String, _ names: PlainNames) -> [String] {
         switch kind {
         case .insertion, .deletion: return [""]
@@ -68,7 +67,7 @@ struct GenuineObjectTests {
         }
     }
 
-    /// Edits the first object of an entity and saves; returns what is to be found then, or nil when nothing was saved.
+    /// Edits the first object of an entity and saves; returns the expected changes, or nil when nothing was saved.
     private func edit(
         _ context: isolated ManagedObjectContext,
         _ entity: String,
@@ -83,7 +82,7 @@ struct GenuineObjectTests {
         let expected: RowExpectation?
         if kind == .insertion {
             let object = try context.insertNewObject(forEntityName: entity)
-            // Other values than those of every object of the table.
+            // Values that differ from those of every object in the table.
             let number = 9000 + (before.tables.tables[before.names.table(of: entity)]?.rows.count ?? 0)
             for attribute in object.shape.attributes where !attribute.isDerived {
                 if let value = Self.value(of: attribute.type, number: number) {
@@ -134,7 +133,7 @@ struct GenuineObjectTests {
             try context.save()
             return expected
         } catch let error as ManagedObjectError {
-            // What the model does not allow: a value or an object that must be there, a deletion that is denied.
+            // The model does not allow it: a missing mandatory value or object, or a denied deletion.
             #expect((1550...1680).contains(error.code.rawValue), "\(kind) \(entity).\(property): \(error)")
             try context.rollback()
             return nil

@@ -4,8 +4,8 @@ import SafeFiles
 import StoreFormat
 import Testing
 
-/// A program's own store: its log must not grow as long as the program runs.
-@Suite("The length of a store's log")
+/// The WAL of an open store must not grow for as long as the program runs.
+@Suite("Size of the WAL")
 struct LogLengthTests {
     private static let model = ManagedObjectModel(entities: [
         EntityDescription(name: "Blob", attributes: [AttributeDescription(name: "bytes", type: .binaryData)])
@@ -15,7 +15,7 @@ struct LogLengthTests {
 
     init() throws { stack = try SiblingStack(Self.model) }
 
-    /// Saves so many objects of two megabytes each, one save for each.
+    /// Saves `count` objects of two megabytes, one per save.
     private func save(_ count: Int) throws {
         try stack.background.performAndWait { context in
             for number in 0..<count {
@@ -31,7 +31,7 @@ struct LogLengthTests {
         return try folder.status(of: stack.location.name + "-wal")?.size ?? 0
     }
 
-    @Test("many saves leave a log of a few megabytes, and everything is there")
+    @Test("After many saves the WAL has a few megabytes, and all objects are stored")
     func many() throws {
         try save(12)
         #expect(try logSize() < 10_000_000)
@@ -44,7 +44,7 @@ struct LogLengthTests {
         #expect(numbers == (0..<12).map(UInt8.init))
     }
 
-    @Test("nothing is folded in while this process copies the store, and all of it afterwards")
+    @Test("No checkpoint runs while this process copies the store, and a later save catches up")
     func pinned() throws {
         var pin: LogPin? = LogPin(on: stack.location)
         try save(6)
@@ -58,7 +58,7 @@ struct LogLengthTests {
         try connection.close()
     }
 
-    @Test("a reader that stands on an old state keeps it, and saves go on")
+    @Test("A reader keeps its snapshot while saves continue")
     func reader() throws {
         try save(1)
         let connection = try StoreConnection(stack.location, access: .liveReading)

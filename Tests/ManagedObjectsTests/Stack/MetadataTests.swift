@@ -25,7 +25,7 @@ struct MetadataTests {
         return try #require(try StoreMetadata(reading: connection)).values
     }
 
-    @Test("an app's key is there at once, and in the store with the next save; so is its removal")
+    @Test("An app's metadata key is visible at once and stored with the next save, and so is its removal")
     func application() throws {
         try coordinator.setMetadata(["LastSync": .integer(7)], for: store)
         #expect(coordinator.metadata(for: store)["LastSync"] == .integer(7))
@@ -39,7 +39,7 @@ struct MetadataTests {
         #expect(try saved()["LastSync"] == nil)
     }
 
-    @Test("what another coordinator saved is shown")
+    @Test("Metadata saved by another coordinator is visible")
     func elsewhere() throws {
         let other = PersistentStoreCoordinator()
         let same = try other.addPersistentStore(with: stack.container.persistentStoreDescriptions[0])
@@ -48,7 +48,7 @@ struct MetadataTests {
         #expect(other.metadata(for: same)["LastSync"] == .integer(7))
     }
 
-    @Test("the metadata may be read, changed and set back, as often as one likes")
+    @Test("Metadata can be read, changed and set again repeatedly")
     func readChangeSet() throws {
         for round in 1...3 {
             var metadata = coordinator.metadata(for: store)
@@ -61,7 +61,7 @@ struct MetadataTests {
     }
 
     @Test(
-        "a key that is Core Data's own is refused when it is set, and no save fails for it",
+        "Setting a key reserved for Core Data throws and does not affect later saves",
         arguments: [
             ["NSStoreType": .string("Binary")], ["NSStoreModelVersionHashes": nil],
             ["_NSAutoVacuumLevel": .string("0"), "Mine": .integer(1)], ["NSPersistenceFrameworkVersion": .integer(1)],
@@ -70,12 +70,12 @@ struct MetadataTests {
     func reserved(_ changes: [String: PropertyListValue?]) throws {
         let before = try saved()
         let error = #expect(throws: ManagedObjectError.self) { try coordinator.setMetadata(changes, for: store) }
-        #expect(error?.message.contains("Core Data's own") == true)
+        #expect(error?.message.contains("reserved for Core Data") == true)
         try save()
         #expect(try saved() == before)
     }
 
-    @Test("a key that is set while a save is under way is written with the next one")
+    @Test("A key set during a save is written with the next save")
     func duringSave() throws {
         try coordinator.setMetadata(["First": .integer(1), "Both": .integer(1)], for: store)
         let attached = coordinator.stores[0]

@@ -3,9 +3,10 @@ import ManagedObjects
 import StoreFormat
 import Testing
 
-/// A genuine store holds a row that bears the number of another entity: Core Data reads and writes it all the same, where
-/// the table is of one entity only.
-@Suite("Rows that bear the number of another entity")
+/// A genuine store has rows with another entity's number.
+///
+/// Core Data reads and writes them if their table has a single entity.
+@Suite("Rows with another entity's number")
 struct MisnumberedRowTests {
     private let stack: SiblingStack
     private let ids: [String: ManagedObjectID]
@@ -35,7 +36,7 @@ struct MisnumberedRowTests {
 
     private func id(_ entity: String) throws -> ManagedObjectID { try #require(ids[entity]) }
 
-    @Test("they are read as what their table says, through every way that leads to them")
+    @Test("Misnumbered rows are read as their table's entity, by fetches, relationships and predicates")
     func reading() throws {
         try stack.main.performAndWait { context in
             for entity in ["Author", "Tag", "Passport", "Chapter"] {
@@ -57,7 +58,7 @@ struct MisnumberedRowTests {
         }
     }
 
-    @Test("an edit reaches the row, and leaves the number as it is")
+    @Test("An edit changes a misnumbered row and keeps its number")
     func edit() throws {
         try stack.main.performAndWait { context in
             try context.existingObject(with: id("Tag")).setValue("edited", forKey: "word")
@@ -74,15 +75,15 @@ struct MisnumberedRowTests {
         #expect(try stack.stored("SELECT ZAGE FROM ZAUTHOR WHERE Z_ENT = 4711") == .integer(7))
         #expect(try stack.stored("SELECT count(*) FROM ZPASSPORT WHERE ZOWNER IS NULL") == .integer(1))
         #expect(try stack.stored("SELECT ZBOOK FROM ZCHAPTER WHERE Z_ENT IS NULL") == .integer(2))
-        // History names the entity that they are of.
-        let told = """
+        // History names the table's entity.
+        let recorded = """
             SELECT group_concat(Z_NAME) FROM (SELECT p.Z_NAME FROM ACHANGE c JOIN Z_PRIMARYKEY p ON p.Z_ENT = c.ZENTITY \
             WHERE c.ZTRANSACTIONID = (SELECT max(Z_PK) FROM ATRANSACTION) AND c.ZCHANGETYPE = 1 ORDER BY 1)
             """
-        #expect(try stack.stored(told) == .text("Author,Book,Chapter,Passport,Tag"))
+        #expect(try stack.stored(recorded) == .text("Author,Book,Chapter,Passport,Tag"))
     }
 
-    @Test("a deletion deletes the row, and what goes with it")
+    @Test("A deletion removes a misnumbered row and cascades from it")
     func deletion() throws {
         try stack.main.performAndWait { context in
             try context.delete(context.object(with: id("Tag")))
@@ -96,7 +97,7 @@ struct MisnumberedRowTests {
         #expect(try stack.stored("SELECT count(*) FROM ACHANGE WHERE ZCHANGETYPE = 2") == .integer(4))
     }
 
-    @Test("what others did to such a row is a conflict like any other")
+    @Test("A save over another process's change of a misnumbered row conflicts")
     func conflict() throws {
         try stack.main.performAndWait { context in
             let tag = try context.existingObject(with: id("Tag"))
@@ -110,7 +111,7 @@ struct MisnumberedRowTests {
     }
 
     @Test(
-        "in a table of several entities, the row of none of them is no object: to edit or delete it is an error",
+        "In a table of several entities, a row with a foreign number is no object and cannot be edited or deleted",
         arguments: MergePolicy.allCases
     )
     func sharedTable(_ policy: MergePolicy) throws {
@@ -123,7 +124,7 @@ struct MisnumberedRowTests {
             try context.rollback()
             try context.delete(context.object(with: id("Book")))
             let error = #expect(throws: StoreError.self) { try context.save() }
-            #expect(error?.message.contains("number of no entity") == true)
+            #expect(error?.message.contains("unknown entity number") == true)
             try context.reset()
             #expect(try context.fetch(FetchRequest(entityName: "Book")).isEmpty)
             #expect(try context.existingObject(with: id("Author")).objects(forKey: "books").isEmpty)

@@ -24,7 +24,7 @@ struct StoreOptionsTests {
         return coordinator
     }
 
-    @Test("what cannot be meant is refused before anything is made", arguments: ["configuration", "group", "pragma"])
+    @Test("Invalid options are rejected before anything is created", arguments: ["configuration", "group", "pragma"])
     func refused(_ option: String) throws {
         var description = description
         switch option {
@@ -37,14 +37,14 @@ struct StoreOptionsTests {
         #expect(try scratch.directory.entries().isEmpty)
     }
 
-    @Test("the default configuration has all entities")
+    @Test("The default configuration contains all entities")
     func defaultConfiguration() throws {
         var description = description
         description.configuration = "PF_DEFAULT_CONFIGURATION_NAME"
         #expect(try !open(description).persistentStores[0].isReadOnly)
     }
 
-    @Test("pragmas reach the connections that read, as far as they are a reader's")
+    @Test("Pragmas are set on reading connections if they are permitted there")
     func pragmas() throws {
         var description = description
         description.sqlitePragmas = ["cache_size": "777", "user_version": "5"]
@@ -54,7 +54,7 @@ struct StoreOptionsTests {
         #expect(coordinator.persistentStores[0].sqlitePragmas == ["cache_size": "777", "user_version": "5"])
     }
 
-    @Test("the log stays when that is asked for")
+    @Test("The WAL stays on close if the option asks for it")
     func persistentLog() throws {
         var description = description
         let plain = try open(description)
@@ -66,7 +66,7 @@ struct StoreOptionsTests {
         #expect(coordinator.persistentStores[0].optionsNotApplied.isEmpty)
     }
 
-    @Test("a new store has the mode and the group that are asked for; one that is there keeps its own, and it is said")
+    @Test("A new store gets the requested mode and group; an existing one keeps and reports its own")
     func modeAndGroup() throws {
         var description = description
         description.posixMode = 0o640
@@ -82,7 +82,7 @@ struct StoreOptionsTests {
         #expect(opened.optionsNotApplied == [.posixGroup, .posixMode])
     }
 
-    @Test("what Linux has no like of is read back as not in force")
+    @Test("Options without an equivalent on Linux are reported as not applied")
     func notApplied() throws {
         var description = description
         description.fileProtection = .complete
@@ -91,7 +91,7 @@ struct StoreOptionsTests {
         description.postsRemoteChangeNotifications = true
         let expected: [DescriptionOption] = [.fileProtection, .isExcludedFromBackup, .shouldAddStoreAsynchronously]
         #expect(try open(description).persistentStores[0].optionsNotApplied == expected)
-        // Who only reads has nothing to post.
+        // A read-only store has nothing to post.
         description.isReadOnly = true
         #expect(
             try open(description).persistentStores[0].optionsNotApplied
@@ -99,14 +99,14 @@ struct StoreOptionsTests {
         )
     }
 
-    @Test("a timeout of any kind opens a store", arguments: [0, -1, .nan, .infinity, 1e300])
+    @Test("A store opens with any timeout value", arguments: [0, -1, .nan, .infinity, 1e300])
     func timeout(_ timeout: Double) throws {
         var description = description
         description.timeout = timeout
         #expect(try open(description).persistentStores.count == 1)
     }
 
-    @Test("a store without a copy of its model is written when that is asked for, and only then")
+    @Test("A store without a cached model is writable only on request")
     func inferredModel() throws {
         let stack = try SiblingStack()
         let process = try StoreWriterProcess(stack.location.path)
@@ -126,7 +126,7 @@ struct StoreOptionsTests {
         #expect(try connection.value("SELECT ZNAME FROM ZTESTDUMMY") == .text("new"))
     }
 
-    @Test("whether others saved is known while a save of this process waits for its lock")
+    @Test("Another process's save is detected while a save of this process waits for its lock")
     func watchingDuringSave() throws {
         let stack = try SiblingStack()
         let store = stack.container.persistentStoreCoordinator.stores[0]
@@ -139,7 +139,7 @@ struct StoreOptionsTests {
             #expect(try process.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1").hasPrefix("ok"))
             _ = process.waitForExit()
         }
-        // A save holds the connection that writes for as long as it waits; were it asked for here, this would hang.
+        // A save holds the writing connection while it waits; using it here would deadlock.
         #expect(try store.writing.withLock { _ in try changes() } == false)
         try saveElsewhere()
         #expect(try store.writing.withLock { _ in try changes() } == true)

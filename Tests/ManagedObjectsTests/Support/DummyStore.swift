@@ -5,7 +5,7 @@ import StoreFormat
 import StoreStrategies
 import TestSupport
 
-/// A store of dummies and their owners, as the tests of fetched results use it.
+/// A store of dummies and their owners, for tests of fetched results.
 struct DummyStore {
     private static let recipe = """
         seed: dummies

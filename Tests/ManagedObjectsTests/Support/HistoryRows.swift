@@ -1,26 +1,26 @@
 import StoreFormat
 
-/// The rows that one save added to the tables of history.
+/// The rows that one save added to the history tables.
 struct HistoryRows {
     private let changes: [PlainTables.Change]
 
     init(_ changes: [PlainTables.Change]) { self.changes = changes }
 
-    /// What is wrong with them, given the rows of objects that the save touched: each is told of once, and no other.
+    /// The deviations from the object rows that the save changed: each must be recorded once, and no other.
     func problems(
         telling rows: [PlainReading.Row: RowChanges.Fate],
         _ before: PlainReading,
         _ after: PlainReading
     ) -> [String] {
         var problems: [String] = []
-        if changes.contains(where: { $0.before != nil }) { problems.append("history that was there changed") }
+        if changes.contains(where: { $0.before != nil }) { problems.append("existing history changed") }
         let transactions = changes.filter { $0.table == "ATRANSACTION" }.compactMap(\.after)
         guard !rows.isEmpty || !changes.isEmpty else { return problems }
         guard transactions.count == 1, let number = transactions[0]["Z_PK"] else {
             return problems + ["\(transactions.count) transactions for one save"]
         }
         let own = changes.filter { $0.table == "ACHANGE" }.sorted { $0.rowID < $1.rowID }.compactMap(\.after)
-        var told: [PlainReading.Row: Int64] = [:]
+        var recorded: [PlainReading.Row: Int64] = [:]
         for change in own {
             guard let entity = change["ZENTITY"]?.integer.flatMap(before.names.name(numbered:)),
                 let key = change["ZENTITYPK"]?.integer, let kind = change["ZCHANGETYPE"]?.integer
@@ -29,11 +29,11 @@ struct HistoryRows {
                 continue
             }
             let row = PlainReading.Row(table: before.names.table(of: entity), key: key)
-            if told.updateValue(kind, forKey: row) != nil { problems.append("two changes of one object") }
+            if recorded.updateValue(kind, forKey: row) != nil { problems.append("two changes of one object") }
             if change["ZTRANSACTIONID"] != number { problems.append("a change of another transaction") }
             let concrete = (kind == 2 ? before : after).entity(of: row)
             if concrete != entity {
-                problems.append("a change names \(entity) for a \(concrete ?? "row that is gone")")
+                problems.append("a change names \(entity) for a \(concrete ?? "missing row")")
             }
         }
         let kinds = own.compactMap { $0["ZCHANGETYPE"]?.integer }
@@ -45,7 +45,7 @@ struct HistoryRows {
             case .went: 2
             }
         }
-        if told != expected { problems.append("history tells of \(told), the rows of \(expected)") }
+        if recorded != expected { problems.append("history records \(recorded), not \(expected)") }
         return problems
     }
 }

@@ -5,7 +5,7 @@ import StoreFormat
 import TestSupport
 import Testing
 
-/// A store of random rows that has every kind of attribute and relationship, and the same objects in memory.
+/// A store of random rows with every kind of attribute and relationship, and the same objects in memory.
 struct Menagerie {
     static let recipe = """
         seed: menagerie
@@ -74,7 +74,7 @@ struct Menagerie {
         try connection.execute("COMMIT")
     }
 
-    /// The keys of the objects of an entity for which the SQL of a predicate holds, in order.
+    /// The keys of an entity's objects that match a predicate's SQL, in order.
     func keys(_ predicate: ResolvedPredicate) throws -> [Int64] {
         let entity = predicate.entity
         let condition = try compiler.condition(predicate)
@@ -89,7 +89,7 @@ struct Menagerie {
         return keys
     }
 
-    /// The same by evaluation in memory.
+    /// The keys of an entity's objects that match in memory.
     func keysInMemory(_ predicate: ResolvedPredicate) throws -> [Int64] {
         let evaluator = PredicateEvaluator(predicate)
         return try objects.filter { layout.model.isEntity($0.objectID.entityName, kindOf: predicate.entity) }

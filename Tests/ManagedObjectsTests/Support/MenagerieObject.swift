@@ -7,10 +7,10 @@ import TestSupport
 final class MenagerieObject: PredicateSubject {
     let objectID: ManagedObjectID
     let key: Int64
-    /// What the store holds; some of it is of a wrong storage class, as in genuine stores.
+    /// The stored values; some have a wrong storage class, as in genuine stores.
     private(set) var stored: [String: SQLValue] = [:]
     private let attributes: [String: AttributeDescription]
-    /// True for one that others lead to although it has no row.
+    /// True for a destination that has no row.
     private let isMissing: Bool
     var toOnes: [String: MenagerieObject] = [:]
     var toManys: [String: [MenagerieObject]] = [:]
@@ -61,7 +61,7 @@ final class MenagerieObject: PredicateSubject {
                     guard generator.chance(70) else { continue }
                     var other = generator.pick(others)
                     if generator.chance(10), let entity = layout.entities[description.destination] {
-                        // Several may lead to the same one.
+                        // Several objects may share a destination.
                         let key = Int64.random(in: 1000...1001, using: &generator)
                         let name = "\(entity.root) \(key)"
                         let storeUUID = object.objectID.storeUUID ?? ""
@@ -97,7 +97,7 @@ final class MenagerieObject: PredicateSubject {
     ) -> SQLValue {
         if generator.chance(20) { return .null }
         if generator.chance(4) {
-            // A column for texts would make a text of a number.
+            // A text column would convert a number to text.
             let isText = attribute.type == .string || attribute.type == .uri
             return generator.pick(isText ? [.blob([1])] : [.text("x"), .integer(1), .blob([1])])
         }
@@ -115,7 +115,7 @@ final class MenagerieObject: PredicateSubject {
         }
     }
 
-    /// Writes the object's row, and its rows in join tables.
+    /// Inserts the object's row, and its rows in join tables.
     func insert(into connection: StoreConnection, _ layout: StoreLayout) throws {
         guard let entity = layout.entities[objectID.entityName] else { return }
         var columns: [(String, SQLValue)] = [
@@ -135,8 +135,8 @@ final class MenagerieObject: PredicateSubject {
             case .oneToMany: continue
             case .manyToMany(let table, let owner, let other):
                 let isReflexive = owner.entity == other.entity && owner.relationship == other.relationship
-                // Pairs are written from both sides, and the second time there is nothing new; but a relationship that is
-                // its own inverse holds some pairs one way only.
+                // Pairs are inserted from both sides, the second time without effect. A reflexive relationship stores
+                // some pairs in one direction only.
                 for member in toManys[relationship.description.name] ?? []
                 where !isReflexive || member.key <= key || (member.key + key).isMultiple(of: 2) {
                     try connection.run(

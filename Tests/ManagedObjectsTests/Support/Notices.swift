@@ -10,7 +10,7 @@ final class Notices: Sendable {
     func append(_ notice: ContextDidSave) { notices.withLock { $0.append(notice) } }
 }
 
-/// Collects what a context told its observers; it stays in the context.
+/// Collects the changes that a context reports to its observers; it stays in the context.
 final class Seen {
     private(set) var inserted: Set<ManagedObjectID> = []
     private(set) var updated: Set<ManagedObjectID> = []

@@ -1,7 +1,7 @@
 import ManagedObjects
 import StoreFormat
 
-/// All that an object shows, in values that may be compared anywhere.
+/// All values of an object, comparable outside its context.
 struct ObjectReading: Equatable, Sendable {
     let entity: String
     let attributes: [String: AttributeValue]

@@ -2,11 +2,11 @@ import CTestSupport
 import Foundation
 import Synchronization
 
-/// A user without rights: "nobody" where the tests run as root, else the tests' own user.
+/// An unprivileged user: UID 65534 when the tests run as root, else the tests' own user.
 enum OrdinaryUser {
     private struct Refused: Error {}
 
-    /// Runs a body as that user, on a thread of its own, and waits for it.
+    /// Runs `body` as that user in a separate thread, and waits for it.
     static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value {
         let outcome = Outcome<Value>()
         Thread {
@@ -21,7 +21,7 @@ enum OrdinaryUser {
         return try outcome.wait().get()
     }
 
-    /// What a thread leaves for the one that waits.
+    /// The result that a thread passes to the waiting one.
     private final class Outcome<Value: Sendable>: Sendable {
         private let result = Mutex<Result<Value, any Error>?>(nil)
         private let end = DispatchSemaphore(value: 0)

@@ -1,7 +1,7 @@
 import StoreFormat
 import Synchronization
 
-/// Which rows of a table hold a key in a column, looked up once for all keys.
+/// An index of a table's rows by the key in a column, built once for all keys.
 final class PlainIndex: Sendable {
     private let tables: PlainTables
     private let columns = Mutex<[[String]: [Int64: [Int64]]]>([:])

@@ -1,8 +1,8 @@
 import StoreFormat
 
-/// Where a store keeps what its model describes, predicted by the rules of the file format, written down a second time.
+/// The tables and columns for a model, predicted by an independent implementation of the file format.
 ///
-/// It shares the model with the code under test, and nothing else: not the layout, which is what is put to the test.
+/// It shares the model with the code under test, but not the layout, which is what it tests.
 struct PlainNames {
     struct ToOne {
         let column: String
@@ -32,7 +32,7 @@ struct PlainNames {
             if let name = row["Z_NAME"]?.text, let number = row["Z_ENT"]?.integer { numbers[name] = number }
         }
         self.numbers = numbers
-        // Entities of one table take the names in the order of their numbers; who comes later gets a number behind it.
+        // In one table, entities get column names in the order of their numbers; duplicates get a numeric suffix.
         var taken: [String: [String: Int]] = [:]
         for entity in model.entities.values.sorted(by: { numbers[$0.name] ?? 0 < numbers[$1.name] ?? 0 }) {
             let table = table(of: entity.name)
@@ -64,7 +64,7 @@ struct PlainNames {
     func root(_ entity: String) -> String { lineage(entity).last?.name ?? entity }
     func table(of entity: String) -> String { "Z" + root(entity).uppercased() }
 
-    /// The entities whose objects lie in a table.
+    /// The entities in a table.
     func entities(in table: String) -> [String] { model.entities.keys.filter { self.table(of: $0) == table } }
 
     func hasSubentities(_ entity: String) -> Bool { model.entities.values.contains { $0.superentity == entity } }
@@ -73,7 +73,7 @@ struct PlainNames {
         numbers.first { $0.value == number && model.entities[$0.key] != nil }?.key
     }
 
-    /// Whether the row of a number in a table is an object of exactly this entity: some rows bear a wrong one.
+    /// Whether a row with this number is an object of exactly this entity; some rows have a wrong number.
     func isRow(_ number: SQLValue?, of entity: String) -> Bool {
         let all = entities(in: table(of: entity))
         return all.count == 1 || number?.integer == numbers[entity]
@@ -93,7 +93,7 @@ struct PlainNames {
         relationships(entity).first { $0.name == name }
     }
 
-    /// The column of an attribute; nil when the table has none of that name.
+    /// The column of an attribute; nil when the table lacks it.
     func column(_ entity: String, _ property: String) -> String? {
         guard let declaring = lineage(entity).first(where: { places[$0.name]?[property] != nil })?.name,
             let column = places[declaring]?[property], columns[table(of: entity)]?.contains(column) == true
@@ -114,7 +114,7 @@ struct PlainNames {
         )
     }
 
-    /// The column of the destination's table that says for a to-many relationship without an inverse who leads there.
+    /// The foreign key column in the destination's table for a to-many relationship without an inverse.
     func hiddenColumn(_ entity: String, _ name: String) -> String? {
         guard let relationship = relationship(entity, name), relationship.isToMany, relationship.inverse == nil,
             let number = declaring(entity, name)
@@ -133,7 +133,7 @@ struct PlainNames {
             if own == other, present.contains("REFLEXIVE"), present.contains("Z_" + own) {
                 return Join(table: table, owner: "Z_" + own, member: "REFLEXIVE", orderColumn: nil, isReflexive: true)
             }
-            // A column is named by the entity whose keys it holds, and by the relationship that leads to it.
+            // A column is named after the entity of its keys and the relationship to it.
             guard let owner = Self.find("Z_" + here + back.uppercased(), in: present),
                 let member = Self.find("Z_" + there + name.uppercased(), in: present, not: owner)
             else { continue }
@@ -155,7 +155,7 @@ struct PlainNames {
         return owner.flatMap { numbers[$0.name] }.map(String.init)
     }
 
-    /// A name, or the same with a digit behind it, by which two that are equal are told apart.
+    /// Finds a name, or the name with the digit that distinguishes two equal ones.
     private static func find(_ name: String, in columns: Set<String>, not other: String? = nil) -> String? {
         ([name] + (1...9).map { "\(name)\($0)" }).first { columns.contains($0) && $0 != other }
     }

@@ -1,8 +1,8 @@
 import StoreFormat
 
-/// What the tables of a store say of its objects, read without any of the code under test but the decoder of models.
+/// The content of a store's tables, read independently of the code under test except for the model decoder.
 struct PlainReading {
-    /// One object as a row.
+    /// An object as a row.
     struct Row: Hashable {
         let table: String
         let key: Int64
@@ -10,7 +10,7 @@ struct PlainReading {
 
     let tables: PlainTables
     let names: PlainNames
-    /// True for a store that keeps no copy of its model: nobody knows what its hidden columns are.
+    /// True for a store without a cached model: the meaning of its hidden columns is unknown.
     private let isModelInferred: Bool
     private let index: PlainIndex
 
@@ -31,7 +31,7 @@ struct PlainReading {
         names = PlainNames(model, tables)
     }
 
-    /// Reads the same store again, whose tables have the columns they had.
+    /// Reads the same store again; its tables must have the same columns.
     init(_ connection: StoreConnection, after earlier: PlainReading) throws {
         tables = try PlainTables(connection)
         index = PlainIndex(tables)
@@ -44,12 +44,12 @@ struct PlainReading {
         tables.rows(of: names.table(of: entity)).filter { names.isRow($0.values["Z_ENT"], of: entity) }.map(\.rowID)
     }
 
-    /// The keys of the objects of an entity and of those that inherit from it.
+    /// The keys of the objects of an entity and its subentities.
     func keys(ofAll entity: String) -> [Int64] {
         names.model.entities.keys.filter { names.lineage($0).contains { $0.name == entity } }.flatMap(keys(of:))
     }
 
-    /// The concrete entity of a row; nil when it bears the number of no entity of its table.
+    /// The concrete entity of a row; nil for a number of no entity in its table.
     func entity(of row: Row) -> String? {
         let all = names.entities(in: row.table)
         if all.count == 1 { return all[0] }
@@ -57,8 +57,9 @@ struct PlainReading {
         return number.flatMap(names.name(numbered:)).flatMap { all.contains($0) ? $0 : nil }
     }
 
-    /// The keys that a relationship of an object leads to, in its order, else in the order of keys; nil where no column or
-    /// table of the predicted name is there.
+    /// The keys of a relationship's destinations, in its order or by key.
+    ///
+    /// Nil when no column or table has the predicted name.
     func destinations(of key: Int64, _ entity: String, _ relationship: RelationshipDescription) -> [Int64]? {
         let table = names.table(of: relationship.destination)
         if !relationship.isToMany {
@@ -93,7 +94,7 @@ struct PlainReading {
             .map(\.key).filter { seen.insert($0).inserted }
     }
 
-    /// The columns of model tables that no property accounts for.
+    /// The columns of model tables without a property.
     func unexplainedColumns() -> [String] {
         var explained: [String: Set<String>] = [:]
         for entity in names.model.entities.keys {

@@ -1,6 +1,6 @@
 import StoreFormat
 
-/// Every row of a store's ordinary tables, as anybody reads them who knows nothing of Core Data.
+/// Every row of a store's ordinary tables, without any knowledge of Core Data.
 struct PlainTables {
     struct Table {
         let columns: [String]
@@ -12,12 +12,12 @@ struct PlainTables {
     struct Change: Hashable {
         let table: String
         let rowID: Int64
-        /// Nil for a row that came.
+        /// Nil for an inserted row.
         let before: [String: SQLValue]?
-        /// Nil for a row that went.
+        /// Nil for a deleted row.
         let after: [String: SQLValue]?
 
-        /// The columns that differ in a row that is there before and after.
+        /// The columns that differ in a row that exists before and after.
         var columns: Set<String> {
             guard let before, let after else { return [] }
             return Set(before.keys.filter { before[$0] != after[$0] })
@@ -49,7 +49,7 @@ struct PlainTables {
         return row[index]
     }
 
-    /// The rows of a table by the names of their columns.
+    /// The rows of a table by column name.
     func rows(of table: String) -> [(rowID: Int64, values: [String: SQLValue])] {
         guard let table = tables[table] else { return [] }
         return table.rows.sorted { $0.key < $1.key }.map { ($0.key, Self.named($0.value, table)) }

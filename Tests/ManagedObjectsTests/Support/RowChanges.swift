@@ -1,12 +1,12 @@
 import StoreFormat
 
-/// What a save did to the tables of a store: the rows of objects, the pairs of join tables, and what should not be.
+/// The changes of a save to the tables of a store: object rows, join table pairs, and unexpected changes.
 struct RowChanges {
-    /// What became of one object's row.
+    /// The change of an object's row.
     enum Fate: Hashable, CustomStringConvertible {
         case came
         case went
-        /// The columns that differ, its version among them.
+        /// The columns that differ, including the version.
         case changed(Set<String>)
 
         var description: String {
@@ -19,9 +19,9 @@ struct RowChanges {
     }
 
     private(set) var rows: [PlainReading.Row: Fate] = [:]
-    /// The pairs that came and went, each table's by both keys in the order of the columns.
+    /// The inserted and deleted pairs of each table, by both keys in column order.
     private(set) var joins: [String: [[Int64]: Fate]] = [:]
-    /// Changes that no save makes.
+    /// Changes that no save may make.
     private(set) var problems: [String] = []
 
     var isEmpty: Bool { rows.isEmpty && joins.isEmpty && problems.isEmpty }
@@ -37,7 +37,7 @@ struct RowChanges {
         for change in before.tables.changes(to: after.tables) {
             if model.contains(change.table) {
                 let row = PlainReading.Row(table: change.table, key: change.rowID)
-                // What triggers keep is theirs.
+                // Derived columns are updated by triggers.
                 rows[row] =
                     change.before == nil
                     ? .came : change.after == nil ? .went : .changed(change.columns.subtracting(derived))
@@ -58,7 +58,7 @@ struct RowChanges {
         problems += rest.sorted().map { "\($0) changed" }
     }
 
-    /// A row's version is 1 when it comes, and goes up by one when it changes.
+    /// Checks a row's version: 1 when inserted, incremented by every change.
     private mutating func checkVersion(_ change: PlainTables.Change) {
         guard let after = change.after else { return }
         let expected = change.before.map { ($0["Z_OPT"]?.integer ?? 0) + 1 } ?? 1
@@ -74,7 +74,7 @@ struct RowChanges {
         if change.before != nil, change.after != nil { problems.append("a pair of \(change.table) changed") }
     }
 
-    /// The greatest key given out is raised on the rows of roots of which objects came, and on those of history.
+    /// Checks the greatest keys: raised only for root entities with inserted objects, and for history.
     private mutating func checkKeys(_ changes: [PlainTables.Change], _ before: PlainReading, _ after: PlainReading) {
         for change in changes {
             guard change.columns == ["Z_MAX"], let name = change.after?["Z_NAME"]?.text else {
@@ -93,7 +93,7 @@ struct RowChanges {
         }
         for row in rows where row.value == .came {
             let isRaised = changes.contains { $0.after?["Z_NAME"]?.text.map(before.names.table(of:)) == row.key.table }
-            if !isRaised { problems.append("no key was taken for a row of \(row.key.table)") }
+            if !isRaised { problems.append("no key was reserved for a row of \(row.key.table)") }
         }
     }
 }

@@ -1,6 +1,6 @@
 import StoreFormat
 
-/// The rows that an edit is to change, worked out from the tables and the model alone.
+/// The row changes expected for an edit, computed from the tables and the model alone.
 struct RowExpectation {
     enum Kind: String { case attribute, toOne, addition, insertion, deletion }
 
@@ -23,7 +23,7 @@ struct RowExpectation {
         rows[row] = .changed(Self.version.union([before.names.column(entity, name)].compactMap { $0 }))
     }
 
-    /// A to-one is led elsewhere: the other side says so too, and whoever led there before no longer does.
+    /// A changed to-one relationship also changes its inverse, and clears a former owner's reference.
     init(
         toOne name: String,
         of row: PlainReading.Row,
@@ -57,7 +57,7 @@ struct RowExpectation {
         }
     }
 
-    /// A pair comes into a join table, and both ends count as changed.
+    /// A new pair in a join table changes both ends.
     init(
         adding member: Int64,
         to name: String,
@@ -73,7 +73,7 @@ struct RowExpectation {
         joins[join.table] = [columns.map { $0 == join.owner ? row.key : member }: .came]
     }
 
-    /// An object goes with those that its delete rules take along, and nothing leads to them any more.
+    /// A deletion cascades by the delete rules and clears all references.
     init(deletionOf row: PlainReading.Row, _ before: PlainReading) {
         var gone: [PlainReading.Row] = [row]
         var next = 0
@@ -103,7 +103,7 @@ struct RowExpectation {
                 removePairs(of: row, entity, relationship, before)
             }
         }
-        // No key is left that leads to what is gone, be there an inverse or not.
+        // References to deleted objects are cleared, with or without an inverse.
         for entity in before.names.model.entities.values {
             for relationship in entity.relationships where !relationship.isToMany {
                 guard let place = before.names.toOne(entity.name, relationship.name) else { continue }
@@ -170,7 +170,7 @@ struct RowExpectation {
         set(place, of: row, to: nil, before)
     }
 
-    /// The key changes, and with it the entity and the place, as far as they are others.
+    /// The foreign key changes, and its entity and order columns if their values differ.
     private mutating func set(
         _ place: PlainNames.ToOne,
         of row: PlainReading.Row,

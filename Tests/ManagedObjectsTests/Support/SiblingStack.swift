@@ -4,7 +4,7 @@ import StoreFormat
 import StoreStrategies
 import TestSupport
 
-/// The stack of the fetched-results investigation: a main context that shows, and a background context that writes.
+/// The stack of the fetched-results investigation: a main context to display, and a background context to write.
 struct SiblingStack {
     static let model = ManagedObjectModel(entities: [
         EntityDescription(
@@ -39,7 +39,7 @@ struct SiblingStack {
 
     var location: StoreLocation { scratch.location("TestDummy.sqlite") }
 
-    /// Merges every save of the background context into the main one, as it happens.
+    /// Merges every save of the background context into the main one.
     func mergeIntoMain() -> ChangeObservation {
         background.onDidSave { [main] notice in
             main.performAndWait { main in
@@ -51,7 +51,7 @@ struct SiblingStack {
 }
 
 extension ManagedObjectContext {
-    /// Makes the dummies of the investigation, numbered from 0.
+    /// Inserts the investigation's dummies, numbered from 0.
     @discardableResult
     func insertDummies(_ count: Int) throws -> [ManagedObject] {
         try (0..<count)
@@ -63,7 +63,7 @@ extension ManagedObjectContext {
             }
     }
 
-    /// Every object of an entity that the store has, in the order of its keys.
+    /// Every stored object of an entity, in the order of the keys.
     func all(_ entity: String) throws -> [ManagedObject] {
         var request = FetchRequest(entityName: entity)
         request.includesPendingChanges = false

@@ -3,7 +3,7 @@ import StoreFormat
 import StoreVerification
 
 extension StoreLocation {
-    /// What the proof that a store is sound Core Data finds in it, in order.
+    /// The findings of the Core Data level of verification, in order.
     func findingsOfCoreData() throws -> [String] {
         let connection = try StoreConnection(self, access: .liveReading)
         let files = try ExternalData.open(of: self, in: Directory.open(path: folder))

@@ -29,6 +29,6 @@ enum Warehouse {
         ),
     ])
 
-    /// A value that goes to a file of its own.
+    /// A value large enough for an external file.
     static func picture(_ byte: UInt8) -> Data { Data(repeating: byte, count: 200_000) }
 }

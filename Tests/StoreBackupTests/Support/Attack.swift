@@ -1,8 +1,8 @@
 import Testing
 
-/// What a stranger puts into an archive, told by what a right one holds.
+/// A hostile archive, made by changing a correct one.
 struct Attack: Sendable, CustomTestStringConvertible {
-    /// The members of a right archive.
+    /// The members of a correct archive.
     struct Right: Sendable {
         let manifest: [UInt8]
         let main: [UInt8]
@@ -18,7 +18,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
         self.write = write
     }
 
-    /// A right archive of a small store, with what the stranger makes of it.
+    /// The archive of a small store, changed by the attack.
     func archive() throws -> [UInt8] {
         let (world, archive) = try BackupWorld.small()
         let members = try world.members(of: archive)
@@ -28,7 +28,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
         return tar.bytes
     }
 
-    /// What the attacks start from.
+    /// The unchanged archive.
     static let none = Attack("none") { $0.whole($1) }
 
     static let all: [Attack] = [
@@ -36,15 +36,15 @@ struct Attack: Sendable, CustomTestStringConvertible {
             $0.good($1)
             $0.add("/tmp/planted", $1.main)
         },
-        Attack("a name that leads up") {
+        Attack("a path that goes up") {
             $0.good($1)
             $0.add("../planted", $1.main)
         },
-        Attack("a name that leads down and up") {
+        Attack("a path that goes down and up") {
             $0.good($1)
             $0.add("a/../../planted", $1.main)
         },
-        Attack("a name that leads up in its prefix") {
+        Attack("a path that goes up in its prefix") {
             $0.good($1)
             $0.add("planted", $1.main, prefix: "../..")
         },
@@ -104,11 +104,11 @@ struct Attack: Sendable, CustomTestStringConvertible {
             $0.good($1)
             $0.add(main, $1.main, mode: 0o1644)
         },
-        Attack("a terabyte of nothing, as it says") {
+        Attack("a terabyte, by its header") {
             $0.good($1)
             $0.add(main, $1.main, size: 1 << 40)
         },
-        Attack("a size beyond any") {
+        Attack("a size out of range") {
             $0.good($1)
             $0.add(main, $1.main, size: .max)
         },
@@ -206,7 +206,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
             $0.add(main, $1.main)
             $0.good($1)
         },
-        Attack("a manifest larger than any") { tar, _ in tar.add("manifest.json", [0x7B], size: 1 << 30) },
+        Attack("a manifest beyond its limit") { tar, _ in tar.add("manifest.json", [0x7B], size: 1 << 30) },
         Attack("a manifest that is a link") { tar, _ in tar.add("manifest.json", type: "2", link: "/etc/passwd") },
         Attack("a manifest of brackets") { tar, _ in
             tar.add("manifest.json", [UInt8](repeating: 0x5B, count: 1 << 20))
@@ -217,10 +217,10 @@ struct Attack: Sendable, CustomTestStringConvertible {
 }
 
 extension HandMadeTar {
-    /// Adds a right manifest.
+    /// Adds a correct manifest.
     mutating func good(_ right: Attack.Right) { add("manifest.json", right.manifest) }
 
-    /// Adds all that a right archive holds.
+    /// Adds all members of a correct archive.
     mutating func whole(_ right: Attack.Right) {
         good(right)
         add("store.sqlite", right.main)

@@ -22,7 +22,7 @@ struct BackupWorld {
         return (world, try world.make("store.sqlite", form: form))
     }
 
-    /// Backs a store up, and says where the archive is.
+    /// Backs a store up and returns the archive's location.
     @discardableResult
     func make(_ name: String, form: BackupForm = .standard, as archive: String? = nil) throws -> StoreLocation {
         let place = archives.location(archive ?? name + form.fileNameEnd)
@@ -37,7 +37,7 @@ struct BackupWorld {
         return BackupMaker(of: store, options: options)
     }
 
-    /// Everything in the archive, as other tests may change it.
+    /// All members of the archive, for tests to change.
     func members(of archive: StoreLocation) throws -> [(name: String, bytes: [UInt8])] {
         let file = try archives.directory.openFile(archive.name, for: .reading)
         let reader = try ArchiveReader(ArchiveSource(file))

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// The built tool under limits that the kernel keeps: ten seconds of a processor and 256 MiB of memory of its own.
+/// The built tool under kernel limits: ten seconds of CPU time and 256 MiB of private memory.
 struct ConfinedTool {
     static let seconds = 10
     static let bytes = 256 << 20
@@ -18,7 +18,7 @@ struct ConfinedTool {
             .first { FileManager.default.isExecutableFile(atPath: $0) } ?? "store-migrate"
         let words = ["prlimit", "--cpu=\(Self.seconds)", "--data=\(Self.bytes)", tool] + arguments
         let command = words.map { "'\($0)'" }.joined(separator: " ")
-        // The shell tells a signal as 128 and its number; what feeds the tool ends with the pipe.
+        // The shell reports a signal as 128 plus its number; the program that feeds the tool ends with the pipe.
         let line = pipe.map { "\($0) | \(command)" } ?? "\(command) \(input)"
         let status = try ChildProgram.run(["sh", "-c", line]).status
         self.status = status > 128 ? 128 - status : status

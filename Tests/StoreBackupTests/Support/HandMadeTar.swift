@@ -1,4 +1,4 @@
-/// A tar file made by hand, so that it can hold what no program would write.
+/// A tar file made by hand, so that it can contain what no program would write.
 struct HandMadeTar {
     private(set) var bytes: [UInt8] = []
 
@@ -24,7 +24,7 @@ struct HandMadeTar {
         if size < 1 << 33 {
             put(Self.octal(size, 11), at: 124, 11)
         } else {
-            // As GNU tar writes what eleven octal digits do not hold.
+            // As GNU tar writes a number that eleven octal digits cannot express.
             header[124] = 0x80
             for index in 0..<8 { header[128 + index] = UInt8(truncatingIfNeeded: size >> Int64(8 * (7 - index))) }
         }

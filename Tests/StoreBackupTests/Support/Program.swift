@@ -1,11 +1,11 @@
 import TestSupport
 
-/// Another program at work on an archive: what is left when it is asked, and what it answers.
+/// The result of another program that reads an archive: its exit status and output.
 struct Program {
     let status: Int32
     let output: String
 
-    /// Runs a program of the system's with its answer on standard output, to its end.
+    /// Runs a program to its end and captures its standard output.
     init(_ name: String, _ arguments: [String]) throws {
         (status, output) = try ChildProgram.run([name] + arguments)
     }

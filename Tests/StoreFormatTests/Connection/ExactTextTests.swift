@@ -3,13 +3,13 @@ import StoreFormat
 import TestSupport
 import Testing
 
-/// What is told apart by a store, or by the kernel, is told apart by us.
-@Suite("Texts are the same when their bytes are")
+/// SQLite and the kernel compare texts by their bytes, and so must every type here.
+@Suite("Texts are equal only if their bytes are")
 struct ExactTextTests {
     private static let composed = "\u{E9}"
     private static let decomposed = "e\u{301}"
 
-    @Test("A value of a store")
+    @Test("Stored values with canonically equivalent texts differ")
     func values() {
         #expect(SQLValue.text(Self.composed) != .text(Self.decomposed))
         #expect(Set([SQLValue.text(Self.composed), .text(Self.decomposed), .text(Self.composed)]).count == 2)
@@ -19,7 +19,7 @@ struct ExactTextTests {
         #expect(Set([SQLValue.null, .null, .integer(0), .real(0), .text(""), .blob([])]).count == 5)
     }
 
-    @Test("The value of an attribute")
+    @Test("Attribute values with canonically equivalent texts differ")
     func attributes() {
         #expect(AttributeValue.string(Self.composed) != .string(Self.decomposed))
         #expect(AttributeValue.uri(Self.composed) != .uri(Self.decomposed))
@@ -30,7 +30,7 @@ struct ExactTextTests {
         #expect(Set(same + same).count == same.count)
     }
 
-    @Test("The place of a store")
+    @Test("Locations with canonically equivalent paths differ")
     func places() {
         let (one, other) = (
             StoreLocation(folder: "/\(Self.composed)", name: "a"),
@@ -41,7 +41,7 @@ struct ExactTextTests {
         #expect(StoreLocation(folder: "/ab", name: "c") != StoreLocation(folder: "/a", name: "bc"))
     }
 
-    @Test("A statement that is kept for the next time")
+    @Test("Cached statements with canonically equivalent texts are separate")
     func statements() throws {
         let folder = try ScratchFolder()
         try folder.makeStore(

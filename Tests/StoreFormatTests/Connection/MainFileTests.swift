@@ -12,7 +12,7 @@ struct MainFileTests {
 
     init() throws { scratch = try ScratchFolder() }
 
-    @Test("What takes a store's place after it was looked at is told; nobody waits for it", .timeLimit(.minutes(1)))
+    @Test("A FIFO that replaces a vetted store is reported without waiting", .timeLimit(.minutes(1)))
     func swapped() throws {
         let location = try scratch.makeStore("CREATE TABLE t(a)", as: "a.sqlite")
         let vetted = try VettedFile(location)
@@ -23,7 +23,7 @@ struct MainFileTests {
         } throws: { ($0 as? StoreError)?.code == .changedMeanwhile }
     }
 
-    @Test("Whoever holds a lease is waited for, as the kernel waits", .timeLimit(.minutes(1)))
+    @Test("Opening a leased file waits until the lease is released", .timeLimit(.minutes(1)))
     func leased() throws {
         let location = try scratch.makeStore("CREATE TABLE t(a)", as: "a.sqlite")
         let deadline = Deadline(after: .seconds(30))

@@ -2,12 +2,12 @@ import StoreFormat
 import TestSupport
 import Testing
 
-@Suite("A function of ours in SQL")
+@Suite("Custom SQL functions")
 struct SQLFunctionTests {
     private static let echo = SQLFunction(name: "echo", argumentCount: 2) { $0.last ?? .null }
 
     @Test(
-        "gets values and returns them as they are",
+        "A function receives and returns values unchanged",
         arguments: [
             .null, .integer(.min), .real(0.1), .text(""), .text("a\0é"), .blob([]), .blob([0, 255]),
         ] as [SQLValue]
@@ -21,7 +21,7 @@ struct SQLFunctionTests {
         #expect(throws: StoreError.self) { try connection.value("SELECT echo(1)") }
     }
 
-    @Test("ends the statement with an error's own words")
+    @Test("A function's error ends the statement with its text")
     func failing() throws {
         struct Refusal: Error, CustomStringConvertible {
             let description = "not this one"
@@ -34,7 +34,7 @@ struct SQLFunctionTests {
         #expect(try connection.value("SELECT 1") == .integer(1))
     }
 
-    @Test("is replaced by another of its name, and out of the reach of what a file brings along")
+    @Test("A function replaces one of the same name, and a file's schema cannot call it")
     func reach() throws {
         let scratch = try ScratchFolder()
         try scratch.makeStore("CREATE TABLE t (a); CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT echo(1, 2); END")

@@ -19,7 +19,7 @@ struct SQLValueOrderTests {
         let rows = Self.literals.map { "(\($0))" }.joined(separator: ", ")
         try folder.makeStore("PRAGMA encoding = '\(encoding)'; CREATE TABLE t (v); INSERT INTO t VALUES \(rows)")
         let connection = try folder.open()
-        // Null is no less than null for SQLite's operators, and first in its order.
+        // For SQLite's operators null is not less than null, but in its order null comes first.
         let sql = """
             SELECT a.v, b.v, CASE WHEN a.v IS b.v THEN 0 WHEN a.v IS NULL OR a.v < b.v THEN -1 ELSE 1 END
             FROM t AS a, t AS b

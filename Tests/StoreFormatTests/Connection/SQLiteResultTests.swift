@@ -4,10 +4,10 @@ import Testing
 
 @testable import StoreFormat
 
-@Suite("What SQLite's results mean")
+@Suite("Errors for SQLite's result codes")
 struct SQLiteResultTests {
     @Test(
-        "A full disk is told as one, also by those who do not ask the kernel",
+        "Result codes of a full disk are reported as noSpace without the kernel's error",
         arguments: [
             (SQLITE_FULL, StoreError.Code.noSpace), (SQLiteResult.sharedMemorySize, .noSpace),
             (SQLiteResult.sharedMemoryOpening, .noSpace),
@@ -20,7 +20,7 @@ struct SQLiteResultTests {
     }
 
     @Test(
-        "What the kernel said last counts where SQLite did not note it",
+        "The kernel's last error decides if SQLite did not record it",
         arguments: [
             (SQLITE_IOERR | (4 << 8), ENOSPC, StoreError.Code.noSpace), (SQLITE_IOERR | (4 << 8), EIO, .inputOutput),
         ]

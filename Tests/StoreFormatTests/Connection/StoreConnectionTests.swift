@@ -12,7 +12,7 @@ struct StoreConnectionTests {
 
     init() throws { scratch = try ScratchFolder() }
 
-    @Test("Names of any characters are opened, and only they", arguments: NameCase.all)
+    @Test("A name with special characters opens exactly that file", arguments: NameCase.all)
     func names(_ row: NameCase) throws {
         let location = try scratch.makeStore("CREATE TABLE t(a); INSERT INTO t VALUES (7)", as: row.name)
         for access in [StoreConnection.Access.immutable, .liveReading, .privateCopy] {
@@ -24,7 +24,7 @@ struct StoreConnectionTests {
     }
 
     @Test(
-        "No access creates a file where none is",
+        "No access creates a missing file",
         arguments: [StoreConnection.Access.immutable, .privateCopy, .liveReading, .liveWriting]
     )
     func createsNothing(_ access: StoreConnection.Access) throws {
@@ -69,7 +69,7 @@ struct StoreConnectionTests {
         #expect(try connection.value("SELECT typeof(a) FROM t") == .text(row.storageClass))
     }
 
-    @Test("Invalid UTF-8 is lent byte for byte")
+    @Test("Invalid UTF-8 is passed byte for byte")
     func invalidText() throws {
         let location = try scratch.makeStore("CREATE TABLE t(a TEXT); INSERT INTO t VALUES (CAST(x'61ff62' AS TEXT))")
         let connection = try StoreConnection(location, access: .immutable)
@@ -81,7 +81,7 @@ struct StoreConnectionTests {
         #expect(bytes == [0x61, 0xff, 0x62])
     }
 
-    @Test("Statements inside a loop do not disturb it")
+    @Test("Statements inside a loop over rows do not affect it")
     func nestedStatements() throws {
         let location = try scratch.makeStore("CREATE TABLE t(a); INSERT INTO t VALUES (1), (2), (3)")
         let connection = try StoreConnection(location, access: .immutable)
@@ -138,7 +138,7 @@ struct StoreConnectionTests {
         #expect(try copy.directory.entries() == ["store.sqlite", "store.sqlite-wal"])
     }
 
-    @Test("A live connection leaves the log as it is when it closes")
+    @Test("Closing a live connection does not checkpoint the log")
     func noCheckpoint() throws {
         try scratch.makeStore("PRAGMA journal_mode=WAL; CREATE TABLE t(a)")
         let writer = try scratch.open()
@@ -152,7 +152,7 @@ struct StoreConnectionTests {
         #expect(try scratch.directory.status(of: "store.sqlite-wal")?.size ?? 0 > 0)
     }
 
-    @Test("Waiting for the write lock ends at the deadline, and succeeds when the lock is given back")
+    @Test("Waiting for the write lock ends at the deadline, and succeeds when the lock is released")
     func waiting() throws {
         try scratch.makeStore("CREATE TABLE t(a)")
         let first = try scratch.open()
@@ -184,13 +184,13 @@ struct StoreConnectionTests {
         #expect(try reader.value("SELECT count(*) FROM t") == .integer(1))
     }
 
-    @Test("What a statement cannot commit is told, however early the statement is left")
+    @Test("A commit that fails is reported, even if the statement is reset before its end")
     func leftEarly() throws {
         let sql = "CREATE TABLE p(a PRIMARY KEY); CREATE TABLE c(a REFERENCES p DEFERRABLE INITIALLY DEFERRED)"
         let location = try scratch.makeStore(sql, as: "a.sqlite")
         let connection = try StoreConnection(location, access: .privateCopy)
         try connection.execute("PRAGMA foreign_keys = ON")
-        // Its row comes first, and its end only when it is left.
+        // Its row comes first; the commit happens only when the statement is reset.
         #expect(throws: StoreError.self) { try connection.value("INSERT INTO c VALUES (7) RETURNING a") }
         #expect(try connection.value("SELECT count(*) FROM c") == .integer(0))
         try connection.close()
@@ -234,7 +234,7 @@ struct StoreConnectionTests {
         #expect(try connection.value("PRAGMA mmap_size") ?? .integer(0) == .integer(0))
     }
 
-    @Test("A file that is no database is refused when it is opened, not when it is read")
+    @Test("A file that is no database is rejected at opening")
     func noDatabase() throws {
         try scratch.write("text.sqlite", Array(String(repeating: "words ", count: 200).utf8))
         #expect {
@@ -254,7 +254,7 @@ struct StoreConnectionTests {
         #expect(try !cursor.next())
     }
 
-    @Test("Bytes are read and written through SQLite's own files")
+    @Test("Bytes are read and written through SQLite's own file handles")
     func files() throws {
         try scratch.makeStore("PRAGMA journal_mode=WAL; CREATE TABLE t(a)")
         let connection = try scratch.open()
@@ -270,7 +270,7 @@ struct StoreConnectionTests {
         }
     }
 
-    @Test("A store whose name was given to another file is told apart")
+    @Test("A connection detects that its store was moved or replaced")
     func moved() throws {
         try scratch.makeStore("CREATE TABLE t(a)")
         let connection = try scratch.open()
@@ -335,8 +335,8 @@ struct NameCase: CustomTestStringConvertible, Sendable {
         Self(testDescription: "a question mark", name: "a?mode=memory&cache=shared.sqlite"),
         Self(testDescription: "a number sign", name: "a#b.sqlite"),
         Self(testDescription: "percent signs", name: "a%41%00b.sqlite"),
-        Self(testDescription: "the look of a URI", name: "file:x?vfs=none"),
-        Self(testDescription: "the look of a memory database", name: ":memory:"),
+        Self(testDescription: "a name like a URI", name: "file:x?vfs=none"),
+        Self(testDescription: "a name like a memory database", name: ":memory:"),
         Self(testDescription: "other scripts", name: "Żółć-店.sqlite"),
         Self(testDescription: "a byte above 127 in two forms", name: "e\u{301}é.sqlite"),
         Self(testDescription: "a backslash", name: "a\\b.sqlite"),

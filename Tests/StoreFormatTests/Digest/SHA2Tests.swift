@@ -3,7 +3,7 @@ import Testing
 
 @Suite("SHA-256 and SHA-512")
 struct SHA2Tests {
-    /// Messages and digests of NIST's "Secure Hash Standard" examples, and lengths about the edges of a block.
+    /// Messages and digests of NIST's "Secure Hash Standard" examples, and lengths around block boundaries.
     static let vectors: [(message: [UInt8], digest: String)] = [
         ([], "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
         (Array("abc".utf8), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -19,14 +19,14 @@ struct SHA2Tests {
         ([UInt8](repeating: 0, count: 64), "f5a5fd42d16a20302798ef6ed309979b43003d2320d9f0e8ea9831a92759fb4b"),
     ]
 
-    @Test("Known messages have the published SHA-256", arguments: vectors)
+    @Test("Known messages give the published SHA-256 digest", arguments: vectors)
     func known(_ row: (message: [UInt8], digest: String)) {
         var hash = SHA256()
         hash.update(row.message)
         #expect(hash.hexadecimal == row.digest)
     }
 
-    @Test("The pieces in which a message comes make no difference", arguments: [1, 3, 55, 63, 64, 65, 4_096, 65_537])
+    @Test("A digest is independent of the pieces of its message", arguments: [1, 3, 55, 63, 64, 65, 4_096, 65_537])
     func pieces(_ length: Int) {
         let message = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
         var hash = SHA256()
@@ -37,7 +37,7 @@ struct SHA2Tests {
         #expect(hash.digest == SHA256.digest(of: message))
     }
 
-    @Test("A digest taken in the middle, and a copy, leave the running hash as it is")
+    @Test("Reading a digest early, or copying the hash, does not change it")
     func copies() {
         var hash = SHA256()
         hash.update(Array("ab".utf8))
@@ -49,7 +49,7 @@ struct SHA2Tests {
         #expect(copy.digest == SHA256.digest(of: Array("abd".utf8)))
     }
 
-    @Test("A known message has the published SHA-512")
+    @Test("A known message gives the published SHA-512 digest")
     func long() {
         var hash = SHA512()
         hash.update(Array("a".utf8))

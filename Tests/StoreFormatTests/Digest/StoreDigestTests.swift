@@ -38,7 +38,7 @@ struct StoreDigestTests {
         #expect((first.schema != second.schema) == row.changesSchema)
     }
 
-    @Test("What says nothing about content leaves the digest alone", arguments: SameCase.all)
+    @Test("A change outside the content keeps the digest", arguments: SameCase.all)
     func same(_ row: SameCase) throws {
         let scratch = try ScratchFolder()
         try scratch.makeStore(Self.base, as: "first")
@@ -46,7 +46,7 @@ struct StoreDigestTests {
         #expect(try digest(scratch, "first") == digest(scratch, "second"))
     }
 
-    @Test("Every table with pages is digested, each in its own right, with its number of rows")
+    @Test("A digest has an entry for every table with pages, with its number of rows")
     func tables() throws {
         let scratch = try ScratchFolder()
         try scratch.makeStore(Self.base)
@@ -57,7 +57,7 @@ struct StoreDigestTests {
         #expect(digest.externalFiles == nil)
     }
 
-    @Test("A virtual table is digested through the tables that hold its content")
+    @Test("A virtual table is digested through its shadow tables")
     func virtualTables() throws {
         let scratch = try ScratchFolder()
         let sql = "CREATE VIRTUAL TABLE f USING fts5(body); INSERT INTO f VALUES ('some words');"
@@ -69,7 +69,7 @@ struct StoreDigestTests {
         #expect(first.value != second.value)
     }
 
-    @Test("Values that fill and exceed the buffer are hashed whole", arguments: [65_535, 65_536, 65_537, 1_000_000])
+    @Test("Values as long as the buffer and longer are hashed", arguments: [65_535, 65_536, 65_537, 1_000_000])
     func largeValues(_ size: Int) throws {
         let scratch = try ScratchFolder()
         for (name, last) in [("first", "00"), ("second", "01"), ("third", "00")] {
@@ -80,7 +80,7 @@ struct StoreDigestTests {
         #expect(try digest(scratch, "first") != digest(scratch, "second"))
     }
 
-    @Test("Names, sizes and bytes of external files count")
+    @Test("Names, sizes and bytes of external files change the digest")
     func externalFiles() throws {
         let scratch = try ScratchFolder()
         func digest(_ files: [String: [UInt8]]) throws -> String? {
@@ -99,7 +99,7 @@ struct StoreDigestTests {
     }
 
     @Test(
-        "Large values are read in pieces, to the same digest",
+        "Large values read in pieces give the same digest",
         arguments: [
             "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b)", "CREATE TABLE t(a, b, rowid)",
             "CREATE TABLE t(a PRIMARY KEY, b) WITHOUT ROWID", "CREATE TABLE t(a, b, c AS (a || 'x') STORED)",
@@ -121,7 +121,7 @@ struct StoreDigestTests {
         let whole = try StoreDigest.digest(of: table, in: connection)
         #expect(try StoreDigest.digest(of: table, in: connection, greatestRow: 1000) == whole)
         #expect(whole.rows == 6)
-        // The limit held for that table only.
+        // The limit applied to that table only.
         #expect(try connection.value("SELECT length(zeroblob(5000))")?.integer == 5000)
     }
 
@@ -141,7 +141,7 @@ struct StoreDigestTests {
     }
 }
 
-/// A change that a digest must not miss, and the tables it must be seen in.
+/// A change that must change a digest, and the affected tables.
 struct ChangeCase: CustomTestStringConvertible, Sendable {
     var testDescription: String
     var sql: String
@@ -190,13 +190,13 @@ struct ChangeCase: CustomTestStringConvertible, Sendable {
         Self(testDescription: "a value without rowid", sql: "UPDATE keyed SET v = 2 WHERE k = 'a'", tables: ["keyed"]),
         Self(testDescription: "a key without rowid", sql: "UPDATE keyed SET k = 'c' WHERE k = 'a'", tables: ["keyed"]),
         Self(
-            testDescription: "the next key to be given",
+            testDescription: "the next key to be assigned",
             sql: "UPDATE sqlite_sequence SET seq = 9",
             tables: ["sqlite_sequence"]
         ),
         Self(testDescription: "a stored generated column", sql: "UPDATE hidden SET a = 'i'", tables: ["hidden"]),
         Self(
-            testDescription: "where columns took the rowid's names",
+            testDescription: "a table whose columns use the rowid's names",
             sql: "UPDATE taken SET oid = 7 WHERE oid = 5",
             tables: ["taken"]
         ),
@@ -213,7 +213,7 @@ struct ChangeCase: CustomTestStringConvertible, Sendable {
     ]
 }
 
-/// A difference that is none of content.
+/// A difference that is not content.
 struct SameCase: CustomTestStringConvertible, Sendable {
     var testDescription: String
     var before = ""
@@ -230,11 +230,11 @@ struct SameCase: CustomTestStringConvertible, Sendable {
         ),
         Self(testDescription: "statistics", sql: "ANALYZE"),
         Self(
-            testDescription: "a row written and taken back",
+            testDescription: "a row inserted and rolled back",
             sql: "INSERT INTO plain VALUES (99, 1, 1); DELETE FROM plain WHERE id = 99"
         ),
         Self(
-            testDescription: "a fence of ours",
+            testDescription: "a fence",
             sql: """
                 CREATE TRIGGER _store_migrate_fence_0123456789abcdef0123456789abcdef_1_insert BEFORE INSERT ON plain
                 BEGIN SELECT RAISE(ABORT, 'store moved to /x (store-migrate 0123456789abcdef0123456789abcdef)'); END

@@ -26,7 +26,7 @@ struct StoreFenceTests {
     }
 
     @Test(
-        "The new place is read back whatever its characters",
+        "A fence's new path with special characters is read back",
         arguments: [
             "/a/b.sqlite", "/it's/b.sqlite", "/a \"b\" (c)/d", "/a\nb", "/\u{301}é", "/x (store-migrate y)",
             "/--a /*b*/",
@@ -40,12 +40,12 @@ struct StoreFenceTests {
         #expect(fence?.triggerCount == 3)
     }
 
-    @Test("A store without our triggers has no fence", arguments: OtherTrigger.all)
+    @Test("A store with only other triggers has no fence", arguments: OtherTrigger.all)
     func none(_ row: OtherTrigger) throws {
         #expect(try fence(row.sql) == nil)
     }
 
-    @Test("A fence refuses writers and lets readers go on")
+    @Test("A fence refuses writes and permits reads")
     func refuses() throws {
         let scratch = try ScratchFolder()
         try scratch.makeStore("CREATE TABLE t(a); INSERT INTO t VALUES (1);" + trigger("insert", path: "/new/place"))

@@ -5,7 +5,7 @@ import Testing
 @Suite("The history of a genuine store")
 struct CorpusHistoryTests {
     @Test(
-        "says which properties changed",
+        "Genuine history gives the changed properties",
         .genuineStores("photos-13.5-empty")
     )
     func photos() throws {
@@ -24,7 +24,7 @@ struct CorpusHistoryTests {
             try history.summary(reading: connection)
                 == HistorySummary(transactions: 4, changes: 87, first: 1, last: 4)
         )
-        // The second transaction calls itself "writeStashedLocationValues": it moves albums within their folder.
+        // The second transaction is named "writeStashedLocationValues": it moves albums within their folder.
         var changed: [Int64: [String: Set<[String]>]] = [:]
         try history.forEachChange(reading: connection) { change in
             guard change.kind == .update else { return }

@@ -24,20 +24,20 @@ struct HistorySlotsTests {
         ([0, 0], [], []),
     ]
 
-    @Test("decode from the highest bit of the first byte on", arguments: bitmaps)
+    @Test("A history bitmap is decoded from the highest bit of the first byte", arguments: bitmaps)
     func decoding(bitmap: [UInt8], names: [String], possible: [String]) {
         #expect(Self.slots.properties(in: bitmap) == ChangedProperties(names: names, possibleToMany: possible))
     }
 
     @Test(
-        "of another length, or with a bit too many, are not decoded",
+        "A history bitmap with a wrong length or a surplus bit is not decoded",
         arguments: [[], [0], [0, 0, 0], [0, 0x20]] as [[UInt8]]
     )
     func mismatch(bitmap: [UInt8]) {
         #expect(Self.slots.properties(in: bitmap) == nil)
     }
 
-    @Test("are made so that they say everything that changed")
+    @Test("A history bitmap includes every changed property")
     func encoding() {
         #expect(Self.slots.bitmap(of: ["album", "c"]) == [0xB2, 0])
         #expect(Self.slots.bitmap(of: ["notes", "tags"]) == [0x01, 0xC0])

@@ -41,7 +41,7 @@ struct PersistentHistoryTests {
         entityNumbers: EntityNumbers([.init(number: 1, name: "Habit")])
     )
 
-    @Test("of the current generation is streamed with names, properties and tombstones")
+    @Test("History of the current generation is streamed with names, properties and tombstones")
     func currentGeneration() throws {
         let scratch = try ScratchFolder()
         try scratch.makeStore(Self.current)
@@ -64,12 +64,12 @@ struct PersistentHistoryTests {
         #expect(changes.map(\.kind) == [.insert, .update, .delete])
         #expect(changes.map(\.primaryKey) == [4, 3, 2])
         #expect(changes.map { $0.properties(in: Self.layout)?.names } == [nil, ["count"], nil])
-        // Byte order puts the capital first.
+        // Byte order sorts capitals first.
         #expect(changes[2].tombstoneValues(in: Self.layout) == ["Title": .text("gone"), "count": .integer(5)])
         #expect(changes[1].tombstoneValues(in: Self.layout) == [:])
     }
 
-    @Test("is streamed from a transaction on, or of one transaction")
+    @Test("History is streamed after a transaction, or of one transaction")
     func parts() throws {
         let scratch = try ScratchFolder()
         try scratch.makeStore(Self.current)
@@ -82,7 +82,7 @@ struct PersistentHistoryTests {
         #expect(numbers == [103, 8, 9, 7])
     }
 
-    @Test("of the first generation has its names in the transactions")
+    @Test("History of the first generation has its names in the transactions")
     func firstGeneration() throws {
         let scratch = try ScratchFolder()
         try scratch.makeStore(
@@ -105,7 +105,7 @@ struct PersistentHistoryTests {
         )
     }
 
-    @Test("with values of the wrong kinds reads as values that are missing")
+    @Test("History values of the wrong type are read as missing")
     func hostile() throws {
         let scratch = try ScratchFolder()
         try scratch.makeStore(
@@ -133,7 +133,7 @@ struct PersistentHistoryTests {
     }
 
     @Test(
-        "is none without both tables, or behind a view or module",
+        "A store without both tables, or with a view or virtual table, has no history",
         arguments: [
             "CREATE TABLE t (x);", "CREATE TABLE ATRANSACTION (Z_PK INTEGER PRIMARY KEY);",
             "CREATE TABLE ACHANGE (Z_PK); CREATE VIEW ATRANSACTION AS SELECT 1 AS Z_PK;",

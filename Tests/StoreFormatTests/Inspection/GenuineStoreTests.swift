@@ -8,7 +8,7 @@ import Testing
     .genuineStores
 )
 struct GenuineStoreTests {
-    @Test("An inspection leaves every byte as it was and no file behind", arguments: Corpus.stores)
+    @Test("An inspection changes no byte and leaves no file", arguments: Corpus.stores)
     func untouched(_ store: String) throws {
         let scratch = try ScratchFolder()
         let location = try Corpus.copy(store, into: scratch)
@@ -23,12 +23,12 @@ struct GenuineStoreTests {
         #expect(found.modelSource != nil)
     }
 
-    @Test("What an inspection counts is what is there, the log included", arguments: Corpus.stores)
+    @Test("An inspection counts all rows, including those in the log", arguments: Corpus.stores)
     func counts(_ store: String) throws {
         let scratch = try ScratchFolder()
         let location = try Corpus.copy(store, into: scratch)
         let found = try #require(try StoreInspector(depth: .counts).inspect(location).inspection)
-        // An app that opens the store would see these rows.
+        // An app that opens the store sees these rows.
         let app = try StoreConnection(location, access: .liveWriting)
         let schema = try StoreSchema(reading: app)
         var objects: Int64 = 0
@@ -45,7 +45,7 @@ struct GenuineStoreTests {
         }
     }
 
-    @Test("The digest does not depend on how the rows lie: log, checkpoint or rollback mode", arguments: Corpus.stores)
+    @Test("The digest is the same with a log, after a checkpoint and in rollback mode", arguments: Corpus.stores)
     func digest(_ store: String) throws {
         let scratch = try ScratchFolder()
         let location = try Corpus.copy(store, into: scratch)

@@ -13,10 +13,10 @@ struct HostileStoreTests {
         store = scratch.location("store.sqlite")
     }
 
-    /// An expression that is an error as soon as anybody computes it.
+    /// An expression that fails when it is evaluated.
     private static let bomb = "abs(-9223372036854775807 - a)"
 
-    @Test("Nothing that a schema brings along is run by an inspection", arguments: BombCase.all)
+    @Test("An inspection evaluates no expression of the schema", arguments: BombCase.all)
     func bombs(_ row: BombCase) throws {
         try scratch.makeStore(row.sql.replacing("BOMB", with: Self.bomb))
         let before = try scratch.everything()
@@ -25,7 +25,7 @@ struct HostileStoreTests {
         #expect(try scratch.everything() == before)
     }
 
-    @Test("The bombs do go off where they are computed")
+    @Test("The test expressions fail when they are evaluated")
     func bombsWork() throws {
         try scratch.makeStore(
             "CREATE TABLE t(a); INSERT INTO t VALUES (1); ALTER TABLE t ADD COLUMN b AS (\(Self.bomb))"
@@ -35,7 +35,7 @@ struct HostileStoreTests {
     }
 
     @Test(
-        "Views and triggers are off, and the schema is guarded, on every access that reads",
+        "Every reading access disables views and triggers and protects the schema",
         arguments: [
             StoreConnection.Access.immutable, .privateCopy, .liveReading,
         ]
@@ -58,7 +58,7 @@ struct HostileStoreTests {
         }
     }
 
-    @Test("A statement without end is stopped, and says so")
+    @Test("A statement that never ends is stopped with an error")
     func endless() throws {
         try scratch.makeStore("CREATE TABLE t(a)")
         let connection = try StoreConnection(store, access: .immutable)
@@ -69,10 +69,10 @@ struct HostileStoreTests {
         #expect(try connection.value("SELECT count(*) FROM t") == .integer(0))
     }
 
-    @Test("A row that claims more bytes than there are is damage, found at once", arguments: ClaimCase.all)
+    @Test("A row that claims more bytes than exist is reported as damage at once", arguments: ClaimCase.all)
     func claims(_ row: ClaimCase) throws {
         try scratch.makeStore("CREATE TABLE t(a); INSERT INTO t VALUES (zeroblob(100))")
-        // The cell: 103 bytes of payload, rowid 1, a header of 3 bytes that says "blob of 100 bytes".
+        // The cell: 103 bytes of payload, rowid 1, a header of 3 bytes that claims "blob of 100 bytes".
         let bytes = try scratch.bytes("store.sqlite")
         let cell: [UInt8] = [103, 1, 3, 0x81, 0x54]
         let offset = try #require(bytes.indices.last { bytes[$0...].starts(with: cell) })
@@ -84,7 +84,7 @@ struct HostileStoreTests {
         #expect(unreadable.reason == .damaged)
     }
 
-    @Test("A definition with more columns than SQLite takes is damage")
+    @Test("A definition with more columns than SQLite supports is reported as damage")
     func columns() throws {
         try scratch.makeStore("CREATE TABLE t(a)")
         let list = (0..<65_536).map { "c\($0)" }.joined(separator: ",")
@@ -98,7 +98,7 @@ struct HostileStoreTests {
         #expect(unreadable.reason == .damaged)
     }
 
-    @Test("A page tree that runs in a circle is damage")
+    @Test("A page tree with a cycle is reported as damage")
     func circle() throws {
         try scratch.makeStore(
             """
@@ -106,7 +106,7 @@ struct HostileStoreTests {
             WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) INSERT INTO t SELECT zeroblob(100) FROM n
             """
         )
-        // The root of the table is an inner page; its last child becomes the root itself.
+        // The root of the table is an inner page; its last child is set to the root itself.
         let root =
             try StoreConnection(store, access: .immutable)
             .value("SELECT rootpage FROM sqlite_schema")?
@@ -121,7 +121,7 @@ struct HostileStoreTests {
         #expect(unreadable.reason == .damaged)
     }
 
-    @Test("Any single damaged byte of a header or schema is an answer, never a trap")
+    @Test("A single damaged byte of a header or schema gives a result, never a trap")
     func everyByte() throws {
         try scratch.makeStore("CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT); INSERT INTO t VALUES (1, 'x')")
         let whole = try scratch.bytes("store.sqlite")
@@ -139,7 +139,7 @@ struct HostileStoreTests {
     }
 }
 
-/// A schema with something that must not be computed, and the rows that an inspection counts all the same.
+/// A schema with an expression that must not be evaluated, and the expected counts of an inspection.
 struct BombCase: CustomTestStringConvertible, Sendable {
     var testDescription: String
     var sql: String
@@ -194,7 +194,7 @@ struct BombCase: CustomTestStringConvertible, Sendable {
     ]
 }
 
-/// What is written over the cell of a row.
+/// Bytes that overwrite the cell of a row.
 struct ClaimCase: CustomTestStringConvertible, Sendable {
     var testDescription: String
     var cell: [UInt8]

@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Stores that another process has open",
+    "Inspecting stores that another process has open",
     .verify,
-    .enabled(if: SQLiteShell.isPresent, "there is no sqlite3 to be the writer")
+    .enabled(if: SQLiteShell.isPresent, "sqlite3 is not installed")
 )
 struct LiveWriterTests {
     let scratch: ScratchFolder
@@ -18,7 +18,7 @@ struct LiveWriterTests {
         store = scratch.location("store.sqlite")
     }
 
-    @Test("Committed rows are seen, others are not, and nothing changes", arguments: LiveCase.all)
+    @Test("Only committed rows are read, and no file changes", arguments: LiveCase.all)
     func inspect(_ row: LiveCase) throws {
         try scratch.makeStore("PRAGMA journal_mode=\(row.mode); CREATE TABLE t(a); INSERT INTO t VALUES (1)")
         let shell = try SQLiteShell(store.path)
@@ -28,12 +28,12 @@ struct LiveWriterTests {
         let found = try #require(try StoreInspector(depth: .digest).inspect(store).inspection)
         #expect(found.objectCount == row.rows)
         #expect(try scratch.everything() == before)
-        // The writer was not disturbed either.
+        // The writer was not affected either.
         try shell.execute("COMMIT; BEGIN; INSERT INTO t VALUES (9)")
     }
 
     @Test(
-        "A process that writes without pause is read one way or another, and always whole",
+        "A store under continuous writes is read in a consistent state",
         arguments: ["WAL", "DELETE"]
     )
     func busy(_ mode: String) throws {
@@ -89,7 +89,7 @@ struct LiveCase: CustomTestStringConvertible, Sendable {
     ]
 }
 
-/// The `sqlite3` shell as another process that has a store open.
+/// The `sqlite3` shell as a process that has a store open.
 final class SQLiteShell {
     private static let path = "/usr/bin/sqlite3"
     static var isPresent: Bool { FileManager.default.isExecutableFile(atPath: path) }
@@ -100,9 +100,9 @@ final class SQLiteShell {
         process = try ChildProgram([Self.path, "-batch", store], errors: .discarded)
     }
 
-    /// Has statements executed, and returns when they were.
+    /// Executes statements, and returns when they have ended.
     func execute(_ sql: String) throws {
-        // The shell keeps what it prints until its buffer is full, unless it goes through a pipe that is closed after it.
+        // The shell buffers its output, unless it goes through a pipe that is closed after it.
         send(sql + ";\n.once |cat\nSELECT 'and' || ' done';\n")
         var text = ""
         while !text.contains("and done") {
@@ -112,10 +112,10 @@ final class SQLiteShell {
         }
     }
 
-    /// Hands statements over, and does not wait for them.
+    /// Sends statements without waiting for them.
     func send(_ sql: String) { process.say(sql) }
 
-    /// Lets it do what it was handed, and waits for its end.
+    /// Closes the input, and waits for the shell to execute it and exit.
     func end() {
         process.closeInput()
         _ = process.wait()

@@ -22,7 +22,7 @@ struct StoreInspectorTests {
         try #require(try inspect(depth).inspection)
     }
 
-    @Test("A file that was empty when its writer died in a transaction is the empty file it will be again")
+    @Test("An empty file with the unfinished transaction of a dead writer is an empty file")
     func emptyBeforeTransaction() throws {
         try scratch.writeHalfFilledStore("store.sqlite")
         let before = try scratch.everything()
@@ -32,7 +32,7 @@ struct StoreInspectorTests {
         #expect(try scratch.everything() == before)
     }
 
-    @Test("A store whose first transaction is being written is locked, and a store once the transaction is committed")
+    @Test("A store is locked during its first transaction, and readable after the commit")
     func firstTransaction() throws {
         try scratch.directory.createFile("store.sqlite", mode: 0o644).close()
         let writer = try StoreWriterProcess(store.path)
@@ -52,7 +52,7 @@ struct StoreInspectorTests {
         #expect(writer.waitForExit() == 0)
     }
 
-    @Test("Nothing, an empty file and an orphan sidecar are told apart", arguments: EmptyCase.all)
+    @Test("A missing file, an empty file and an orphaned sidecar give different results", arguments: EmptyCase.all)
     func withoutStore(_ row: EmptyCase) throws {
         for (name, size) in row.files { try scratch.write(name, [UInt8](repeating: 1, count: size)) }
         let before = try scratch.everything()
@@ -60,13 +60,13 @@ struct StoreInspectorTests {
         #expect(try scratch.everything() == before)
     }
 
-    @Test("A folder that does not exist holds nothing")
+    @Test("A store in a missing folder is absent")
     func absentFolder() throws {
         let location = StoreLocation(folder: scratch.path + "/none", name: "store.sqlite")
         #expect("\(try StoreInspector().inspect(location))" == "absent")
     }
 
-    @Test("What cannot be read is an answer, not an error", arguments: RefusalCase.all)
+    @Test("An unreadable store is a result with a reason, not an error", arguments: RefusalCase.all)
     func unreadable(_ row: RefusalCase) throws {
         try row.make(scratch)
         guard case .unreadable(let unreadable) = try inspect() else {
@@ -76,7 +76,7 @@ struct StoreInspectorTests {
         #expect(unreadable.reason == row.reason)
     }
 
-    @Test("A plain database is told by its tables and their rows")
+    @Test("A plain SQLite store is inspected by its tables and row counts")
     func plain() throws {
         try scratch.makeStore(
             """
@@ -104,7 +104,7 @@ struct StoreInspectorTests {
 
     private func size() throws -> Int64 { try #require(try scratch.directory.status(of: "store.sqlite")).size }
 
-    @Test("A database without tables is blank; one with a virtual table alone is not")
+    @Test("A database without tables is blank; one with only a virtual table is not")
     func blank() throws {
         try scratch.makeStore("PRAGMA user_version=1")
         #expect(try inspection().isBlank)
@@ -113,7 +113,7 @@ struct StoreInspectorTests {
         #expect(condition.inspection?.isBlank == false)
     }
 
-    @Test("Depth decides what is counted and digested")
+    @Test("The depth of an inspection decides whether it counts and digests")
     func depth() throws {
         try scratch.makeStore("CREATE TABLE t(a); INSERT INTO t VALUES (1)")
         #expect(try inspection(.layout).tables == [.init(name: "t", rows: 0)])
@@ -123,7 +123,7 @@ struct StoreInspectorTests {
         #expect(try inspection(.digest).digest == digest)
     }
 
-    @Test("External files, sidecars and what lies beside are listed")
+    @Test("External files, sidecars and other files beside a store are listed")
     func files() throws {
         try scratch.makeStore("PRAGMA journal_mode=WAL; CREATE TABLE t(a)")
         try scratch.makeStore("CREATE TABLE t(a)", as: "other.sqlite")
@@ -160,7 +160,7 @@ struct StoreInspectorTests {
         #expect(found.byteCount == (try size()) + 10)
     }
 
-    @Test("A symbolic link in place of the external files is not passed over")
+    @Test("A symbolic link in place of the external-files folder makes the store unreadable")
     func linkedExternalFiles() throws {
         try scratch.makeStore("CREATE TABLE t(a)")
         let support = try scratch.directory.createDirectory(".store_SUPPORT", mode: 0o755)
@@ -172,7 +172,7 @@ struct StoreInspectorTests {
         #expect(unreadable.path == support.path + "/_EXTERNAL_DATA")
     }
 
-    @Test("A log is told of: empty, full, and with a journal beside it")
+    @Test("An empty log is a finding, and a log with rows is not")
     func logs() throws {
         let origin = try ScratchFolder()
         try origin.makeStore("PRAGMA journal_mode=WAL; CREATE TABLE t(a)")
@@ -186,7 +186,7 @@ struct StoreInspectorTests {
         #expect(try inspection().objectCount == 0)
     }
 
-    @Test("A folder lists its stores by their first bytes, whatever their names")
+    @Test("Stores of a folder are recognised by their first bytes, regardless of their names")
     func stores() throws {
         let names = ["a.sqlite", "b", "c.moody", "ż 店.db", "x-wal"]
         for name in names { try scratch.makeStore("CREATE TABLE t(a)", as: name) }

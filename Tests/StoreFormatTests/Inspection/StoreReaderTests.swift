@@ -20,7 +20,7 @@ struct StoreReaderTests {
         try view.connection.value("SELECT count(*) FROM t")?.integer
     }
 
-    @Test("A store at rest is read in place", arguments: ["DELETE", "WAL"])
+    @Test("A store without a log or journal is read in place", arguments: ["DELETE", "WAL"])
     func atRest(_ mode: String) throws {
         try scratch.makeStore("PRAGMA journal_mode=\(mode); CREATE TABLE t(a); INSERT INTO t VALUES (1)")
         let before = try scratch.everything()
@@ -34,7 +34,7 @@ struct StoreReaderTests {
         #expect(try scratch.everything() == before)
     }
 
-    @Test("Rows that are only in the log are seen, and the log is left alone")
+    @Test("Rows that are only in the log are read, and the log stays unchanged")
     func log() throws {
         let origin = try ScratchFolder()
         try origin.makeStore("PRAGMA journal_mode=WAL; CREATE TABLE t(a)")
@@ -52,7 +52,7 @@ struct StoreReaderTests {
         #expect(try scratch.directory.entries() == ["store.sqlite", "store.sqlite-wal"])
     }
 
-    @Test("A hot journal is rolled back in the copy, and stays where it was")
+    @Test("A hot journal is rolled back in the copy only")
     func hotJournal() throws {
         try makeHotJournal(in: scratch)
         let before = try scratch.everything()
@@ -65,7 +65,7 @@ struct StoreReaderTests {
         #expect(try scratch.everything() == before)
     }
 
-    /// A store as a crash in the middle of a transaction leaves it: half new pages, and the journal that undoes them.
+    /// A store as left by a crash during a transaction: half of the new pages, and the journal that rolls them back.
     private func makeHotJournal(in folder: ScratchFolder) throws {
         let origin = try ScratchFolder()
         try origin.makeStore(
@@ -76,7 +76,7 @@ struct StoreReaderTests {
             """
         )
         let writer = try origin.open()
-        // With hardly any cache the changed pages reach the file before the end of the transaction.
+        // With a tiny cache the changed pages reach the file before the end of the transaction.
         try writer.execute("PRAGMA cache_size=1; PRAGMA cache_spill=1; BEGIN; UPDATE t SET a = 'new' || a")
         try origin.copyFiles(to: folder)
         #expect(try folder.bytes("store.sqlite").contains(UInt8(ascii: "w")))
@@ -84,13 +84,13 @@ struct StoreReaderTests {
     }
 
     @Test(
-        "The file a journal names as that of a larger transaction is obeyed and never touched",
+        "A journal's super-journal decides its rollback, and is never changed",
         arguments: [true, false]
     )
     func superJournal(_ isThere: Bool) throws {
         try makeHotJournal(in: scratch)
         let name = scratch.path + "/bystander"
-        if isThere { try scratch.write("bystander", Array("nobody".utf8)) }
+        if isThere { try scratch.write("bystander", Array("untouched".utf8)) }
         let size = Int64(try scratch.bytes("store.sqlite-journal").count)
         try scratch.overwrite("store.sqlite-journal", at: size, Self.superJournalNote(name))
         let before = try scratch.everything()
@@ -98,7 +98,7 @@ struct StoreReaderTests {
             .withView(of: store) { view throws in
                 try view.connection.value("SELECT count(*) > 0 FROM t WHERE a LIKE 'new%'")
             }
-        // Where it is absent the transaction was committed, and the journal is a leftover.
+        // Without the super-journal the transaction was committed, and the journal is a leftover.
         #expect(new == .integer(isThere ? 0 : 1))
         #expect(try scratch.everything() == before)
     }
@@ -110,7 +110,7 @@ struct StoreReaderTests {
             + [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
     }
 
-    @Test("A store written during every reading in place is read by a transaction")
+    @Test("A store written during every read in place is read by a transaction")
     func movesInPlace() throws {
         try scratch.makeStore("CREATE TABLE t(a)")
         let writer = try scratch.open()
@@ -147,7 +147,7 @@ struct StoreReaderTests {
             .withView(of: store) { view throws in
                 #expect(view.kind == .live)
                 #expect(try count(view) ?? 0 > 3)
-                // The view stands still while others write.
+                // The view does not change while another connection writes.
                 let before = try count(view)
                 try writer.execute("INSERT INTO t VALUES (2)")
                 #expect(try count(view) == before)
@@ -155,7 +155,7 @@ struct StoreReaderTests {
         #expect(try scratch.bytes("store.sqlite").count == size)
     }
 
-    @Test("A copy made while nobody wrote is used at the second try")
+    @Test("A copy is used at the second try if the store did not change during it")
     func secondTry() throws {
         try scratch.makeStore("PRAGMA journal_mode=WAL; CREATE TABLE t(a)")
         let writer = try scratch.open()
@@ -181,7 +181,7 @@ struct StoreReaderTests {
             }
     }
 
-    @Test("A store locked for longer than the deadline is unreadable, for that reason")
+    @Test("A store locked beyond the deadline is unreadable with the reason locked")
     func locked() throws {
         let tables = (0..<40).map { "CREATE TABLE t\($0)(a); INSERT INTO t\($0) VALUES (1);" }.joined()
         try scratch.makeStore(tables)
@@ -192,12 +192,12 @@ struct StoreReaderTests {
         } throws: { ($0 as? UnreadableStore)?.reason == .locked }
     }
 
-    @Test("What cannot be read as a store is refused for its reason", arguments: RefusalCase.all)
+    @Test("A file that is not a readable store is refused with its reason", arguments: RefusalCase.all)
     func refusals(_ row: RefusalCase) throws {
         try row.make(scratch)
         let before = try scratch.everything()
         #expect {
-            try StoreReader().withView(of: store) { _ in Issue.record("a view was lent") }
+            try StoreReader().withView(of: store) { _ in Issue.record("a view was passed") }
         } throws: { error in
             #expect((error as? UnreadableStore)?.reason == row.reason, "\(error)")
             return (error as? UnreadableStore)?.path.hasPrefix(scratch.path) == true
@@ -205,7 +205,7 @@ struct StoreReaderTests {
         #expect(try scratch.everything() == before)
     }
 
-    @Test("An absent store is told from an unreadable one")
+    @Test("A missing store and an unreadable one give different errors")
     func absent() throws {
         for location in [store, StoreLocation(folder: scratch.path + "/none", name: "x")] {
             #expect {
@@ -214,7 +214,7 @@ struct StoreReaderTests {
         }
     }
 
-    @Test("What this user may not read is refused for that reason", arguments: PermissionCase.all)
+    @Test("A file without read permission is refused with the reason permission", arguments: PermissionCase.all)
     func permission(_ row: PermissionCase) throws {
         let origin = try ScratchFolder()
         try origin.makeStore("PRAGMA journal_mode=WAL; CREATE TABLE t(a)")
@@ -236,7 +236,7 @@ struct StoreReaderTests {
     }
 }
 
-/// A writer in the midst of a transaction that holds the exclusive lock and moves the journal when asked.
+/// A writer in an exclusive transaction, which moves the journal on request.
 private final class WriterInTransaction: Sendable {
     private struct State: ~Copyable {
         let connection: StoreConnection
@@ -261,12 +261,12 @@ private final class WriterInTransaction: Sendable {
     }
 }
 
-/// Runs as a user without privileges: on this thread alone, and only where the tests run as root.
+/// Runs as an unprivileged user: only on this thread, and only if the tests run as root.
 enum OtherUser {
     static func run<R>(_ body: () throws -> R) throws -> R {
         guard geteuid() == 0 else { return try body() }
         let symbol = try #require(dlsym(nil, "setfsuid"))
-        // `setfsuid` takes the rights of root over files from the calling thread, and from no other.
+        // `setfsuid` drops root's file permissions for the calling thread only.
         let setFileUser = unsafeBitCast(symbol, to: (@convention(c) (UInt32) -> Int32).self)
         _ = setFileUser(65_534)
         defer { _ = setFileUser(0) }
@@ -289,7 +289,7 @@ struct PermissionCase: CustomTestStringConvertible, Sendable {
         ] + (geteuid() == 0 ? [Self(testDescription: "nothing", reason: nil)] : [])
 }
 
-/// Something at the store's place that is no readable store.
+/// A file at a store's path that cannot be read as a store.
 struct RefusalCase: CustomTestStringConvertible, Sendable {
     var testDescription: String
     var reason: UnreadableStore.Reason
@@ -339,7 +339,7 @@ struct RefusalCase: CustomTestStringConvertible, Sendable {
             try $0.makeStore(table)
             try $0.overwrite("store.sqlite", at: 100, [UInt8](repeating: 0xee, count: 3000))
         },
-        Self(testDescription: "cut off, with a log that does not bring the rest", reason: .truncated) {
+        Self(testDescription: "cut off, with a log that lacks the rest", reason: .truncated) {
             try $0.makeStore(table, as: "whole")
             try $0.write("store.sqlite", Array($0.bytes("whole").dropLast(4096)))
             try $0.write("store.sqlite-wal", [UInt8](repeating: 0, count: 64))

@@ -3,7 +3,7 @@ import StoreFormat
 import TestSupport
 import Testing
 
-@Suite("A value of an attribute")
+@Suite("Values of attributes")
 struct AttributeValueTests {
     private typealias AttributeType = AttributeDescription.AttributeType
 
@@ -13,7 +13,7 @@ struct AttributeValueTests {
         AttributeDescription(name: "value", type: type, allowsExternalBinaryDataStorage: isExternal)
     }
 
-    /// A stored value, its type, and what it is read as.
+    /// A stored value, its type, and the expected decoded value.
     private static let readings: [(SQLValue, AttributeType, AttributeValue?)] = [
         (.integer(7), .integer16, 7), (.real(7), .integer64, 7), (.real(7.5), .integer64, nil),
         (.text("7"), .integer32, nil), (.integer(1), .boolean, true), (.integer(0), .boolean, false),
@@ -30,7 +30,7 @@ struct AttributeValueTests {
         (.text("http://a/%20"), .uri, .uri("http://a/%20")), (.text("a"), .undefined, "a"),
     ]
 
-    @Test("is read as its type says, or not at all")
+    @Test("A stored value decodes to its attribute's type, or to nil")
     func reading() {
         for (stored, type, expected) in Self.readings {
             #expect(AttributeValue(stored, as: type) == expected, "\(stored) as \(type)")
@@ -38,7 +38,7 @@ struct AttributeValueTests {
         for type in AttributeType.allCases { #expect(AttributeValue(.null, as: type) == .null) }
     }
 
-    @Test("is stored as it was read")
+    @Test("A decoded value encodes to the same stored value")
     func writing() throws {
         for (stored, type, expected) in Self.readings {
             guard let expected else { continue }
@@ -55,7 +55,7 @@ struct AttributeValueTests {
         )
     }
 
-    @Test("lies in its row or in a file where external storage is allowed")
+    @Test("A value with external storage is read from its row or refers to a file")
     func externalStorage() {
         let attribute = Self.attribute(.binaryData, isExternal: true)
         let name = "0A0B0C0D-0102-0304-0506-0708090A0B0C"
@@ -72,7 +72,7 @@ struct AttributeValueTests {
         #expect(reference.stored(for: Self.attribute(.binaryData)) == nil)
     }
 
-    @Test("is taken for another kind only where nothing is lost")
+    @Test("A value converts to another kind only without loss")
     func conversion() {
         let cases: [(AttributeValue, AttributeType, AttributeValue?)] = [
             (40_000, .integer16, nil), (40_000, .integer32, 40_000), (1_099_511_627_776, .integer32, nil),
@@ -88,7 +88,7 @@ struct AttributeValueTests {
         }
     }
 
-    @Test("of every genuine store is read, and stored again as it lies there", .genuineStores, arguments: Corpus.stores)
+    @Test("Values of genuine stores decode and encode unchanged", .genuineStores, arguments: Corpus.stores)
     func corpus(store: String) throws {
         let scratch = try ScratchFolder()
         let connection = try StoreConnection(Corpus.copy(store, into: scratch), access: .privateCopy)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StoreFormat
 
-/// A trap ends the test process; these tests show that damage of any kind ends in an error or in a value.
+/// A trap ends the test process; these tests show that damaged input gives an error or a value.
 @Suite("No damaged input makes a decoder trap")
 struct DecoderFuzzTests {
     private static let archive = (try? Inflate.inflate(SampleModel.cache, limit: 1 << 20)) ?? []
@@ -17,7 +17,7 @@ struct DecoderFuzzTests {
         .utf8
     )
 
-    @Test("property lists and model archives", arguments: Seed.several(8))
+    @Test("Damaged property lists and model archives never trap", arguments: Seed.several(8))
     func archives(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var decoded = 0
@@ -32,11 +32,11 @@ struct DecoderFuzzTests {
                 refused += 1
             }
         }
-        // A test that only ever decodes, or only ever refuses, would show nothing.
+        // A test whose inputs all decode, or all fail, would prove nothing.
         #expect(decoded > 10 && refused > 10)
     }
 
-    @Test("XML property lists and compressed caches", arguments: Seed.several(4))
+    @Test("Damaged XML property lists and compressed caches never trap", arguments: Seed.several(4))
     func texts(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var decoded = 0
@@ -47,7 +47,7 @@ struct DecoderFuzzTests {
         #expect(decoded > 10)
     }
 
-    @Test("bitmaps and object URIs", arguments: Seed.several(4))
+    @Test("Damaged bitmaps and object URIs never trap", arguments: Seed.several(4))
     func bitmaps(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<1000 {
@@ -62,7 +62,7 @@ struct DecoderFuzzTests {
             let changed = slots.properties(in: bitmap)
             #expect(changed == nil || bitmap.count == slots.byteCount)
             let all = Set(changed?.names ?? [])
-            // What is read from what was written is what was to be written, and at most more of a to-many half.
+            // A bitmap decodes to the encoded properties, and at most to more of a to-many half.
             #expect(slots.properties(in: slots.bitmap(of: all)).map { all.isSubset(of: $0.names) } ?? false)
             let uri = generator.mutated(Array("x-coredata://E8AF/Gr%C3%B6/p12".utf8))
             if let parsed = try? ObjectURI(String(decoding: uri, as: UTF8.self)) {
@@ -71,7 +71,7 @@ struct DecoderFuzzTests {
         }
     }
 
-    @Test("layouts of damaged models over damaged tables", arguments: Seed.several(4))
+    @Test("Layouts of damaged models and tables never trap", arguments: Seed.several(4))
     func layouts(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let names = ["Habit", "Goal", "Streak", "A", "Z", "", "Ümläut", "1"]
@@ -113,7 +113,7 @@ struct DecoderFuzzTests {
             ]
             for model in models.compactMap(\.self) {
                 let layout = StoreLayout(model: model, schema: schema, entityNumbers: numbers)
-                // Everything is either found or reported.
+                // Every property is either found or reported.
                 let reported = Set(layout.unresolved.map(\.entity))
                 #expect(model.entities.keys.filter { layout.entities[$0] == nil && !reported.contains($0) } == [])
             }

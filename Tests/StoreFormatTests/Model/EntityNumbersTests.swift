@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Entity numbers")
 struct EntityNumbersTests {
-    @Test("know roots and subtrees")
+    @Test("Entity numbers give roots and subtrees")
     func tree() {
         let numbers = EntityNumbers([
             .init(number: 16_001, name: "CHANGE"), .init(number: 3, name: "C", parent: 2),
@@ -22,7 +22,7 @@ struct EntityNumbersTests {
         #expect(!numbers.hasSubentities(3))
     }
 
-    @Test("survive circles and parents that are missing")
+    @Test("Entity numbers with cycles or missing parents are tolerated")
     func malformed() {
         let numbers = EntityNumbers([
             .init(number: 1, name: "A", parent: 2), .init(number: 2, name: "B", parent: 1),
@@ -33,7 +33,7 @@ struct EntityNumbersTests {
         #expect(numbers.subtree(of: 3) == [3])
     }
 
-    @Test("are read, whatever lies in the table")
+    @Test("Invalid rows of Z_PRIMARYKEY are skipped")
     func reading() throws {
         let scratch = try ScratchFolder()
         try scratch.makeStore(
@@ -50,7 +50,7 @@ struct EntityNumbersTests {
         #expect(numbers.entry(5)?.parent == 0)
     }
 
-    @Test("are none in a store that has no such table, or another of that name")
+    @Test("A store without Z_PRIMARYKEY, or with a different table of that name, has no entity numbers")
     func absent() throws {
         let scratch = try ScratchFolder()
         try scratch.makeStore("CREATE TABLE Z_PRIMARYKEY (x);")

@@ -6,19 +6,19 @@ struct InflateTests {
     /// A thousand letters `a`.
     private static let letters = SampleModel.bytes("S0wcBaNgFAx3AAA=")
 
-    @Test("unfolds")
+    @Test("Raw DEFLATE data is decompressed")
     func unfolds() throws {
         let bytes = try Inflate.inflate(Self.letters, limit: 1000)
         #expect(bytes == [UInt8](repeating: UInt8(ascii: "a"), count: 1000))
     }
 
-    @Test("is refused beyond the limit")
+    @Test("Data that expands beyond the limit is rejected")
     func limit() {
         #expect(throws: UndecodableData.self) { try Inflate.inflate(Self.letters, limit: 999) }
     }
 
     @Test(
-        "is refused when it is damaged or cut short",
+        "Damaged or truncated data is rejected",
         arguments: [[], Array(letters.dropLast(3)), [0xff, 0xff, 0xff], Array("plain text".utf8)]
     )
     func damaged(bytes: [UInt8]) {

@@ -2,10 +2,10 @@ import StoreFormat
 import TestSupport
 import Testing
 
-@Suite("Model caches decode")
+@Suite("Decoding model caches")
 struct ManagedObjectModelTests {
     @Test(
-        "every corpus store that has a model cache, and its hashes recompute",
+        "Every genuine model cache decodes, and the store's hashes are recomputed from it",
         .genuineStores,
         arguments: Corpus.stores
     )
@@ -24,7 +24,7 @@ struct ManagedObjectModelTests {
         let model = try ManagedObjectModel(modelCache: cache)
         #expect(Set(model.entities.keys) == Set(metadata.entityVersionHashes.keys))
         for entity in model.entities.values {
-            // One store has an entity in its metadata and model that Z_PRIMARYKEY knows by an older name.
+            // One store's metadata and model use a newer name of an entity than its Z_PRIMARYKEY.
             if let entry = numbers.number(of: entity.name).flatMap(numbers.entry) {
                 #expect(entry.parent == entity.superentity.flatMap(numbers.number) ?? 0)
             } else {
@@ -46,7 +46,7 @@ struct ManagedObjectModelTests {
 }
 
 extension ManagedObjectModelTests {
-    @Test("a small cache, with everything in it")
+    @Test("A small cache with every kind of property decodes completely")
     func sample() throws {
         let model = try ManagedObjectModel(modelCache: SampleModel.cache)
         #expect(model.versionIdentifiers == ["1", "2"])
@@ -111,7 +111,7 @@ extension ManagedObjectModelTests {
         )
     }
 
-    @Test("a circle of inheritance ends the line")
+    @Test("A cycle of inheritance ends the list of ancestors")
     func circle() {
         let model = ManagedObjectModel(entities: [
             EntityDescription(name: "A", superentity: "B"), EntityDescription(name: "B", superentity: "A"),
@@ -123,7 +123,7 @@ extension ManagedObjectModelTests {
     }
 
     @Test(
-        "what is no model is refused",
+        "Data that is no model is rejected",
         arguments: [
             "<plist><dict/></plist>",
             "<plist><dict><key>$archiver</key><string>NSKeyedArchiver</string></dict></plist>",

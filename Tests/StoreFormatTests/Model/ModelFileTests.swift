@@ -3,7 +3,7 @@ import StoreFormat
 import TestSupport
 import Testing
 
-@Suite("Reading models from files of their own")
+@Suite("Reading model files")
 struct ModelFileTests {
     private static let document = """
         <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
@@ -118,7 +118,7 @@ struct ModelFileTests {
         versionIdentifiers: ["7"]
     )
 
-    @Test("A document is read whole, whether it lies in its folder or alone")
+    @Test("A model document is read completely, in its folder or alone")
     func document() throws {
         let scratch = try ScratchFolder()
         try scratch.write("Cats.xml", Array(Self.document.utf8))
@@ -128,7 +128,7 @@ struct ModelFileTests {
         #expect(file == ModelFile(model: Self.model))
     }
 
-    @Test("Of a folder of versions the current one is read, or the one asked for")
+    @Test("From a folder of versions the current one is read, or the requested one")
     func versions() throws {
         let scratch = try ScratchFolder()
         let second = Self.document.replacing("Identifier=\"7\"", with: "Identifier=\"8\"")
@@ -209,7 +209,7 @@ struct ModelFileTests {
         ),
     ]
 
-    @Test("A document that is no model says where it is wrong", arguments: wrongs)
+    @Test("An invalid model document is rejected with the line of the error", arguments: wrongs)
     func wrong(_ wrong: Wrong) throws {
         let scratch = try ScratchFolder()
         let text = Self.document.replacing(wrong.text, with: wrong.replacement, maxReplacements: 1)
@@ -219,7 +219,7 @@ struct ModelFileTests {
         #expect(error?.code == .incompatible)
     }
 
-    @Test("Nothing, an empty folder and bytes of another kind are refused in words")
+    @Test("A missing path, an empty folder and other data are rejected with the reason")
     func absent() throws {
         let scratch = try ScratchFolder()
         try scratch.write("noise", [1, 2, 3])
@@ -237,7 +237,7 @@ struct ModelFileTests {
             messages == [
                 "notFound: there is no model",
                 "incompatible: the model cannot be read: it is neither compiled nor a document",
-                "incompatible: the folder holds no model",
+                "incompatible: the folder contains no model",
             ]
         )
     }
@@ -266,7 +266,7 @@ struct ModelFileTests {
 }
 
 extension ScratchFolder {
-    /// Writes a model document into nested folders.
+    /// Writes a model document to nested folders.
     fileprivate func writeModel(_ text: String, at folders: [String]) throws {
         try write("contents", text, in: folders)
     }

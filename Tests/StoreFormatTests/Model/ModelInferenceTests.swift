@@ -2,10 +2,10 @@ import StoreFormat
 import TestSupport
 import Testing
 
-@Suite("A model is inferred from the tables")
+@Suite("Inferring a model from the tables")
 struct ModelInferenceTests {
     @Test(
-        "of every corpus store: types and join tables agree with the model cache",
+        "The inferred types and join tables of every genuine store match its model cache",
         .genuineStores,
         arguments: Corpus.stores
     )
@@ -45,7 +45,7 @@ struct ModelInferenceTests {
         }
     }
 
-    @Test("with keys, types and join tables as far as they show")
+    @Test("Keys, types and join tables are inferred from the tables")
     func small() throws {
         let scratch = try ScratchFolder()
         try scratch.makeStore(

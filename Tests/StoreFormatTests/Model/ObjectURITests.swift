@@ -4,7 +4,7 @@ import Testing
 @Suite("Object URIs")
 struct ObjectURITests {
     @Test(
-        "are written and read back",
+        "Object URIs are encoded and parsed back",
         arguments: [
             ("Habit", "x-coredata://E8AFD1EB-0000-4000-8000-000000000001/Habit/p1"),
             ("Größe", "x-coredata://E8AFD1EB-0000-4000-8000-000000000001/Gr%C3%B6%C3%9Fe/p1"),
@@ -17,7 +17,7 @@ struct ObjectURITests {
     }
 
     @Test(
-        "of unsaved objects are refused, and say so",
+        "Temporary object URIs are rejected with the reason",
         arguments: ["x-coredata:///Habit/t0A1B", "x-coredata://E8AF/Habit/t0A1B"]
     )
     func temporary(text: String) throws {
@@ -26,7 +26,7 @@ struct ObjectURITests {
     }
 
     @Test(
-        "that are malformed are refused",
+        "Malformed object URIs are rejected",
         arguments: [
             "", "x-coredata://", "http://A/Habit/p1", "x-coredata://A/Habit", "x-coredata://A/Habit/p1/p2",
             "x-coredata://A/Habit/1", "x-coredata://A/Habit/p", "x-coredata://A/Habit/p0", "x-coredata://A/Habit/p-1",

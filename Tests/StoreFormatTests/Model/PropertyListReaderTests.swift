@@ -15,7 +15,7 @@ struct PropertyListReaderTests {
         """
     )
 
-    @Test("a binary list decodes with every kind of value")
+    @Test("A binary property list decodes with every kind of value")
     func binaryList() throws {
         let expected: PropertyListValue = .dictionary([
             "string": .string("text"), "unicode": .string("Grüße 🌍"), "integer": .integer(42),
@@ -27,7 +27,7 @@ struct PropertyListReaderTests {
         #expect(try PropertyListReader.value(from: Self.binary) == expected)
     }
 
-    @Test("an XML list decodes with every kind of value")
+    @Test("An XML property list decodes with every kind of value")
     func xmlList() throws {
         let text = """
             <?xml version="1.0" encoding="UTF-8"?>
@@ -48,7 +48,7 @@ struct PropertyListReaderTests {
         #expect(try PropertyListReader.value(from: Array(text.utf8)) == expected)
     }
 
-    /// A binary list of the given objects, one byte each for offsets and references, whose root is the first.
+    /// A binary list of the given objects, with one-byte offsets and references, whose root is the first.
     private static func list(_ objects: [[UInt8]], top: UInt8 = 0, count: UInt8? = nil) -> [UInt8] {
         var bytes = Array("bplist00".utf8)
         var offsets: [UInt8] = []
@@ -62,7 +62,7 @@ struct PropertyListReaderTests {
             + number(table)
     }
 
-    @Test("integers of every width decode")
+    @Test("Integers of every width decode in a binary property list")
     func integers() throws {
         let objects: [([UInt8], PropertyListValue)] = [
             ([0x10, 0xff], .integer(255)), ([0x11, 0xff, 0xff], .integer(65_535)),
@@ -85,11 +85,11 @@ struct PropertyListReaderTests {
         cases.append(("text", text("neither form")))
         cases.append(("a signature alone", text("bplist00")))
         cases.append(("a trailer of zeros", text("bplist00") + repeated(0, 32)))
-        cases.append(("a root that is not there", list([[0x09]], top: 1)))
+        cases.append(("a missing root", list([[0x09]], top: 1)))
         cases.append(("more objects than bytes", list([[0x09]], count: 200)))
         cases.append(("an array that contains itself", list([[0xA1, 0]])))
         cases.append(("two arrays that contain each other", list([[0xA1, 1], [0xA1, 0]])))
-        cases.append(("a reference that leads nowhere", list([[0xA1, 9]])))
+        cases.append(("a dangling reference", list([[0xA1, 9]])))
         cases.append(("a string longer than the list", list([[0x5F, 0x10, 0xff, 0x41]])))
         cases.append(("a text of UTF-16 longer than the list", list([[0x6F, 0x10, 0xff, 0x41]])))
         cases.append(("an array longer than any list", list([[0xAF, 0x13, 0x7f] + repeated(0xff, 7)])))
@@ -102,21 +102,21 @@ struct PropertyListReaderTests {
         cases.append(("an open tag", text("<plist><dict>")))
         cases.append(("a key without a value", text("<plist><dict><key>a</key></dict></plist>")))
         cases.append(("a wrong end", text("<plist><string>a</integer></plist>")))
-        cases.append(("an entity of its own", text("<plist><string>&own;</string></plist>")))
+        cases.append(("a custom entity", text("<plist><string>&own;</string></plist>")))
         cases.append(("an impossible date", text("<plist><date>2001-13-01T00:00:00Z</date></plist>")))
-        cases.append(("a number that is none", text("<plist><integer>12a</integer></plist>")))
+        cases.append(("an invalid number", text("<plist><integer>12a</integer></plist>")))
         cases.append(("deep XML", text(String(repeating: "<array>", count: 100_000))))
         return cases
     }()
 
-    @Test("malformed lists are refused", arguments: malformedLists)
+    @Test("Malformed property lists are rejected", arguments: malformedLists)
     func malformed(name: String, bytes: [UInt8]) {
         #expect(throws: UndecodableData.self) { try PropertyListReader.value(from: bytes) }
     }
 
-    @Test("sharing may not multiply a small list into a huge one")
+    @Test("A property list that expands to too many values by sharing is rejected")
     func sharing() {
-        // Each array holds the next one fifteen times: 15^20 values.
+        // Each array contains the next one fifteen times: 15^20 values.
         var objects: [[UInt8]] = (1...20).map { [0xAF, 0x10, 15] + Self.repeated(UInt8($0), 15) }
         objects.append([0x09])
         var bytes = Array("bplist00".utf8)

@@ -38,7 +38,7 @@ enum SampleModel {
         """
     )
 
-    /// The bytes of a text in base64, whatever its lines.
+    /// The bytes of a base64 text, which may span lines.
     static func bytes(_ text: String) -> [UInt8] {
         [UInt8](Data(base64Encoded: text.filter { !$0.isWhitespace }) ?? Data())
     }

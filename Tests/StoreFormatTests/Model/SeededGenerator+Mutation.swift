@@ -1,7 +1,7 @@
 import TestSupport
 
 extension SeededGenerator {
-    /// Changes, drops, doubles or inserts a few bytes, some of them to values that are edges of something.
+    /// Changes, drops, duplicates or inserts a few bytes, sometimes with boundary values.
     mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
         var result = bytes
         for _ in 0..<Int.random(in: 1...4, using: &self) where !result.isEmpty {

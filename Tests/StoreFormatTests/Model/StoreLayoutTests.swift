@@ -3,9 +3,9 @@ import Testing
 
 @testable import StoreFormat
 
-@Suite("The layout of a store is found")
+@Suite("Finding the layout of a store")
 struct StoreLayoutTests {
-    @Test("on every corpus store, with nothing left unresolved", .genuineStores, arguments: Corpus.stores)
+    @Test("Every genuine store has a layout without unresolved parts", .genuineStores, arguments: Corpus.stores)
     func corpus(store: String) throws {
         let scratch = try ScratchFolder()
         let connection = try StoreConnection(Corpus.copy(store, into: scratch), access: .privateCopy)
@@ -18,11 +18,11 @@ struct StoreLayoutTests {
             try cache.map(ManagedObjectModel.init(modelCache:))
             ?? .inferred(from: schema, entityNumbers: numbers)
         let layout = StoreLayout(model: model, schema: schema, entityNumbers: numbers)
-        // One store has an entity in its model that Z_PRIMARYKEY knows by an older name.
-        let strangers = model.entities.keys.filter { numbers.number(of: $0) == nil }
-        #expect(strangers == (store == "cdplus-sm1-v2/SampleModel_V2.sqlite" ? ["LuxuryCar"] : []))
-        #expect(layout.unresolved.filter { !strangers.contains($0.entity) } == [])
-        #expect(layout.entities.count == model.entities.count - strangers.count)
+        // One store's model uses a newer name of an entity than its Z_PRIMARYKEY.
+        let unnumbered = model.entities.keys.filter { numbers.number(of: $0) == nil }
+        #expect(unnumbered == (store == "cdplus-sm1-v2/SampleModel_V2.sqlite" ? ["LuxuryCar"] : []))
+        #expect(layout.unresolved.filter { !unnumbered.contains($0.entity) } == [])
+        #expect(layout.entities.count == model.entities.count - unnumbered.count)
 
         for entity in layout.entities.values {
             let table = try #require(schema.table(named: entity.table))
@@ -51,7 +51,7 @@ struct StoreLayoutTests {
                 case .manyToMany: break
                 }
             }
-            if cache != nil, strangers.isEmpty {
+            if cache != nil, unnumbered.isEmpty {
                 #expect(table.columns.map(\.name).filter { !known.contains($0) } == [])
             }
         }
@@ -150,7 +150,7 @@ extension StoreLayoutTests {
         StoreLayout(model: model, schema: StoreSchema(tables: tables), entityNumbers: numbers)
     }
 
-    @Test("with colliding names, inheritance and every kind of relationship")
+    @Test("Colliding names, inheritance and every kind of relationship are resolved")
     func everything() throws {
         let layout = Self.layout(Self.tables)
         #expect(layout.unresolved == [])
@@ -211,7 +211,7 @@ extension StoreLayoutTests {
         )
     }
 
-    @Test("and what is missing is reported, not guessed")
+    @Test("Missing tables and columns are reported as unresolved")
     func missing() {
         let tables = [
             Self.table("ZITEM", Self.item.filter { $0.0 != "ZTITLE" && $0.0 != "Z_FOK_SHELF" } + [("ZTITLE", "BLOB")]),
@@ -227,7 +227,7 @@ extension StoreLayoutTests {
             ]
         )
         #expect(Self.layout([]).entities.isEmpty)
-        // Where a column is missing, nobody knows the bits of history.
+        // Without a column the bits of history are unknown.
         #expect(Self.layout(tables).entities["Book"]?.historySlots.byteCount == nil)
         #expect(Self.layout(tables).entities["Tag"]?.historySlots.byteCount == 1)
     }

@@ -7,7 +7,7 @@ struct StoreMetadataTests {
     private static let table = "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR, Z_PLIST BLOB);"
 
     @Test(
-        "keeps the UUID when the property list is missing or cannot be decoded",
+        "Metadata keeps the UUID if the property list is missing or cannot be decoded",
         arguments: [("NULL", 0), ("X'00'", 1), ("'text'", 4), ("12", 2), ("X'62706C6973743030'", 8)]
     )
     func undecodable(list: String, byteCount: Int) throws {
@@ -19,7 +19,7 @@ struct StoreMetadataTests {
         #expect(metadata.rawPropertyList.count == byteCount)
     }
 
-    @Test("is read with all keys, and its bytes are kept")
+    @Test("Metadata is read with all keys, and keeps the property list's bytes")
     func reading() throws {
         let list =
             "<plist><dict><key>own</key><true/>"
@@ -33,7 +33,7 @@ struct StoreMetadataTests {
     }
 
     @Test(
-        "is none without its table, without a row, or with other columns",
+        "A store without the metadata table, its row or its columns has no metadata",
         arguments: [
             "CREATE TABLE t (x);", table, "CREATE TABLE Z_METADATA (x);",
         ]
@@ -44,7 +44,7 @@ struct StoreMetadataTests {
         #expect(try StoreMetadata(reading: scratch.open()) == nil)
     }
 
-    @Test("recomputes the digest and the checksum of the model")
+    @Test("The digest and the checksum of the model are recomputed from metadata")
     func hashes() {
         // Expected values: hashlib.sha512(b"A" + a + b"B" + b) and hashlib.sha256(a + b).
         let metadata = StoreMetadata(

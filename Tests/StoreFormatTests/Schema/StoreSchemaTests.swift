@@ -10,7 +10,7 @@ struct StoreSchemaTests {
         return try StoreSchema(reading: StoreConnection(location, access: .immutable))
     }
 
-    @Test("Each table is told by how it stores its rows")
+    @Test("The schema gives each table's kind of storage")
     func kinds() throws {
         let schema = try schema(
             """
@@ -36,7 +36,7 @@ struct StoreSchemaTests {
         #expect(schema.table(named: "my using")?.holdsRows == false)
     }
 
-    @Test("Columns come with type, key, and how they are generated")
+    @Test("The schema gives each column's type, key position and generation")
     func columns() throws {
         let schema = try schema(
             "CREATE TABLE t(b TEXT NOT NULL DEFAULT 'x', a, c AS (a + 1), d AS (a + 2) STORED, PRIMARY KEY (a, b))"
@@ -52,14 +52,14 @@ struct StoreSchemaTests {
         #expect(table.rowIDAlias == nil)
     }
 
-    @Test("The rowid is reached by its alias, or by a name that no column took", arguments: RowIDCase.all)
+    @Test("The rowid's name is its alias, or a name that no column uses", arguments: RowIDCase.all)
     func rowID(_ row: RowIDCase) throws {
         let table = try #require(schema(row.sql).table(named: "t"))
         #expect(table.rowIDAlias == row.alias)
         #expect(table.rowIDName == row.name)
     }
 
-    @Test("Indexes come with order, collation, uniqueness and origin")
+    @Test("The schema gives each index's order, collation, uniqueness and origin")
     func indexes() throws {
         let schema = try schema(
             """

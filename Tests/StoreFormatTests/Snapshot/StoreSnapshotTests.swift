@@ -11,7 +11,7 @@ struct StoreSnapshotTests {
         INSERT INTO t SELECT i, hex(randomblob(20)) FROM n;
         """
 
-    /// A store, a connection that copies it, one that writes to it, and the file that takes the copy.
+    /// A store, a connection that copies it, one that writes to it, and the target file.
     private struct Bench {
         let scratch: ScratchFolder
         let source: StoreConnection
@@ -48,7 +48,7 @@ struct StoreSnapshotTests {
         }
     }
 
-    @Test("A log's frames are replayed, those that come during the copy too")
+    @Test("Frames in the log are replayed, including those written during the copy")
     func frames() throws {
         let bench = try Bench(mode: "wal")
         let snapshot = try bench.wal()
@@ -62,7 +62,7 @@ struct StoreSnapshotTests {
         #expect(try bench.complete(snapshot))
     }
 
-    @Test("What is settled and not written since is complete already")
+    @Test("A settled copy without later writes is complete")
     func settled() throws {
         let bench = try Bench(mode: "wal")
         let snapshot = try bench.wal()
@@ -86,7 +86,7 @@ struct StoreSnapshotTests {
         _ = try bench.complete(snapshot)
     }
 
-    @Test("A transaction that is not committed is not copied")
+    @Test("An uncommitted transaction is not copied")
     func uncommitted() throws {
         let bench = try Bench(mode: "wal")
         try bench.writer.execute("PRAGMA cache_size = 1; BEGIN; UPDATE t SET text = 'never committed'")
@@ -99,7 +99,7 @@ struct StoreSnapshotTests {
         #expect(try copy.value("SELECT count(*) FROM t WHERE text = 'never committed'")?.integer == 0)
     }
 
-    @Test("A store that shrank leaves no page behind")
+    @Test("A copy of a store that shrank has no surplus pages")
     func shrunk() throws {
         let bench = try Bench(mode: "wal")
         let snapshot = try bench.wal()
@@ -109,7 +109,7 @@ struct StoreSnapshotTests {
         #expect(try bench.target.status().size < 20 * 4096)
     }
 
-    @Test("In rollback mode pages that differ are patched under the lock")
+    @Test("In rollback mode differing pages are patched under the lock")
     func patched() throws {
         let bench = try Bench(mode: "delete")
         let snapshot = bench.rollback()
@@ -121,7 +121,7 @@ struct StoreSnapshotTests {
         #expect(try bench.complete(snapshot))
     }
 
-    @Test("In rollback mode a quiet store is complete already, and one that shrank is cut")
+    @Test("In rollback mode an unchanged store's copy is complete, and that of a store that shrank is truncated")
     func quietRollback() throws {
         let quiet = try Bench(mode: "delete")
         let snapshot = quiet.rollback()

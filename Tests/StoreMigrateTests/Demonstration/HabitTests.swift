@@ -3,8 +3,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// An app and its widget, two programs that know nothing of the package but its public face.
-@Suite("The app and its widget", .verify)
+/// An app and its widget, two programs that use only the public interface of the package.
+@Suite("The demonstration app and its widget", .verify)
 struct HabitTests {
     private static let habit = "0B5C9E1A-6D3F-4E7B-9A21-5C8D2F4E6A70"
     private static let today = ["--today", "2026-11-15"]
@@ -30,7 +30,7 @@ struct HabitTests {
         try [Self.program("HabitApp"), old] + place + ["--habit", Self.habit] + arguments
     }
 
-    /// Runs the widget with a notification for a habit; nil for one that names none.
+    /// Runs the widget with a notification for a habit; nil for a notification without a habit.
     private func widget(_ habit: String?, _ arguments: [String] = []) async throws -> Tool.Run {
         let userInfo = habit.map { ["habitIdentifier": $0] } ?? [:]
         let notification = try JSONSerialization.data(
@@ -43,7 +43,7 @@ struct HabitTests {
         )
     }
 
-    /// The days that the store holds for the habit, by a program that is not ours.
+    /// The executed days of the habit in the store, read by the `sqlite3` program.
     private func daysInStore() async throws -> String {
         let sql = """
             SELECT sum(d.ZWASEXECUTED) FROM ZHABITDAY d JOIN ZHABIT h ON h.Z_PK = d.ZHABIT
@@ -56,7 +56,7 @@ struct HabitTests {
         return run.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    @Test("The widget shows what a notification is about, and has an answer for one that is gone or names none")
+    @Test("The widget shows the habit of a notification, and answers for a deleted or missing habit")
     func shown() async throws {
         let started = try await Tool.run(command: app())
         #expect(started.status == 0, "\(started.errors)")
@@ -74,7 +74,7 @@ struct HabitTests {
         #expect(none.errors.contains("names no habit"))
     }
 
-    @Test("What the widget notes while the app sleeps is there when the app wakes")
+    @Test("A change that the widget saves while the app is not running is there when the app starts")
     func asleep() async throws {
         let before = try await Tool.run(command: app())
         let noted = try await widget(Self.habit, ["--done"])
@@ -84,11 +84,11 @@ struct HabitTests {
         #expect(after.output == noted.output)
     }
 
-    @Test("What the widget notes while the app runs shows in the app")
+    @Test("A change that the widget saves while the app runs appears in the app")
     func live() async throws {
         let running = try ChildProgram(app(["--changes", "1"]), errors: .discarded)
         running.closeInput()
-        // It listens before it shows anything.
+        // The app observes changes before it prints its first line.
         let first = running.available()
         let noted = try await widget(Self.habit, ["--done"])
         #expect(noted.status == 0, "\(noted.errors)")
@@ -100,15 +100,15 @@ struct HabitTests {
         #expect(try await widget(Self.habit).output == (lines.last ?? "") + "\n")
     }
 
-    @Test("The demonstration comes to its end")
+    @Test("The demonstration script ends with status 0")
     func demonstration() async throws {
         let programs = FilePath(try Tool.path).removingLastComponent().string
         let run = try await Tool.run(command: [Tool.package + "/Fixtures/HabitCalendar/demo", programs])
         #expect(run.status == 0, "\(run.errors)")
-        #expect(run.output.contains("# The app has heard of it"))
+        #expect(run.output.contains("# The app has received the change"))
     }
 
-    @Test("The library guide quotes the data controller as it is")
+    @Test("The library guide quotes the data controller without changes")
     func quoted() throws {
         let source = try String(
             contentsOfFile: Tool.package + "/Fixtures/HabitCalendar/HabitData/DataController.swift",

@@ -2,9 +2,9 @@ import Testing
 
 @testable import store_migrate
 
-@Suite("What a shell completes")
+@Suite("Shell completions")
 struct CompletionsTests {
-    @Test("Every verb, in every shell, and nothing that is for the tool itself", arguments: ["bash", "zsh", "fish"])
+    @Test("The script of every shell contains every verb and no internal command", arguments: ["bash", "zsh", "fish"])
     func verbs(_ shell: String) async throws {
         let run = try await Tool.run(["--generate-completion-script", shell])
         #expect(run.status == 0)
@@ -14,7 +14,7 @@ struct CompletionsTests {
         #expect(!run.output.contains(ProbeWriterCommand.word))
     }
 
-    @Test("bash reads its script")
+    @Test("The bash completion script passes the syntax check of bash")
     func bash() async throws {
         let script = try await Tool.run(["--generate-completion-script", "bash"]).output
         let scratch = try Scratch()

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Testing
 
-/// `make corpus`, over repositories of this machine instead of those in the list.
-@Suite("Fetching genuine stores")
+/// `make corpus`, with local repositories in place of those in the list.
+@Suite("Fetching the corpus of genuine stores")
 struct CorpusFetchTests {
     private static let program = Tool.package + "/Tests/Corpus/fetch"
     private static let files = ["tests/a store.sqlite": "main", "tests/a store.sqlite-wal": "log", "other": "other"]
@@ -43,7 +43,7 @@ struct CorpusFetchTests {
             ["config", "uploadpack.allowAnySHA1InWant", "true"], ["add", "."], ["commit", "--quiet", "-m", "first"],
         ] { _ = try await git(words, in: folder) }
         let commit = try await git(["rev-parse", "HEAD"], in: folder)
-        // A server gives a commit that no branch ends with.
+        // The fetch must work for a commit that is not the tip of a branch.
         _ = try await git(["commit", "--quiet", "--allow-empty", "-m", "second"], in: folder)
         func digest(_ name: String) async throws -> String {
             let run = try await run(["sha256sum", folder + "/" + name])
@@ -57,7 +57,7 @@ struct CorpusFetchTests {
         "\(store) owner/name \(commit) \(digest) MIT \(path)"
     }
 
-    @Test("The files of a store arrive under its name, and a second run fetches nothing")
+    @Test("The files of a store arrive in its folder, and a second run fetches nothing")
     func fetched() async throws {
         let list = try await makeList { commit, digest in
             var lines: [String] = []
@@ -78,13 +78,13 @@ struct CorpusFetchTests {
         let second = try await run([Self.program, place, list])
         #expect(second.status == 0, "\(second.errors)")
         #expect(second.output == "0 stores fetched, 2 were there, 0 left out: \(place)\n")
-        // What was changed meanwhile is no store of the list.
+        // A file that was changed since then no longer matches its digest.
         try scratch.file("corpus/axb1/other", Array("changed".utf8))
         let third = try await run([Self.program, place, list])
         #expect(third.status == 1 && third.errors.contains("owner/name@"), "\(third.errors)")
     }
 
-    @Test("A file with another digest, and one that is not there, leave nothing of their store; the others arrive")
+    @Test("A store with a wrong digest or a missing file is left out whole; the other stores arrive")
     func refused() async throws {
         let wrong = String(repeating: "0", count: 64)
         let list = try await makeList { commit, digest in
@@ -105,7 +105,7 @@ struct CorpusFetchTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: place) == ["good"])
     }
 
-    @Test("A list that names a place outside the folder is refused, and the list of the package is sound")
+    @Test("A list with a path outside the folder is refused, and every line of the package's list is well-formed")
     func lists() async throws {
         let digits = String(repeating: "0", count: 64)
         for line in [line("../x", String(digits.prefix(40)), digits, "a"), line("x", "main", digits, "a"), "x"] {

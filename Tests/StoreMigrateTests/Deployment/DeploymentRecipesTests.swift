@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 import Yams
 
-/// The recipes of Fixtures/Deployment, each with its own command line as it stands there.
-@Suite("Recipes for services, pods and arrays", .verify)
+/// Runs the command lines of the recipes in Fixtures/Deployment without changes.
+@Suite("Deployment recipes for services, pods and job arrays", .verify)
 struct DeploymentRecipesTests {
     private let scratch: Scratch
     private let environment: [String: String]
@@ -26,7 +26,7 @@ struct DeploymentRecipesTests {
         try String(contentsOf: URL(filePath: Tool.package + "/Fixtures/Deployment/" + name), encoding: .utf8)
     }
 
-    /// A value of a manifest, by the keys and numbers that lead to it.
+    /// The value of a manifest at a path of keys and indexes.
     private static func value(_ name: String, _ path: [any NodeRepresentable]) throws -> Node {
         var node = try #require(try Yams.compose(yaml: text(name)))
         for step in path { node = try #require(try node[step.represented()]) }
@@ -41,7 +41,7 @@ struct DeploymentRecipesTests {
         )
     }
 
-    /// Three stores in a list with names as they are from the scratch folder.
+    /// Creates three stores, and a list of them with paths relative to the scratch folder.
     private func makeFleet() async throws {
         var list = ""
         for name in ["one", "two", "three"] {
@@ -52,7 +52,7 @@ struct DeploymentRecipesTests {
         try scratch.file("list", Array(list.utf8))
     }
 
-    @Test("The init container shares the store, does nothing the second time, and minds no store on the first start")
+    @Test("The init container shares the store once, and succeeds before there is a store")
     func initContainer() async throws {
         let place: [any NodeRepresentable] = ["spec", "initContainers", 0, "command"]
         let command = try Self.value("init-container.yaml", place).array().compactMap(\.string)
@@ -64,7 +64,7 @@ struct DeploymentRecipesTests {
         #expect(try await run(command).output.hasPrefix("Already shared"))
     }
 
-    @Test("The parts of the indexed job are the whole list, each once")
+    @Test("The parts of the indexed job cover each store of the list once")
     func indexedJob() async throws {
         let container: [any NodeRepresentable] = ["spec", "template", "spec", "containers", 0, "command"]
         let command = try Self.value("share-fleet-job.yaml", container).array().compactMap(\.string)
@@ -78,7 +78,7 @@ struct DeploymentRecipesTests {
         #expect(try await run(["share-fleet", "collect", "list", "outcomes"]).output == "      3  shared (0)\n")
     }
 
-    @Test("The tasks of the array are the whole list, each once")
+    @Test("The tasks of the job array cover each store of the list once")
     func array() async throws {
         let script = Tool.package + "/Fixtures/Deployment/share-fleet.sbatch"
         #expect(try Self.text("share-fleet.sbatch").contains("#SBATCH --array=0-9\n"))
@@ -91,7 +91,7 @@ struct DeploymentRecipesTests {
         #expect(try await run(["share-fleet", "collect", "list", "outcomes"]).output == "      3  shared (0)\n")
     }
 
-    @Test("The service's first command shares the store, and does nothing the second time")
+    @Test("ExecStartPre of the service shares the store once, and succeeds before there is a store")
     func service() async throws {
         let line = try #require(
             try Self.text("habits.service").split(separator: "\n").first { $0.hasPrefix("ExecStartPre=") }
@@ -107,11 +107,11 @@ struct DeploymentRecipesTests {
     }
 
     @Test(
-        "systemd has nothing against the service",
+        "systemd-analyze verifies the service without errors",
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze"), "needs systemd-analyze")
     )
     func unit() async throws {
-        // The programs it names need not be here.
+        // systemd-analyze requires the named programs to exist.
         let unit = try Self.text("habits.service").replacing(/\/usr\/bin\/(store-migrate|habits)\b/, with: "/bin/true")
         let file = try scratch.file("habits.service", Array(unit.utf8))
         let run = try await run(["systemd-analyze", "verify", file])

@@ -2,10 +2,10 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite("Fleets of stores", .verify)
+@Suite("Sharing fleets of stores", .verify)
 struct FleetTests {
     private static let program = Tool.package + "/Fixtures/Deployment/share-fleet"
-    /// GNU parallel and ps, of which `make fleet` sees to it that they are there.
+    /// True if GNU parallel, ps and setsid are installed; `make fleet` installs them.
     private static let isParallelThere = ["parallel", "ps", "setsid"]
         .allSatisfy { name in
             ["/usr/bin/", "/usr/local/bin/", "/bin/"]
@@ -45,7 +45,7 @@ struct FleetTests {
     }
 
     @Test(
-        "Through GNU parallel, killed in the middle and run again: every store once, in one summary",
+        "A fleet run by GNU parallel, killed and run again, shares every store once and writes one summary",
         .enabled(if: isParallelThere, "needs GNU parallel and ps; make fleet does this with 1,000 stores")
     )
     func killed() async throws {
@@ -54,10 +54,10 @@ struct FleetTests {
             folder: scratch.path
         )
         #expect(run.status == 0, "\(run.output)\(run.errors)")
-        #expect(run.lines.filter { $0.contains("24 stores at their new places") }.count == 1, "\(run.output)")
+        #expect(run.lines.filter { $0.contains("24 stores at their new paths") }.count == 1, "\(run.output)")
     }
 
-    @Test("As the parts of an array, in any order and some of them twice: one line for each store, in the list's order")
+    @Test("Parts run in any order, some twice, give one summary line per store in the order of the list")
     func parts() async throws {
         let names = ["a", "b \"c\"", "d\\e", "f", "é"]
         for name in names {
@@ -74,7 +74,7 @@ struct FleetTests {
         #expect(try summary().allSatisfy { $0["summary"]?["exit"] == .integer(0) })
     }
 
-    @Test("What was not shared has its status and its word in the summary, and the fleet ends with 1")
+    @Test("A store that was not shared has its status and outcome in the summary, and collect ends with status 1")
     func failures() async throws {
         try scratch.folder("group")
         try await scratch.store("Habits.sqlite")
@@ -90,7 +90,7 @@ struct FleetTests {
         #expect(try summary().last?["summary"]?["outcome"]?.string == "nothingFound")
     }
 
-    @Test("A tool that ends without a summary is told as such, and what nobody tried as not tried")
+    @Test("collect reports a tool without a summary as unknown, and a store without a run as not tried")
     func silence() async throws {
         try list([("/old", "/new"), ("/other", "/place")])
         let run = try await Tool.run(
@@ -106,7 +106,7 @@ struct FleetTests {
     }
 
     @Test(
-        "A wrong list is refused with its line, before any store is touched",
+        "An invalid list is refused with its line number before any store is changed",
         arguments: [
             ("/a\t/b\n/a\t/c\n", "list:2: /a is in line 1 already"),
             ("/a\t/b\n/c\t/b\n", "list:2: /b is in line 1 already"),

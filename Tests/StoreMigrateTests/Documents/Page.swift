@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Testing
 
-/// A page that people read: Markdown, with blocks that a test can run.
+/// A Markdown page of the documentation, with its fenced blocks.
 struct Page: Sendable, CustomTestStringConvertible {
-    /// A fenced block: what is written behind the fence, the line of the fence, and what it holds.
+    /// A fenced block: its info string, the line of the fence, and its content.
     struct Block: Sendable {
         let kind: String
         let line: Int
@@ -12,7 +12,7 @@ struct Page: Sendable, CustomTestStringConvertible {
         var text: String { lines.joined(separator: "\n") + "\n" }
     }
 
-    /// A link to another place: the line, and where it leads.
+    /// A link: its line and its target.
     struct Link: Sendable {
         let line: Int
         let target: String
@@ -21,7 +21,7 @@ struct Page: Sendable, CustomTestStringConvertible {
     /// The path from the package's folder.
     let path: String
     let blocks: [Block]
-    /// What is no block.
+    /// The lines outside blocks.
     let prose: [(line: Int, text: String)]
 
     var testDescription: String { path }
@@ -61,7 +61,7 @@ struct Page: Sendable, CustomTestStringConvertible {
         self.prose = prose
     }
 
-    /// The links in its prose, those in code left out.
+    /// The links in the prose, without those in code spans.
     var links: [Link] {
         prose.flatMap { line, text in
             let words = text.replacing(/`[^`]*`/, with: "")

@@ -3,13 +3,13 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The commands that people read", .verify)
+@Suite("Commands in the documentation", .verify)
 struct PageRunTests {
-    /// What stands in for programs that a page names and the build does not need: each hands on what it reads.
-    private static let strangers = ["age": "cat ${3:+\"$4\"}", "restic": "cat >/dev/null"]
+    /// Stand-ins for programs that a page names and the build does not need.
+    private static let standIns = ["age": "cat ${3:+\"$4\"}", "restic": "cat >/dev/null"]
 
     @Test(
-        "Typing them gives the answers that are printed, but for sizes and times",
+        "Every command of a page gives the printed output, except for sizes and times",
         arguments: Page.all.filter { page in page.blocks.contains { ["sh", "transcript"].contains($0.kind) } }
     )
     func run(_ page: Page) async throws {
@@ -43,9 +43,9 @@ struct PageRunTests {
         }
     }
 
-    /// A home folder from which the tool, the fleet's program and the fixtures are to be had under their names.
+    /// A home folder with links to the tool, the fleet program, the fixtures and the plugins.
     private static func prepare(_ scratch: Scratch) throws -> [String: String] {
-        // A strategy plugin that root asks runs as nobody, who has to reach it.
+        // A plugin that root starts runs as the user nobody, who needs access to it.
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: scratch.path)
         let programs = try scratch.folder(".programs")
         let links = [
@@ -57,7 +57,7 @@ struct PageRunTests {
         for (target, link) in links {
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
         }
-        for (name, line) in strangers {
+        for (name, line) in standIns {
             let file = try scratch.file(".programs/" + name, Array("#!/bin/sh\n\(line)\n".utf8))
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file)
         }
@@ -65,8 +65,8 @@ struct PageRunTests {
         return ["HOME": scratch.path, "PATH": programs + ":" + path, "recipient": "age1"]
     }
 
-    /// A line without what differs from run to run: the home folder, numbers with a unit, run numbers and digests,
-    /// and padding.
+    /// A line with placeholders for what differs from run to run: the home folder, numbers with a unit, transaction IDs,
+    /// digests and padding.
     private func shape(_ line: String, _ home: String) -> String {
         line.replacing(home, with: "~")
             .replacing(/[0-9][0-9.,]* (bytes|kB|MB|GB|s|ms)\b/) { "N \($0.1)" }

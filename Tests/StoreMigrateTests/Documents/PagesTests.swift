@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 import Yams
 
-@Suite("What people read is so", .sampled)
+@Suite("Documentation pages", .sampled)
 struct PagesTests {
-    /// What is written behind a fence, and who holds what is behind it to be true.
+    /// The info strings of fenced blocks, each with the test that checks such blocks.
     private static let kinds: [String: String] = [
         "swift": "compiled below", "sh": "PageRunTests", "transcript": "PageRunTests", "sh make": "targets below",
         "yaml": "read below", "json": "read below", "text": "words alone", "grammar": "every test that reads --json",
@@ -13,36 +13,36 @@ struct PagesTests {
         "swift test": "StrangersStrategyTests", "swift manifest": "StrangersStrategyTests",
     ]
 
-    @Test("The pages are there, and a test holds each of their blocks")
+    @Test("Every fenced block has a kind that a test checks")
     func kinds() {
         #expect(Page.all.count > 5)
         for page in Page.all {
             for block in page.blocks {
-                // A name of a file: PluginsReadmeTests compares the two.
+                // The kind is a file name: PluginsReadmeTests compares the block with that file.
                 let isFile = block.kind.contains("/") && page.path == "Plugins/README.md"
                 #expect(isFile || Self.kinds[block.kind] != nil, "\(page.path):\(block.line): '\(block.kind)'")
             }
         }
     }
 
-    @Test("Everything in Swift compiles against what is public", .verify)
+    @Test("Every Swift block compiles against the public interface", .verify)
     func swift() throws {
         let compiler = try #require(SwiftCompiler())
         var sources: [String: String] = [:]
         for page in Page.all {
-            // A test of a client's own needs that client's package: the product's tests hold it.
+            // A block with `import Testing` needs a client's package: the tests of that product check it.
             for block in page.blocks where block.kind == "swift" && !block.lines.contains("import Testing") {
                 let name = page.path.replacing(".md", with: "").replacing("/", with: "-")
                 sources["\(name)-line-\(block.line).swift"] = Self.module(of: block)
             }
         }
         #expect(sources.count > 4)
-        // What an example makes and does not use is worth a warning, and no more.
+        // Warnings are accepted: an example may leave a value unused.
         let complaints = try compiler.complaints(about: sources)
         #expect(!complaints.contains("error:"), "\(complaints)")
     }
 
-    /// A block as a file of a module: statements, which only a program's main file may have, become a function's.
+    /// The block as a file of a module: top-level statements, which only a main file may have, go into a function.
     private static func module(of block: Page.Block) -> String {
         let imports = block.lines.filter { $0.wholeMatch(of: /(public )?import \w+/) != nil }
         let rest = block.lines.filter { !imports.contains($0) }
@@ -55,7 +55,7 @@ struct PagesTests {
             .joined(separator: "\n")
     }
 
-    @Test("What is YAML or JSON can be read as such", arguments: Page.all)
+    @Test("Every YAML and JSON block parses", arguments: Page.all)
     func documents(_ page: Page) throws {
         for block in page.blocks where ["yaml", "json"].contains(block.kind) {
             if block.kind == "json" {
@@ -66,7 +66,7 @@ struct PagesTests {
         }
     }
 
-    @Test("Every make target that is named is one", arguments: Page.all)
+    @Test("Every make target that a page names exists", arguments: Page.all)
     func targets(_ page: Page) async throws {
         let commands = page.blocks.filter { $0.kind == "sh make" }.flatMap(\.lines)
         let named = page.prose.flatMap { $0.text.matches(of: /`make ([a-z-]+)[^`]*`/).map { "make \($0.1)" } }
@@ -79,7 +79,7 @@ struct PagesTests {
         }
     }
 
-    @Test("Every link leads somewhere", arguments: Page.all)
+    @Test("Every link target exists", arguments: Page.all)
     func links(_ page: Page) throws {
         let folder = page.path.split(separator: "/").dropLast().joined(separator: "/")
         for link in page.links where !link.target.hasPrefix("https://") {
@@ -99,7 +99,7 @@ struct PagesTests {
         }
     }
 
-    @Test("Every file that the pages name in code is there", arguments: Page.all)
+    @Test("Every file that a page names in a code span exists", arguments: Page.all)
     func files(_ page: Page) {
         for (line, text) in page.prose {
             for match in text.matches(of: /`((?:Fixtures|Plugins|Sources|Tests)\/[\w.\/-]+)`/) {
@@ -109,7 +109,7 @@ struct PagesTests {
         }
     }
 
-    @Test("The README's first screen says what it is, who runs it where, and how")
+    @Test("The first 40 lines of the README contain the sections on users and on the two commands")
     func firstScreen() throws {
         let page = try Page("README.md")
         let headings = page.prose.prefix { $0.line <= 40 }.map(\.text).filter { $0.hasPrefix("## ") }

@@ -6,30 +6,30 @@ import Testing
 
 @Suite("The reference pages match the program")
 struct ReferencePageTests {
-    @Test("The table of exit statuses equals the library's")
+    @Test("The table of exit statuses matches the tool's")
     func exitStatuses() throws {
         let rows = try ReferencePage.exitStatusesAndJSON.rows(under: "Exit statuses")
-        let told = rows.map { row in "\(row[0]) \(row[2])" }
-        let true_ = ExitStatusTable.rows(for: MigrationOutcome.allCases)
+        let listed = rows.map { row in "\(row[0]) \(row[2])" }
+        let expected = ExitStatusTable.rows(for: MigrationOutcome.allCases)
             .map { row in
                 "\(row.status) \(row.outcomes.map(\.rawValue).joined(separator: ", "))"
             }
-        #expect(told == true_)
+        #expect(listed == expected)
         #expect(rows.map { $0[1] } == ExitStatusTable.rows(for: MigrationOutcome.allCases).map(\.meaning))
     }
 
-    @Test("The tables of verbs name every command and no other", arguments: [ReferencePage.readme, .commandLine])
+    @Test("The tables of verbs list exactly the commands of the tool", arguments: [ReferencePage.readme, .commandLine])
     func verbs(_ page: ReferencePage) throws {
-        let told = try page.rows(under: "Verbs")
+        let listed = try page.rows(under: "Verbs")
             .map { row in
                 row[0].split(separator: " ").prefix { $0.allSatisfy(\.isLowercase) }.joined(separator: " ")
             }
         let names = CommandTree.names(below: StoreMigrate.self).map { $0.joined(separator: " ") }
-        #expect(told.sorted() == names.sorted())
+        #expect(listed.sorted() == names.sorted())
     }
 
     @Test(
-        "The grammar has every member that was promised",
+        "The grammar contains every promised member",
         arguments: [
             (
                 "store",
@@ -50,7 +50,7 @@ struct ReferencePageTests {
         for member in members.split(separator: " ") { #expect(known.contains(String(member)), "\(object).\(member)") }
     }
 
-    @Test("Every test that the guarantees name exists")
+    @Test("Every test that the page of guarantees names exists")
     func guarantees() throws {
         let rows = try ReferencePage.guarantees.rows(under: "Guarantees")
         #expect(!rows.isEmpty)

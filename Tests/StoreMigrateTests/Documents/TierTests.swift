@@ -2,14 +2,14 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite("The tiers of the tests")
+@Suite("Test tiers")
 struct TierTests {
-    /// A suite as its source declares it.
+    /// A suite, as declared in its source.
     private struct Suite {
         let name: String
         let path: String
         let marks: [String]
-        /// True where a part of it is left to `make verify`.
+        /// True if a part of the suite runs only in `make verify`.
         let isPart: Bool
 
         /// The make targets that run it.
@@ -42,7 +42,7 @@ struct TierTests {
             }
     }()
 
-    @Test("Every suite belongs to one tier, and says so where it leaves a part to the other")
+    @Test("Every suite has at most one tier mark, and .sampled exactly if it runs samples")
     func marks() {
         #expect(Self.suites.count > 300)
         for suite in Self.suites {
@@ -51,7 +51,7 @@ struct TierTests {
         }
     }
 
-    @Test("The page of the guarantees names for each the targets that hold it")
+    @Test("The page of guarantees lists, for each guarantee, the make targets that run its tests")
     func guarantees() throws {
         let makefile = try String(contentsOf: URL(filePath: Tool.package + "/Makefile"), encoding: .utf8)
         let brief = try #require(makefile.firstMatch(of: /\/proofs" ([a-z -]+)\n/)).1
@@ -70,7 +70,7 @@ struct TierTests {
         }
     }
 
-    /// The name by which the program of the proofs calls a harness.
+    /// The name of a harness in the proofs program; nil for other types.
     private static func proof(_ type: String) throws -> String? {
         let path = Tool.package + "/Tests/ProofsProgram/\(type).swift"
         guard FileManager.default.fileExists(atPath: path) else { return nil }
@@ -78,7 +78,7 @@ struct TierTests {
         return text.firstMatch(of: /let name = "([a-z-]+)"/).map { String($0.1) }
     }
 
-    @Test("The variable of the tier is a tier's name")
+    @Test("STORE_MIGRATE_TIER, if set, is the name of a tier")
     func variable() {
         let word = ProcessInfo.processInfo.environment[Tier.variable]
         #expect(word.map { Tier(rawValue: $0) != nil } ?? true, "\(word ?? "")")

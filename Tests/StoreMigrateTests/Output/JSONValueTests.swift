@@ -5,7 +5,7 @@ import Testing
 @Suite("JSON text")
 struct JSONValueTests {
     @Test(
-        "A value is one line of JSON",
+        "A value is encoded as one line of JSON",
         arguments: [
             (JSONValue.null, "null"),
             (.bool(true), "true"),
@@ -24,7 +24,7 @@ struct JSONValueTests {
     )
     func text(_ value: JSONValue, _ expected: String) { #expect(value.text == expected) }
 
-    @Test("A reader gets back every character that was written")
+    @Test("Every Unicode scalar survives a round trip, with unsafe ones escaped")
     func roundTrip() throws {
         let scalars = (0...0x3000).compactMap(Unicode.Scalar.init) + ["\u{FEFF}", "\u{1F600}", "\u{10FFFF}"]
         let string = String(String.UnicodeScalarView(scalars))

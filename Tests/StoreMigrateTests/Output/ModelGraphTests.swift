@@ -3,9 +3,9 @@ import Testing
 
 @testable import store_migrate
 
-@Suite("A model as a graph")
+@Suite("Model as a Mermaid graph")
 struct ModelGraphTests {
-    @Test("Relationships of every kind become lines, and names that Mermaid would misread become labels")
+    @Test("Every kind of relationship becomes a line, and names that Mermaid misreads become labels")
     func golden() throws {
         let model = ManagedObjectModel(entities: [
             EntityDescription(

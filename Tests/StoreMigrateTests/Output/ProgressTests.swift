@@ -13,10 +13,10 @@ struct ProgressTests {
         call = ["share", old, scratch.path("new")]
     }
 
-    @Test("On a terminal it is a line on standard error that is drawn again and removed at the end")
+    @Test("On a terminal, progress is a line on standard error that is redrawn and removed at the end")
     func terminal() async throws {
         let words = ([try Tool.path] + call).map { "'\($0)'" }.joined(separator: " ")
-        // The result goes to a file, so that the terminal shows what goes to standard error alone.
+        // The result goes to a file, so that the terminal shows only standard error.
         let script = "\(words) > '\(scratch.path("result"))'"
         let run = try await Tool.run(command: ["script", "-qec", script, "/dev/null"], environment: ["TERM": "xterm"])
         #expect(run.status == 0, "\(run.output)")
@@ -29,7 +29,7 @@ struct ProgressTests {
         #expect(!result.contains("\u{1B}"))
     }
 
-    @Test("Results are coloured on a terminal, and NO_COLOR and --no-color prevent it")
+    @Test("Results are coloured on a terminal, unless NO_COLOR or --no-color is set")
     func colours() async throws {
         let words = ([try Tool.path] + call + ["--progress", "none"]).map { "'\($0)'" }.joined(separator: " ")
         for (prefix, suffix, isColoured) in [("", "", true), ("NO_COLOR=1 ", "", false), ("", " --no-color", false)] {
@@ -41,14 +41,14 @@ struct ProgressTests {
         }
     }
 
-    @Test("On a pipe there is none unless it is asked for")
+    @Test("Without a terminal and without --progress, no progress is printed")
     func pipe() async throws {
         let run = try await Tool.run(call)
         #expect(run.status == 0)
         #expect(run.errors.isEmpty)
     }
 
-    @Test("Plain progress is a line on standard error for each phase")
+    @Test("--progress plain prints a line on standard error for each phase")
     func plain() async throws {
         let run = try await Tool.run(call + ["--progress", "plain"])
         #expect(run.status == 0)
@@ -57,7 +57,7 @@ struct ProgressTests {
         #expect(run.output.hasPrefix("Shared"))
     }
 
-    @Test("With --json it is objects on standard output, and --progress none leaves them out")
+    @Test("--json prints progress objects on standard output, unless --progress none is given")
     func records() async throws {
         let run = try await Tool.run(call + ["--json"])
         let phases = try Grammar().check(run).filter { $0["type"]?.string == "progress" }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import store_migrate
 
-@Suite("What a person sees")
+@Suite("Text output")
 struct RenderingTests {
     private static let old = "/home/me/app/Habits.sqlite"
     private static let new = "/srv/group.app/Habits.sqlite"
@@ -37,20 +37,20 @@ struct RenderingTests {
         outcome.text(style, seconds: .milliseconds(412)) { $0.command(stateFolder: nil) }
     }
 
-    @Test("A share tells what was done, what was proved and what comes next")
+    @Test("The text of a share shows the amounts, the proof and the next commands")
     func golden() {
         #expect(
             text(share()) == """
                 Shared Habits.sqlite: 1,204 objects, 2 external files, 4.1 MB in 0.4 s
                   new  /srv/group.app/Habits.sqlite  proved: files, sqlite, coredata, content, merging
-                  old  /home/me/app/Habits.sqlite    kept as the way back; writers are refused and told the new place (4.1 MB)
-                When every process uses the new place:  store-migrate retire /home/me/app/Habits.sqlite
+                  old  /home/me/app/Habits.sqlite    kept for rollback; writers get an error that names the new path (4.1 MB)
+                When every process uses the new store:  store-migrate retire /home/me/app/Habits.sqlite
                 To go back:                             store-migrate unshare /home/me/app/Habits.sqlite /srv/group.app/Habits.sqlite
                 """
         )
     }
 
-    @Test("A plain SQLite store has rows, no external files, and levels that do not apply")
+    @Test("The text for a plain SQLite store counts rows and lists skipped levels")
     func plainSQLite() {
         let skipped = VerificationReport.LevelResult(
             level: .coredata,
@@ -62,14 +62,14 @@ struct RenderingTests {
             text(share(isFenced: false, uuid: nil, externalFiles: 0, skipped: skipped)) == """
                 Shared Habits.sqlite: 1,204 rows, 4.1 MB in 0.4 s
                   new  /srv/group.app/Habits.sqlite  proved: files, sqlite, content, merging; skipped: coredata (plain SQLite)
-                  old  /home/me/app/Habits.sqlite    kept as the way back; it stays writable (4.1 MB)
-                When every process uses the new place:  store-migrate retire /home/me/app/Habits.sqlite
+                  old  /home/me/app/Habits.sqlite    kept for rollback; it stays writable (4.1 MB)
+                When every process uses the new store:  store-migrate retire /home/me/app/Habits.sqlite
                 To go back:                             store-migrate unshare /home/me/app/Habits.sqlite /srv/group.app/Habits.sqlite
                 """
         )
     }
 
-    @Test("Colours are all that a terminal adds")
+    @Test("Coloured text equals plain text without its escape sequences")
     func colours() {
         let coloured = text(share(), Style(isColoured: true))
         #expect(coloured.contains("\u{1B}[32mShared\u{1B}[0m"))
@@ -80,7 +80,7 @@ struct RenderingTests {
         #expect(stripped == text(share()))
     }
 
-    @Test("A plan numbers its steps and says that nothing was written")
+    @Test("A plan numbers its steps and ends with \"Nothing was written.\"")
     func plan() {
         let plan = SharePlan(
             outcome: .shared,
@@ -96,13 +96,13 @@ struct RenderingTests {
                   new  /b/H
                   1. copy the old store into a private folder beside /b/H
                   2. move the copy into place at /b/H
-                  3. refuse writers of /a/H
+                  3. refuse writes to /a/H
                 Nothing was written.
                 """
         )
     }
 
-    @Test("Status shows both places and always ends with what to do")
+    @Test("Status shows both stores, and the next command last")
     func status() {
         let report = StatusReport(
             old: .init(path: "/a/H", presence: .store, uuid: "U", journalMode: .wal, isFenced: true, holders: [7, 8]),
@@ -126,7 +126,7 @@ struct RenderingTests {
         )
     }
 
-    @Test("A proof lists its levels and what should be looked at; notes only when asked")
+    @Test("A verification lists levels, warnings and errors; notes appear only when verbose")
     func verification() {
         let report = VerificationReport(
             levels: [
@@ -159,7 +159,7 @@ struct RenderingTests {
         #expect(report.text(of: "/a/H", .plain, verbose: true).contains("note: there are free pages [freePages]"))
     }
 
-    @Test("Names with control characters never reach a terminal as they are")
+    @Test("Control characters in paths and messages are escaped")
     func controlCharacters() {
         let evil = "/a/\u{1B}]0;owned\u{7}\n\u{202E}H"
         let places = [

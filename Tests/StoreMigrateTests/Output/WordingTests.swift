@@ -3,7 +3,7 @@ import Testing
 
 @testable import store_migrate
 
-@Suite("Numbers, names and commands in words")
+@Suite("Formatting of numbers, names and commands")
 struct WordingTests {
     @Test(
         "Counts are grouped by thousands",
@@ -11,7 +11,7 @@ struct WordingTests {
     )
     func grouped(_ number: Int64, _ expected: String) { #expect(Figures.grouped(number) == expected) }
 
-    @Test("One is singular", arguments: [(0, "0 objects"), (1, "1 object"), (2, "2 objects")])
+    @Test("Only a count of one uses the singular", arguments: [(0, "0 objects"), (1, "1 object"), (2, "2 objects")])
     func count(_ number: Int64, _ expected: String) { #expect(Figures.count(number, "object") == expected) }
 
     @Test(
@@ -23,13 +23,13 @@ struct WordingTests {
     )
     func bytes(_ number: Int64, _ expected: String) { #expect(Figures.bytes(number) == expected) }
 
-    @Test("Durations are told to a tenth of a second", arguments: [(40, "0.0 s"), (412, "0.4 s"), (61_950, "62.0 s")])
+    @Test("Durations are rounded to 0.1 seconds", arguments: [(40, "0.0 s"), (412, "0.4 s"), (61_950, "62.0 s")])
     func seconds(_ milliseconds: Int64, _ expected: String) {
         #expect(Figures.seconds(.milliseconds(milliseconds)) == expected)
     }
 
     @Test(
-        "What a terminal would obey is written out",
+        "Control and direction characters are escaped",
         arguments: [
             ("Habits.sqlite", "Habits.sqlite"), ("a\u{1B}[2Jb", #"a\u{1B}[2Jb"#), ("a\nb", #"a\u{A}b"#),
             ("\u{202E}txt", #"\u{202E}txt"#), ("習慣 🏃", "習慣 🏃"),
@@ -38,7 +38,7 @@ struct WordingTests {
     func escaped(_ text: String, _ expected: String) { #expect(Escaped.text(text) == expected) }
 
     @Test(
-        "A word is quoted so that a shell reads it back",
+        "bash reads a quoted word back unchanged",
         arguments: [
             "plain/Habits.sqlite", "", "two words", "it's", "$HOME `x`", "*?[a]", "~", "a\nb\u{1B}'\\", "ü 習", "-n",
             "\u{85}", "it'\u{301}s; echo broken out #",
@@ -52,7 +52,7 @@ struct WordingTests {
     }
 
     @Test(
-        "The next step is a command to type",
+        "A next step is printed as a complete command",
         arguments: [
             (NextStep.retire(old: "/a b"), "store-migrate retire '/a b' --state /s"),
             (.resume(old: "/a"), "store-migrate resume /a --state /s"),
@@ -68,13 +68,13 @@ struct WordingTests {
     )
     func command(_ step: NextStep, _ expected: String) { #expect(step.command(stateFolder: "/s") == expected) }
 
-    @Test("Columns stand under each other, and the last is not padded")
+    @Test("Columns of a table are aligned, and the last is not padded")
     func table() {
         #expect(TextTable.text([["a", "b", "c"], ["long", "x", "y"], ["z"]]) == "  a     b  c\n  long  x  y\n  z")
     }
 
     @Test(
-        "A lock timeout is a number and a unit",
+        "A lock timeout of a number and a unit is parsed to milliseconds",
         arguments: [("250ms", 250), ("20s", 20_000), ("2m", 120_000), ("0s", 0), ("1440m", 86_400_000)]
     )
     func lockTimeout(_ text: String, _ milliseconds: Int64) throws {
@@ -82,7 +82,7 @@ struct WordingTests {
     }
 
     @Test(
-        "Anything else is refused",
+        "A malformed or too long lock timeout is refused",
         arguments: ["", "5", "s", "-1s", "1.5s", "1h", "٣s", "1441m", "18446744073709551616ms"]
     )
     func wrongLockTimeout(_ text: String) { #expect(throws: (any Error).self) { try LockTimeout(argument: text) } }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The grammar of `--json`, read from its page: every line of output is checked against what the page promises.
+/// The grammar of `--json`, read from its page, to check lines of output against.
 struct Grammar {
     /// One member: its name, the types it may have, and whether it may be left out.
     struct Member: Equatable {
@@ -9,20 +9,20 @@ struct Grammar {
         let isOptional: Bool
     }
 
-    /// What is wrong with a line.
+    /// A line that breaks the grammar.
     struct Violation: Error, CustomStringConvertible {
         let description: String
     }
 
     let objects: [String: [Member]]
-    /// The objects that are lines; the others are parts of them.
+    /// The names of objects that are lines; other objects are parts of lines.
     private let lines: Set<String>
     private static let lastLine = "summary"
 
     /// Reads the page's block.
     init() throws { try self.init(try ReferencePage.exitStatusesAndJSON.block("grammar"), lastLine: Self.lastLine) }
 
-    /// Reads the lines of a grammar; those up to `lastLine` are of objects that are lines.
+    /// Reads a grammar; the objects up to `lastLine` are lines of output.
     init(_ block: [String], lastLine: String) throws {
         var objects: [String: [Member]] = [:]
         var current: String?
@@ -40,7 +40,7 @@ struct Grammar {
 
     private static func member(_ word: String) throws -> Member {
         let parts = word.split(separator: ":").map(String.init)
-        guard parts.count == 2 else { throw Violation(description: "'\(word)' is no member") }
+        guard parts.count == 2 else { throw Violation(description: "'\(word)' is not a member") }
         let isOptional = parts[0].hasSuffix("?")
         return Member(
             name: isOptional ? String(parts[0].dropLast()) : parts[0],
@@ -49,13 +49,13 @@ struct Grammar {
         )
     }
 
-    /// Holds all lines of one run to the grammar: each is an object of a known type, and only the last is a summary.
+    /// Checks all lines of a run: each is an object of a known type, and only the last is a summary.
     @discardableResult
     func check(_ run: Tool.Run) throws -> [JSONTree] {
         let lines = try run.lines.map { try JSONTree($0) }
         for line in lines {
             guard let type = line["type"]?.string else { throw Violation(description: "a line has no type: \(line)") }
-            guard self.lines.contains(type) else { throw Violation(description: "'\(type)' is no type of a line") }
+            guard self.lines.contains(type) else { throw Violation(description: "'\(type)' is not the type of a line") }
             try check(line, as: type, isLine: true)
         }
         let summaries = lines.indices.filter { lines[$0]["type"]?.string == "summary" }
@@ -72,10 +72,10 @@ struct Grammar {
         return lines
     }
 
-    /// Holds one value to the rule of a name.
+    /// Checks one value against the rule of a name.
     func check(_ value: JSONTree, as name: String, isLine: Bool = false) throws {
         guard let members = objects[name] else { throw Violation(description: "no object is called '\(name)'") }
-        guard case .object(let found) = value else { throw Violation(description: "'\(name)' is no object") }
+        guard case .object(let found) = value else { throw Violation(description: "'\(name)' is not an object") }
         let known = Set(members.map(\.name) + (isLine ? ["type"] : []))
         let strange = Set(found.keys).subtracting(known)
         guard strange.isEmpty else { throw Violation(description: "'\(name)' has \(strange.sorted())") }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A JSON value as a reader sees it.
+/// A parsed JSON value.
 enum JSONTree: Decodable, Equatable, Sendable {
     case null
     case bool(Bool)

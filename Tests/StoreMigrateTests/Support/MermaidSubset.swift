@@ -1,7 +1,7 @@
-/// The part of Mermaid's class diagrams that a graph is written in, line by line; Mermaid's parser takes all of it.
+/// Checks the subset of Mermaid class diagrams that the tool prints; Mermaid's parser accepts all of it.
 ///
-/// An identifier begins with a capital or an underscore, because Mermaid reads some small words, and a small `o` at the
-/// beginning of a word, as its own.
+/// An identifier begins with a capital or an underscore: Mermaid reads some lowercase words, and a leading `o`, as
+/// keywords.
 enum MermaidSubset {
     struct Violation: Error, CustomStringConvertible {
         let description: String
@@ -10,7 +10,7 @@ enum MermaidSubset {
     static func check(_ text: String) throws {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard lines.first == "classDiagram", lines.last == "" else {
-            throw Violation(description: "it does not begin or end as a diagram does")
+            throw Violation(description: "the text does not begin or end like a diagram")
         }
         var isInClass = false
         var names: Set<Substring> = []

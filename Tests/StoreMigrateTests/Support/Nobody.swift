@@ -1,21 +1,21 @@
 import FoundationEssentials
 import SafeFiles
 
-/// A user without rights: another one when the tests run as root, else the tests' own.
+/// An unprivileged user: by default `nobody` when the tests run as root, otherwise the user of the tests.
 struct Nobody {
     private static let isNeeded = ProcessIdentity.effectiveUser == 0
 
     private let scratch: Scratch
     private let number: UInt32
 
-    /// Lets that user into the scratch folder.
+    /// Gives that user access to the scratch folder.
     init(_ scratch: Scratch, number: UInt32 = 65_534) throws {
         self.scratch = scratch
         self.number = number
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: scratch.path)
     }
 
-    /// Makes a folder that belongs to that user.
+    /// Creates a folder that belongs to that user.
     func folder(_ name: String) throws -> String {
         let path = try scratch.folder(name)
         if Self.isNeeded {
@@ -30,7 +30,7 @@ struct Nobody {
     /// Runs the tool as that user.
     func run(_ arguments: [String], temporary: String? = nil) async throws -> Tool.Run {
         var environment = ["HOME": scratch.path]
-        // The tests' own may be closed to others.
+        // The temporary folder of the tests may be closed to other users.
         if let temporary { environment["TMPDIR"] = temporary }
         return try await Tool.run(command: prefix + [try Tool.path] + arguments, environment: environment)
     }

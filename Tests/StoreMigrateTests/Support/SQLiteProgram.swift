@@ -1,6 +1,6 @@
-/// The `sqlite3` program: what reads and writes here without any of our code.
+/// The `sqlite3` program, which reads and writes stores independently of this package.
 enum SQLiteProgram {
-    /// Runs statements, and returns what they print.
+    /// Runs statements, and returns their output.
     @discardableResult
     static func run(_ database: String, _ sql: String) async throws -> String {
         let run = try await Tool.run(command: ["sqlite3", "-batch", "-bail", database, sql])
@@ -10,7 +10,7 @@ enum SQLiteProgram {
         return run.output
     }
 
-    /// Everything an ordinary table holds, row by row in the order of its row ids, with types.
+    /// The content of every ordinary table, sorted, with the type of each value.
     static func content(_ database: String) async throws -> [String: String] {
         let tables = try await run(database, tableQuery).split(separator: "\n").map(String.init)
         var result: [String: String] = [:]
@@ -33,7 +33,7 @@ enum SQLiteProgram {
         text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
     }
 
-    /// Ordinary tables, shadow tables among them; virtual ones are read through their shadows.
+    /// Ordinary tables, including the shadow tables that hold the content of virtual ones.
     private static let tableQuery =
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name"
 }

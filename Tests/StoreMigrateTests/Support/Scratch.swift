@@ -12,7 +12,7 @@ final class Scratch {
     /// The path of a name in the folder.
     func path(_ name: String) -> String { path + "/" + name }
 
-    /// Makes a folder in the folder.
+    /// Creates a folder in the folder.
     @discardableResult
     func folder(_ name: String) throws -> String {
         try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: true)
@@ -33,7 +33,7 @@ final class Scratch {
         return path(name)
     }
 
-    /// Makes a store with the `sqlite3` program, which is not ours.
+    /// Creates a store with the `sqlite3` program.
     @discardableResult
     func store(_ name: String, _ sql: String = Scratch.habits) async throws -> String {
         try await SQLiteProgram.run(path(name), sql)
@@ -48,13 +48,13 @@ final class Scratch {
         INSERT INTO mark(habit, day) VALUES(1, 6.5);
         """
 
-    /// What a verb that only reads must leave as it is.
+    /// The state of a file that a read-only verb must not change.
     struct Entry: Equatable {
         let bytes: [UInt8]
         let modified: Date?
     }
 
-    /// Every file below a folder with its bytes and its time; the time of a folder tells that something was in it.
+    /// Every file below a folder with its bytes and its time; the time of a folder shows temporary entries, too.
     func fingerprint(_ folder: String? = nil, withFolderTimes: Bool = true) throws -> [String: Entry] {
         let root = folder ?? path
         var result: [String: Entry] = [:]

@@ -5,9 +5,9 @@ import SystemPackage
 
 @testable import store_migrate
 
-/// The built tool, run as a user runs it, or called in the process of the tests.
+/// The built tool, run as a process or called in the process of the tests.
 enum Tool {
-    /// What a run left on its streams, and its exit status.
+    /// The output and the exit status of a run.
     struct Run {
         let status: Int32
         let output: String
@@ -19,7 +19,7 @@ enum Tool {
         var errorLines: [String] { errors.split(separator: "\n").map(String.init) }
     }
 
-    /// Something that could not be run at all, or was killed.
+    /// A program that could not be started, or was killed.
     struct Failure: Error {
         let words: [String]
         let status: String
@@ -38,15 +38,15 @@ enum Tool {
     static let package = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
         .removingLastComponent().string
 
-    /// After so long whatever hangs is ended, with all that it started.
+    /// The time after which a hanging program is killed, with its children.
     private static let patience = Duration.seconds(900)
 
-    /// What the tests run under must not decide what the tool prints.
+    /// Inherited variables that would change the tool's output.
     private static let unwanted = ["NO_COLOR", "STORE_MIGRATE_GROUPS"]
 
     /// Calls the tool in this process, with files as its streams.
     ///
-    /// Tests of signals, pipes, users, locks, leftovers and variables that the libraries read need a process:
+    /// Tests of signals, pipes, users, locks and leftovers, and of variables that the libraries read, need a process: see
     /// ``runProcess(_:environment:folder:)``.
     static func run(_ arguments: [String], environment: [String: String] = [:], folder: String? = nil) async throws
         -> Run

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@Suite("backup, restore and backups")
+@Suite("Verbs backup, restore and backups")
 struct BackupVerbTests {
     private let scratch: Scratch
     private let store: String
@@ -19,7 +19,7 @@ struct BackupVerbTests {
         return try Grammar().check(run)
     }
 
-    @Test("A backup tells what is in it, and comes back as it was")
+    @Test("backup prints the content of the archive, and restore brings the rows back")
     func roundTrip() async throws {
         let archive = archives + "/Habits.tar.gz"
         let run = try await Tool.run(["backup", store, "-o", archive])
@@ -29,17 +29,17 @@ struct BackupVerbTests {
 
         let restored = try await lines(["restore", archive, place])
 
-        let told = restored.first { $0["type"]?.string == "restored" }
-        #expect(told?["path"]?.string == place + "/Habits.sqlite")
+        let record = restored.first { $0["type"]?.string == "restored" }
+        #expect(record?["path"]?.string == place + "/Habits.sqlite")
         #expect(restored.last?["outcome"]?.string == "restored")
         #expect(try scratch.names(place) == ["Habits.sqlite"])
         let rows = try await SQLiteProgram.run(place + "/Habits.sqlite", "SELECT group_concat(name) FROM habit")
         #expect(rows.contains("read,run"))
         let again = try await Tool.run(["restore", archive, place])
-        #expect(again.status == 0 && again.output == "Restored: the store there holds what the backup holds\n")
+        #expect(again.status == 0 && again.output == "Restored: the destination already has the backup's content\n")
     }
 
-    @Test("It goes through a pipe, as it does to and from a program that encrypts")
+    @Test("A backup piped to restore arrives complete")
     func pipe() async throws {
         let tool = try Tool.path
         let place = try scratch.folder("place")
@@ -49,10 +49,10 @@ struct BackupVerbTests {
         #expect(try scratch.names(place) == ["Copy.sqlite"])
     }
 
-    @Test("A program that sends nothing is not waited for without end")
+    @Test("restore from a silent pipe fails after --input-timeout")
     func silence() async throws {
         let place = try scratch.folder("place")
-        // Open for writing too, the pipe never ends.
+        // The descriptor is also open for writing, so the pipe never reaches its end.
         let command = """
             mkfifo '\(scratch.path("pipe"))'; exec 3<>'\(scratch.path("pipe"))'
             '\(try Tool.path)' restore - '\(place)/Copy.sqlite' --input-timeout 200ms --json <&3
@@ -64,7 +64,7 @@ struct BackupVerbTests {
         #expect(try scratch.names(place).isEmpty)
     }
 
-    @Test("The superuser restores an archive of its own to the folder of somebody else")
+    @Test("restore by root into another user's folder creates files of that user")
     func superuser() async throws {
         let nobody = try Nobody(scratch)
         let (archive, place) = (archives + "/Habits.tar.zst", try nobody.folder("place"))
@@ -83,14 +83,14 @@ struct BackupVerbTests {
     }
 
     @Test(
-        "What is no archive, or no place for one, is told with what to do",
+        "A path that is not an archive, or not a valid destination, ends with advice and changes nothing",
         arguments: [
             (["restore", "missing.tar", "."], 10, "Check the path"),
             (["backups", "check", "missing"], 10, "Check the path"),
             (["restore", "link.tar.zst", "."], 12, "the archive's own path"),
             (["restore", "pipe", "."], 12, "name that -"),
             (["restore", ".", "x"], 12, "it is a folder"), (["inspect", "cut.tar.zst"], 12, "backups check says"),
-            (["restore", "good.tar.zst", "link"], 12, "the link leads to"),
+            (["restore", "good.tar.zst", "link"], 12, "the target of the link"),
         ] as [([String], Int32, String)]
     )
     func noArchive(arguments: [String], status: Int32, advice: String) async throws {
@@ -104,14 +104,14 @@ struct BackupVerbTests {
         #expect(try scratch.names(archives) == names)
     }
 
-    @Test("A store whose log is missing is backed up with a warning that its newest rows may be")
+    @Test("A store whose log is missing is backed up with the finding walHeaderWithoutLog")
     func missingLog() async throws {
         _ = try await SQLiteProgram.run(store, "PRAGMA journal_mode=wal")
         let found = try await lines(["backup", store, "-o", archives + "/Habits.tar.zst"])
         #expect(found.contains { $0["code"]?.string == "walHeaderWithoutLog" })
     }
 
-    @Test("A store that is there needs a decision; what is replaced is named")
+    @Test("restore over an existing store needs a decision; with --overwrite it names where the old store is kept")
     func overwrite() async throws {
         let archive = archives + "/Habits.tar.zst"
         _ = try await lines(["backup", store, "-o", archive])
@@ -123,7 +123,7 @@ struct BackupVerbTests {
         #expect(try scratch.names(aside) == ["Other.sqlite"])
     }
 
-    @Test("Folders of backups are listed, checked and pruned")
+    @Test("backups list, check and prune report the state of every archive in a folder")
     func folder() async throws {
         for _ in 0..<3 { _ = try await lines(["backup", store, "-o", archives]) }
         #expect(try await lines(["backups", "list", archives]).count { $0["state"]?.string == "listed" } == 3)
@@ -138,7 +138,7 @@ struct BackupVerbTests {
         #expect(checked.contains { $0["state"]?.string == "bad" && $0["problem"]?.string != nil })
     }
 
-    @Test("Verbs that read take an archive for the store in it, and leave it as it is")
+    @Test("Read-only verbs accept an archive in place of a store, and do not change it")
     func reading() async throws {
         let recipe = Tool.package + "/Fixtures/Stores/history-on/recipe.yaml"
         let notes = scratch.path("Notes.sqlite")
@@ -148,19 +148,19 @@ struct BackupVerbTests {
         let before = try scratch.fingerprint(archives)
 
         let inspected = try await lines(["inspect", archive])
-        let told = try #require(inspected.first { $0["type"]?.string == "store" })
-        #expect(told["path"]?.string == archive + "/Notes.sqlite")
+        let record = try #require(inspected.first { $0["type"]?.string == "store" })
+        #expect(record["path"]?.string == archive + "/Notes.sqlite")
         #expect(!inspected.contains { $0["code"]?.string == "walHeaderWithoutLog" })
         let proof = try await lines(["verify", archive, "--against", notes])
         #expect(proof.contains { $0["passed"] == .bool(true) })
-        let entity = try #require(told["entities"]?.array?.first?["name"]?.string)
+        let entity = try #require(record["entities"]?.array?.first?["name"]?.string)
         let objects = try await lines(["fetch", archive, entity]).filter { $0["type"]?.string == "object" }
         let originals = try await lines(["fetch", notes, entity]).filter { $0["type"]?.string == "object" }
         #expect(objects.count == originals.count && !objects.isEmpty)
         #expect(try scratch.fingerprint(archives) == before)
     }
 
-    @Test("A share can make a backup first; a retirement archives the old store and removes it")
+    @Test("share --backup and retire --backup each add a good archive, and retire removes the old store")
     func share() async throws {
         let new = try scratch.folder("group") + "/Habits.sqlite"
         let shared = try await lines(["share", store, new, "--backup", archives])
@@ -174,7 +174,7 @@ struct BackupVerbTests {
     }
 
     @Test(
-        "What cannot be is told as a wrong call",
+        "Impossible combinations of options end with status 2 and write nothing",
         arguments: [
             ["backup", "S", "-o", "-", "--json"], ["backup", "S", "-o", "x.zip", "--compress", "zstd"],
             ["backups", "prune", "."], ["backups", "prune", ".", "--keep-last", "0"],

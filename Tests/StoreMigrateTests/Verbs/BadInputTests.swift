@@ -4,10 +4,10 @@ import Testing
 
 @Suite("Bad input")
 struct BadInputTests {
-    /// Something wrong at a place, and how the tool answers.
+    /// Bad input at one of the paths, and the expected answer of the tool.
     struct Case: CustomTestStringConvertible, Sendable {
         let testDescription: String
-        /// Shell commands that make it; `old` and `new` are folders.
+        /// Shell commands that create the input; `old` and `new` are folders.
         let setup: String
         let status: Int32
         /// A word of the answer.
@@ -52,20 +52,20 @@ struct BadInputTests {
             new: "new/sub/H.sqlite"
         ),
         Case(
-            testDescription: "a text file at the new place",
+            testDescription: "a text file at the new path",
             setup: "\(store); seq 1000 > new/H.sqlite",
             status: 12,
             says: "new/H.sqlite"
         ),
         Case(
-            testDescription: "a symbolic link at the new place",
+            testDescription: "a symbolic link at the new path",
             setup: "\(store); ln -s x new/H.sqlite",
             status: 12,
             says: "link"
         ),
     ]
 
-    @Test("share, plan and a dry run answer with one line and leave everything as it was", arguments: cases)
+    @Test("share, plan and a dry run fail on bad input with one line, and change nothing", arguments: cases)
     func places(_ row: Case) async throws {
         let scratch = try Scratch()
         try scratch.folder("old")
@@ -84,7 +84,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "inspect and verify answer with one line and leave everything as it was",
+        "inspect and verify fail on bad input with one line, and change nothing",
         arguments: cases.filter { $0.new == "new/H.sqlite" && !$0.setup.contains("new") }
     )
     func oneStore(_ row: Case) async throws {
@@ -95,7 +95,7 @@ struct BadInputTests {
         let before = try scratch.fingerprint()
         for verb in ["inspect", "verify"] {
             let run = try await Tool.run([verb, row.old], folder: scratch.path)
-            // A folder is what inspect lists; here it is an empty one.
+            // inspect accepts a folder; this one contains no store.
             let status = verb == "inspect" && row.testDescription == "a directory" ? 10 : row.status
             #expect(run.status == status, "\(verb): \(run.errors)")
             #expect(run.errorLines.count == 1, "\(verb): \(run.errors)")
@@ -103,7 +103,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("A store that this user may not read is found, and left alone")
+    @Test("A store that the user cannot read ends with status 12 and stays unchanged")
     func unreadable() async throws {
         let scratch = try Scratch()
         try await scratch.store("H.sqlite")
@@ -120,7 +120,7 @@ struct BadInputTests {
         #expect(try scratch.names(scratch.path) == ["H.sqlite", "new"])
     }
 
-    @Test("A container that this user may not write ends with status 12 and keeps the old place clean")
+    @Test("A container that the user cannot write to ends with status 12 and leaves no files")
     func readOnlyDestination() async throws {
         let scratch = try Scratch()
         let nobody = try Nobody(scratch)
@@ -136,7 +136,7 @@ struct BadInputTests {
         #expect(try scratch.names(new).isEmpty)
     }
 
-    @Test("Too few open files are the cause that a share names, whatever it could not open", arguments: 12...19)
+    @Test("A share that runs out of descriptors reports too many open files as the cause", arguments: 12...19)
     func openFiles(limit: Int) async throws {
         let scratch = try Scratch()
         for folder in ["old", "new"] { try scratch.folder(folder) }

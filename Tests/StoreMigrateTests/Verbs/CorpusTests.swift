@@ -4,19 +4,19 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Genuine Core Data stores, end to end",
+    "Sharing genuine Core Data stores, end to end",
     .verify,
     .genuineStores
 )
 struct CorpusTests {
     @Test(
-        "Each is shared, equals its source read without us, and stays as it was but for the fence",
+        "A genuine store is shared, equals its source as read by sqlite3, and changes only by the fence",
         arguments: Corpus.stores
     )
     func share(_ genuine: String) async throws {
         let store = Corpus.location(of: genuine)
         let scratch = try Scratch()
-        // Three copies: one is shared, one is read by sqlite3 with its log, and one shows what the files were.
+        // One copy is shared; sqlite3 reads the other for comparison, which may change its log.
         for copy in ["old", "pristine"] { try copyOf(store, as: copy, in: scratch) }
         let new = try scratch.folder("new")
         let old = scratch.path("old/" + store.name)
@@ -71,7 +71,7 @@ struct CorpusTests {
 }
 
 extension Scratch {
-    /// Compares a store, read by `sqlite3`, with what it should hold, table by table.
+    /// Compares the content of a store, read by `sqlite3`, with the expected one, table by table.
     fileprivate func expectContent(_ database: String, _ expected: [String: String]) async throws {
         let found = try await SQLiteProgram.content(database)
         #expect(found.keys.sorted() == expected.keys.sorted())

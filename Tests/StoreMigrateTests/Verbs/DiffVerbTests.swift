@@ -1,13 +1,13 @@
 import Testing
 
-@Suite("diff")
+@Suite("Verb diff")
 struct DiffVerbTests {
     private static func run(_ arguments: [String]) async throws -> (run: Tool.Run, records: [JSONTree]) {
         let run = try await Tool.run(["diff"] + arguments + ["--json"])
         return (run, try Grammar().check(run))
     }
 
-    @Test("Equal stores end with 0, different ones with 3; values come only when they are asked for")
+    @Test("diff ends with 0 for equal stores and 3 for different ones, and prints values only with --values")
     func plain() async throws {
         let scratch = try Scratch()
         let (a, b) = (try await scratch.store("a.db"), try await scratch.store("b.db"))
@@ -33,7 +33,7 @@ struct DiffVerbTests {
         #expect(try scratch.fingerprint() == before)
     }
 
-    @Test("With a base, each store's changes are told, and what a merge would have to decide")
+    @Test("diff --base prints the changes of each store and the conflicts of a merge")
     func base() async throws {
         let scratch = try Scratch()
         let (a, b, base) = (
@@ -49,7 +49,7 @@ struct DiffVerbTests {
         #expect(!run.output.contains("one"))
     }
 
-    @Test("A backup is compared as the store in it, on either side and as the base")
+    @Test("diff accepts a backup on either side and as the base")
     func archives() async throws {
         let scratch = try Scratch()
         let (a, archive) = (try await scratch.store("a.db"), scratch.path("a.tar.zst"))
@@ -69,12 +69,12 @@ struct DiffVerbTests {
         #expect(try scratch.fingerprint() == before)
     }
 
-    @Test("What is no store, or is not there, is told as everywhere")
+    @Test("diff ends with 10 for a missing store and 12 for a file that is not a store")
     func missing() async throws {
         let scratch = try Scratch()
         let a = try await scratch.store("a.db")
         #expect(try await Tool.run(["diff", a, scratch.path("none.db")]).status == 10)
-        let other = try scratch.file("text.db", Array("this is no database at all, whatever its name says".utf8))
+        let other = try scratch.file("text.db", Array("this is no database at all, despite its name".utf8))
         #expect(try await Tool.run(["diff", other, a]).status == 12)
     }
 }

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Testing
 
-@Suite("doctor and container")
+@Suite("Verbs doctor and container get")
 struct DoctorTests {
-    @Test("On this machine nothing stands in the way, and the folder is left as it was")
+    @Test("doctor reports no problems on this machine, and does not change the folder")
     func fine() async throws {
         let scratch = try Scratch()
         try scratch.file("x", [1])
@@ -19,10 +19,10 @@ struct DoctorTests {
         #expect(try scratch.fingerprint() == before)
         let text = try await Tool.run(["doctor"], folder: scratch.path)
         #expect(text.status == 0)
-        #expect(text.lines.first == "\(scratch.path): nothing stands in the way")
+        #expect(text.lines.first == "\(scratch.path): no problems")
     }
 
-    @Test("A folder that this user cannot write is looked at all the same")
+    @Test("doctor reports on a folder that the user cannot write to")
     func readOnly() async throws {
         let scratch = try Scratch()
         let nobody = try Nobody(scratch)
@@ -30,7 +30,7 @@ struct DoctorTests {
         #expect(run.output.contains("writable"), "\(run.output)\(run.errors)")
     }
 
-    @Test("A folder that is not there ends with status 10")
+    @Test("doctor ends with status 10 for a missing folder")
     func absent() async throws {
         let scratch = try Scratch()
         let run = try await Tool.run(["doctor", scratch.path("absent")])
@@ -38,7 +38,7 @@ struct DoctorTests {
         #expect(run.errorLines.count == 1)
     }
 
-    @Test("A container is found by flag, and the variable serves as well; one that is absent is never created")
+    @Test("container get finds a container by --groups or by the variable, and never creates a missing one")
     func container() async throws {
         let scratch = try Scratch()
         let folder = try scratch.folder("group.app")

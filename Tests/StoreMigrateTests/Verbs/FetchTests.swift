@@ -3,7 +3,7 @@ import StoreFormat
 import TestSupport
 import Testing
 
-@Suite("fetch")
+@Suite("Verb fetch")
 struct FetchTests {
     private static func habits(_ scratch: Scratch) async throws -> String {
         let path = scratch.path("Habits.sqlite")
@@ -19,7 +19,7 @@ struct FetchTests {
         return try Grammar().check(run).filter { $0["type"]?.string == "object" }
     }
 
-    @Test("Objects come one a line with their values, from rows that are only in the log, and nothing changes")
+    @Test("fetch prints one object per line, including rows that are only in the log, and changes no file")
     func rows() async throws {
         let scratch = try Scratch()
         let path = try await Self.habits(scratch)
@@ -41,12 +41,12 @@ struct FetchTests {
         #expect(try scratch.fingerprint() == before)
     }
 
-    /// A predicate that needs that many parentheses in a row.
+    /// A predicate with `count` nested parentheses.
     private static func deep(_ count: Int) -> String {
         String(repeating: "NOT (name == 'x' AND ", count: count) + "name == 'y'" + String(repeating: ")", count: count)
     }
 
-    @Test("A predicate may be long, and say NOT as often as it likes")
+    @Test("A predicate with 2,001 alternatives, or 98 times NOT, is accepted")
     func long() async throws {
         let scratch = try Scratch()
         let path = try await Self.habits(scratch)
@@ -56,7 +56,7 @@ struct FetchTests {
         #expect(try await Self.objects([path, "Habit", "--where", negations + "name == 'Morning run'"]).count == 1)
     }
 
-    @Test("Counts agree with inspect, and sorting goes both ways")
+    @Test("fetch returns as many objects as inspect counts, and sorts in both directions")
     func all() async throws {
         let scratch = try Scratch()
         let path = try await Self.habits(scratch)
@@ -73,7 +73,7 @@ struct FetchTests {
         #expect(names.last?.hasPrefix("-") == true)
     }
 
-    @Test("Subentities come along unless they are not wanted")
+    @Test("fetch includes subentities unless --no-subentities is given")
     func subentities() async throws {
         let scratch = try Scratch()
         let path = scratch.path("r.sqlite")
@@ -91,12 +91,12 @@ struct FetchTests {
     }
 
     @Test(
-        "What does not fit is a wrong call, told in one line",
+        "An invalid entity, predicate, sort key or limit ends with status 2 and one line",
         arguments: [
             (["Habit", "--where", "name = = 1"], "column 8"),
             (["Habit", "--where", "nme == 'x'"], "no property 'nme'"),
-            (["Habit", "--where", "name == 5"], "a text is expected"),
-            (["Habit", "--where", "name MATCHES 'x)|(?:q'"], "no regular expression"),
+            (["Habit", "--where", "name == 5"], "a string is expected"),
+            (["Habit", "--where", "name MATCHES 'x)|(?:q'"], "not a valid regular expression"),
             (["Habit", "--where", Self.deep(45)], "nests too deeply"),
             (["Habit", "--where", Self.deep(60)], "nests too deeply"), (["Hbit"], "no such entity"),
             (["Habit", "--sort", "days"], "days"), (["Habit", "--sort", "name:up"], "asc or :desc"),
@@ -113,7 +113,7 @@ struct FetchTests {
         #expect(run.errors.contains(expected), "\(run.errors)")
     }
 
-    @Test("A store that is not Core Data's, or is not there, is told as such")
+    @Test("fetch ends with 13 for a plain SQLite store and 10 for a missing one")
     func other() async throws {
         let scratch = try Scratch()
         let path = try await scratch.store("plain.sqlite")
@@ -123,7 +123,7 @@ struct FetchTests {
         #expect(try await Tool.run(["fetch", scratch.path("none"), "Habit"]).status == 10)
     }
 
-    @Test("Every object of every genuine store can be fetched", .genuineStores, arguments: Corpus.stores)
+    @Test("fetch returns every object of every genuine store", .genuineStores, arguments: Corpus.stores)
     func corpus(_ genuine: String) async throws {
         let store = Corpus.location(of: genuine)
         let scratch = try Scratch()

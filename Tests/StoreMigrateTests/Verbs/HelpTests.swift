@@ -6,7 +6,7 @@ import Testing
 struct HelpTests {
     static let verbs = CommandTree.names(below: StoreMigrate.self)
 
-    @Test("The help of every verb ends with the exit statuses it can end with", arguments: verbs)
+    @Test("The help of every verb ends with its exit statuses", arguments: verbs)
     func help(_ words: [String]) async throws {
         let run = try await Tool.run(words + ["--help"])
         #expect(run.status == 0)
@@ -17,7 +17,7 @@ struct HelpTests {
         #expect(try await Tool.run(["help"] + words).output == run.output)
     }
 
-    @Test("The version names what the tool was built with")
+    @Test("--version prints the versions of the tool, SQLite and Swift")
     func version() async throws {
         let run = try await Tool.run(["--version"])
         #expect(run.status == 0)

@@ -6,12 +6,12 @@ import StoreStrategies
 import TestSupport
 import Testing
 
-@Suite("history and history prune")
+@Suite("Verbs history and history prune")
 struct HistoryVerbTests {
     private let scratch: Scratch
     private let path: String
 
-    /// Three saves by two authors, all of them in the log.
+    /// Builds a store with three saves by two authors, all of them only in the log.
     init() async throws {
         scratch = try Scratch()
         path = scratch.path("Notes.sqlite")
@@ -26,14 +26,14 @@ struct HistoryVerbTests {
         return try Grammar().check(run).filter { $0["type"]?.string == type }
     }
 
-    /// Registers consumers as programs that use the library do.
+    /// Registers consumers through the library.
     private func register(_ consumers: [String: Int64]) throws {
         let coordinator = PersistentStoreCoordinator()
         var description = PersistentStoreDescription(url: URL(filePath: path))
         description.isHistoryTrackingEnabled = true
         let store = try coordinator.addPersistentStore(with: description)
         defer { coordinator.remove(store) }
-        // A consumer registers at the end, so the end is put where it is wanted.
+        // A consumer is registered at the end of the history.
         let pruner = HistoryPruner(coordinator)
         for (name, number) in consumers {
             try pruner.register(name, for: store)
@@ -45,7 +45,7 @@ struct HistoryVerbTests {
         try await lines([path], type: "transaction").map { $0["number"]?.integer }
     }
 
-    @Test("Transactions are told one a line, then what each author wrote")
+    @Test("history prints one transaction per line, then the totals of each author")
     func golden() async throws {
         let run = try await Tool.run(["history", path])
         #expect(run.status == 0, "\(run.errors)")
@@ -63,7 +63,7 @@ struct HistoryVerbTests {
         )
     }
 
-    @Test("Authors, numbers and limits choose among the transactions, and nothing changes on disk")
+    @Test("--author, --after and --limit select transactions, and no file changes")
     func choosing() async throws {
         let before = try scratch.fingerprint()
         let widget = try await lines([path, "--author", "widget"], type: "transaction")
@@ -84,9 +84,9 @@ struct HistoryVerbTests {
     }
 
     @Test(
-        "What makes no sense is a wrong call, told in one line",
+        "An unknown author, or an invalid number, ends with status 2 and one line",
         arguments: [
-            (["--author", "nobody"], "no transaction is by an author 'nobody'"),
+            (["--author", "absent"], "no transaction is by an author 'absent'"),
             (["--author", ""], "every transaction has an author"), (["--after=-1"], "from 0 on"),
             (["--after", "x"], "from 0 on"), (["--limit", "0"], "from 1 on"),
         ]
@@ -99,7 +99,7 @@ struct HistoryVerbTests {
         #expect(run.errors.contains(expected), "\(run.errors)")
     }
 
-    @Test("A store without history says so, and one that is not Core Data's is incompatible")
+    @Test("history verbs report a store without history with status 0, and a plain SQLite store with 13")
     func without() async throws {
         let clean = scratch.path("clean.sqlite")
         _ = try await Tool.run(["fixture", "build", Tool.package + "/Fixtures/Stores/clean/recipe.yaml", clean])
@@ -116,7 +116,7 @@ struct HistoryVerbTests {
         #expect(try await Tool.run(["history", scratch.path("none")]).status == 10)
     }
 
-    @Test("While no consumer is registered nothing is purged, and the answer says why")
+    @Test("history prune purges nothing without a registered consumer, and says why")
     func nobody() async throws {
         let before = try scratch.fingerprint()
         let run = try await Tool.run(["history", "prune", path, "--keep", "0d"])
@@ -125,12 +125,12 @@ struct HistoryVerbTests {
         #expect(try scratch.fingerprint() == before)
     }
 
-    @Test("Pruning stops at the slowest consumer and at what is to be kept; a dry run only tells")
+    @Test("history prune stops at the slowest consumer and at --keep; a dry run changes nothing")
     func pruning() async throws {
         try register(["sync": 3])
         let young = try await Tool.run(["history", "prune", path, "--keep", "36500d"])
         #expect(young.output == "Nothing was purged of the history that 1 consumer reads: \(path)\n")
-        // What is written after a consumer came is not its past.
+        // A transaction after the registration, which the consumer has not read.
         try await SQLiteProgram.run(path, "UPDATE Z_PRIMARYKEY SET Z_MAX = 4 WHERE Z_NAME = 'TRANSACTION'")
         try await SQLiteProgram.run(
             path,
@@ -138,7 +138,7 @@ struct HistoryVerbTests {
         )
         let before = try scratch.fingerprint()
         let dry = try await Tool.run(["history", "prune", path, "--keep", "0h", "--dry-run"])
-        #expect(dry.output == "Would purge 3 transactions, 34 changes; 'sync' has not dealt with more: \(path)\n")
+        #expect(dry.output == "Would purge 3 transactions, 34 changes; 'sync' has not read further: \(path)\n")
         #expect(try scratch.fingerprint() == before)
         let run = try await Tool.run(["history", "prune", path, "--keep", "0h", "--json"])
         let pruning = try #require(try Grammar().check(run).first { $0["type"]?.string == "pruning" })
@@ -150,16 +150,16 @@ struct HistoryVerbTests {
         #expect(consumers.first { $0["type"]?.string == "consumer" }?["transaction"]?.integer == 3)
         let verify = try await Tool.run(["verify", path])
         #expect(verify.status == 0, "\(verify.output)")
-        // Whoever goes on from before the cut is told.
+        // A reader that continues from a purged transaction gets a warning.
         let late = try await Tool.run(["history", path, "--after", "1"])
         #expect(late.errors.contains("transactions 2 to 3 are no longer kept"))
-        // An author whose transactions are all gone is still known.
+        // An author whose transactions are all purged is still known.
         #expect(try await Tool.run(["history", path, "--author", "widget"]).status == 0)
         #expect(try await lines([path, "--author", ""], type: "transaction").count == 1)
     }
 
     @Test(
-        "How long to keep is said with a unit",
+        "history prune without a valid --keep ends with status 2",
         arguments: [[], ["--keep", "7"], ["--keep", "d"], ["--keep", "99999999999999999999w"], ["--keep", "7m"]]
     )
     func keep(_ arguments: [String]) async throws {
@@ -168,7 +168,7 @@ struct HistoryVerbTests {
         #expect(run.errorLines.count == 1)
     }
 
-    @Test("A store that was shared is not pruned: the answer names the new one")
+    @Test("history prune refuses a store that was shared, and names the new one")
     func fenced() async throws {
         try register(["sync": 3])
         let new = try scratch.folder("new")
@@ -181,7 +181,7 @@ struct HistoryVerbTests {
         #expect(pruned.output.hasPrefix("Purged 3 transactions"), "\(pruned.output)")
     }
 
-    @Test("A writer that stays is waited for as long as it was said, and then it is busy")
+    @Test("history prune ends with status 11 when a writer holds the lock past --lock-timeout")
     func busy() async throws {
         try register(["sync": 3])
         let writer = try StoreConnection(StoreLocation(url: URL(filePath: path)), access: .liveWriting)
@@ -193,7 +193,7 @@ struct HistoryVerbTests {
         #expect(try await numbers().count == 3)
     }
 
-    @Test("A user who may not write to the store may read its history, and prunes nothing")
+    @Test("A user with read access only can show the history, and history prune ends with status 12")
     func unwritable() async throws {
         try register(["sync": 3])
         let nobody = try Nobody(scratch)
@@ -210,7 +210,7 @@ struct HistoryVerbTests {
         #expect(try scratch.fingerprint(withFolderTimes: false) == before)
     }
 
-    @Test("The history of every genuine store is told whole", .genuineStores, arguments: Corpus.stores)
+    @Test("history prints every transaction of every genuine store", .genuineStores, arguments: Corpus.stores)
     func corpus(_ genuine: String) async throws {
         let store = Corpus.location(of: genuine)
         let scratch = try Scratch()

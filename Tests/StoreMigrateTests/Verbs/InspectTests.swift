@@ -1,11 +1,11 @@
 import FoundationEssentials
 import Testing
 
-@Suite("inspect, verify and fixture build")
+@Suite("Verbs inspect, verify and fixture build")
 struct InspectTests {
     private static let recipe = Tool.package + "/Fixtures/HabitCalendar/HabitCalendar.yaml"
 
-    @Test("The demonstration store is built from its recipe, with rows only in the log")
+    @Test("fixture build creates the demonstration store, with rows only in the log")
     func fixture() async throws {
         let scratch = try Scratch()
         let path = scratch.path("Habits.sqlite")
@@ -29,7 +29,7 @@ struct InspectTests {
         #expect(verify.status == 0, "\(verify.output)")
     }
 
-    @Test("The content of a shared store is compared with what share recorded, until somebody writes to it")
+    @Test("verify --level content compares a shared store with its receipt, until a program writes to the store")
     func recordedContent() async throws {
         let scratch = try Scratch()
         let old = scratch.path("H.sqlite")
@@ -51,7 +51,7 @@ struct InspectTests {
         try other.write(toFile: receipt, atomically: true, encoding: .utf8)
         let differing = try await verify()
         #expect(differing.status == 3)
-        #expect(differing.output.contains("not what was shared"))
+        #expect(differing.output.contains("differs from what was shared"))
 
         _ = try await SQLiteProgram.run(new, "UPDATE ZHABIT SET Z_OPT = Z_OPT + 1")
         let written = try await verify()
@@ -59,7 +59,7 @@ struct InspectTests {
         #expect(written.output.contains("written to since"))
     }
 
-    @Test("A recipe's mistake is a wrong call, with its line and column; nothing is built")
+    @Test("An invalid recipe ends with status 2, names line and column, and builds nothing")
     func wrongRecipe() async throws {
         let scratch = try Scratch()
         let recipe = try scratch.file("r.yaml", Array("name: [\n".utf8))
@@ -70,7 +70,7 @@ struct InspectTests {
         #expect(try scratch.names(scratch.path) == ["r.yaml"])
     }
 
-    @Test("A recipe is never built where something is")
+    @Test("fixture build over an existing file ends with status 12 and changes nothing")
     func occupied() async throws {
         let scratch = try Scratch()
         try scratch.file("x.sqlite", [1])
@@ -81,7 +81,7 @@ struct InspectTests {
         #expect(try scratch.fingerprint() == before)
     }
 
-    @Test("A folder lists every store in it, whatever its name, and nothing else")
+    @Test("inspect of a folder lists every store in it, with any file name, and no other file")
     func folder() async throws {
         let scratch = try Scratch()
         for name in ["a.sqlite", "b", "c d.Müll"] { try await scratch.store(name) }
@@ -96,7 +96,7 @@ struct InspectTests {
         #expect(text.lines.filter { $0.hasSuffix(": 3 rows") }.count == 3, "\(text.output)")
     }
 
-    @Test("An index that differs from its table is a finding with its table, and ends with status 3")
+    @Test("verify reports an index that differs from its table as a finding, with status 3")
     func damagedIndex() async throws {
         let scratch = try Scratch()
         let path = try await scratch.store(

@@ -2,17 +2,17 @@ import FoundationEssentials
 import SafeFiles
 import Testing
 
-@Suite("Signals and users")
+@Suite("Signals, closed output and root")
 struct InterruptionTests {
     @Test(
-        "A signal before the new store is published ends with 130, and nothing is left behind",
+        "A signal before publication ends with status 130 and leaves no files",
         arguments: ["INT", "TERM"]
     )
     func signal(_ name: String) async throws {
         let scratch = try Scratch()
         let old = try await scratch.store("H.db")
         let new = try scratch.folder("new")
-        // The signal arrives while the first folder is made: before that, nothing was written.
+        // The signal arrives while the first folder is created; before that, nothing is written.
         let run = try await Tool.run(
             command: [
                 "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=mkdirat",
@@ -28,7 +28,7 @@ struct InterruptionTests {
         #expect(try await Tool.runProcess(["share", old, new]).status == 0)
     }
 
-    @Test("A reader of the output that goes away does not stop the run")
+    @Test("A closed output pipe does not stop a share")
     func closedPipe() async throws {
         let scratch = try Scratch()
         try await scratch.store("H.db")
@@ -41,7 +41,7 @@ struct InterruptionTests {
         #expect(try scratch.names(scratch.path("new")).contains("H.db"))
     }
 
-    @Test("A result that cannot be written fails a verb that only reads, and a share that was done stays done")
+    @Test("A full output device fails a read-only verb with status 1, but not a completed share")
     func fullDevice() async throws {
         let scratch = try Scratch()
         try await scratch.store("H.db")
@@ -56,7 +56,7 @@ struct InterruptionTests {
         }
     }
 
-    @Test("Root acts as the owner of the old store", .enabled(if: ProcessIdentity.effectiveUser == 0))
+    @Test("A share by root creates files of the old store's owner", .enabled(if: ProcessIdentity.effectiveUser == 0))
     func owner() async throws {
         let scratch = try Scratch()
         let nobody = try Nobody(scratch)

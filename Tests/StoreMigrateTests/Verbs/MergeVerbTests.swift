@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("merge, unmerge and unshare, as a user runs them")
+@Suite("Verbs merge, unmerge and unshare")
 struct MergeVerbTests {
     private let scratch: Scratch
 
@@ -17,13 +17,13 @@ struct MergeVerbTests {
 
     private func store(_ folder: String) -> String { scratch.path("\(folder)/Habits.sqlite") }
 
-    /// Renames the first habit, as a program that is none of Core Data's.
+    /// Renames the first habit with the `sqlite3` program.
     private func rename(_ folder: String, _ name: String) async throws {
         let sql = "UPDATE ZHABIT SET ZNAME = '\(name)', Z_OPT = Z_OPT + 1 WHERE Z_PK = 1"
         _ = try await SQLiteProgram.run(store(folder), sql)
     }
 
-    @Test("Conflicts are told with all three values, the losing row is kept, put back, and the merge taken back")
+    @Test("A conflict is printed with all three values, and its losing row is parked and can be put back")
     func conflict() async throws {
         try await rename("a", "Mine")
         try await rename("b", "Theirs")
@@ -49,13 +49,13 @@ struct MergeVerbTests {
         try Grammar().check(back)
         #expect(try await SQLiteProgram.run(store("a"), "SELECT ZNAME FROM ZHABIT WHERE Z_PK = 1").contains("Theirs"))
 
-        // What was put back was written later than the merge.
+        // The row that was put back was written after the merge, so unmerge may refuse.
         let undo = try await Tool.run(["unmerge", store("a"), "--json"])
         #expect(undo.status == 4 || undo.status == 0, "\(undo.errors)")
         try Grammar().check(undo)
     }
 
-    @Test("The policy decides, for all entities or for one")
+    @Test("--policy resolves conflicts, for all entities or for one")
     func policies() async throws {
         try await rename("a", "Mine")
         try await rename("b", "Theirs")
@@ -69,7 +69,7 @@ struct MergeVerbTests {
         #expect(try await SQLiteProgram.run(store("a"), "SELECT ZNAME FROM ZHABIT WHERE Z_PK = 1").contains("Theirs"))
     }
 
-    @Test("What cannot be merged is refused with the reason, and nothing is written")
+    @Test("A merge, unmerge or unshare that is not possible ends with one line and writes nothing")
     func refused() async throws {
         let before = try Data(contentsOf: URL(filePath: store("a")))
         let calls: [([String], Int32)] = [
@@ -86,7 +86,7 @@ struct MergeVerbTests {
         #expect(try Data(contentsOf: URL(filePath: store("a"))) == before)
     }
 
-    @Test("Of two rows that are the same as one, each is in the store or in the file")
+    @Test("When two rows match one, each is in the merged store or in the file of parked rows")
     func joinedTwice() async throws {
         let (base, into, from) = (scratch.path("base.db"), scratch.path("into.db"), scratch.path("from.db"))
         for store in [base, into, from] {
@@ -108,7 +108,7 @@ struct MergeVerbTests {
         for note in ["shared", "first", "second"] { #expect(everywhere.contains(note), "\(everywhere)") }
     }
 
-    @Test("Shared, written to in both places, merged by the next share, and unshared")
+    @Test("A late write is merged by the next share, and unshare brings it back to the old store")
     func wholeWay() async throws {
         let new = scratch.path("new/Habits.sqlite")
         _ = try scratch.folder("new")

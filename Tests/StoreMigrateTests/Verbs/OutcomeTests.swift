@@ -2,16 +2,16 @@ import FoundationEssentials
 import StoreMigration
 import Testing
 
-@Suite("Every outcome has its word and its exit status")
+@Suite("Outcomes and exit statuses")
 struct OutcomeTests {
-    /// A situation made with shell commands, the call, and how it ends.
+    /// A situation created by shell commands, the call, and its outcome.
     struct Case: CustomTestStringConvertible, Sendable {
         let outcome: MigrationOutcome
         var detail = ""
-        /// Runs before; `tool` is the tool, and there are the folders `old` and `new`.
+        /// Shell commands that run first; `tool` runs the tool, and the folders `old` and `new` exist.
         var setup = ""
         let call: [String]
-        /// Set where a flag changes the status.
+        /// The status, if a flag changes it.
         var status: Int32?
 
         var testDescription: String { detail.isEmpty ? outcome.rawValue : "\(outcome.rawValue), \(detail)" }
@@ -23,13 +23,13 @@ struct OutcomeTests {
     private static let shared = "\(make); tool share old/H.db new/H.db"
     private static let captured = "\(shared) --old capture"
 
-    /// A run that was killed when it made its private folder, the third one after those of the journal.
+    /// A share killed while it creates its staging folder, the third folder after those of the journal.
     private static let killed = """
         \(make); strace -f -qq -o /dev/null -e trace=mkdirat -e inject=mkdirat:signal=SIGKILL:when=3 \
         "$TOOL" share old/H.db new/H.db || true
         """
 
-    /// Writes past the fence, as a program that drops it would.
+    /// Drops the fence's triggers and writes to the old store.
     private static let writePast = """
         for trigger in $(sqlite3 old/H.db "SELECT name FROM sqlite_schema WHERE type = 'trigger'"); do \
         sqlite3 old/H.db "DROP TRIGGER \\"$trigger\\""; done; sqlite3 old/H.db 'INSERT INTO t VALUES(3)'
@@ -78,7 +78,7 @@ struct OutcomeTests {
         Case(outcome: .lateWrites, setup: "\(shared); \(writePast)", call: share),
         Case(
             outcome: .needsDecision,
-            detail: "shared to another place before",
+            detail: "shared to a different path before",
             setup: shared,
             call: ["share", "old/H.db", "new/other.db"]
         ),
@@ -104,7 +104,7 @@ struct OutcomeTests {
         ),
     ]
 
-    @Test("As JSON, in the summary and in the status", arguments: cases)
+    @Test("Every outcome appears as the exit status and in the JSON summary", arguments: cases)
     func outcome(_ row: Case) async throws {
         let scratch = try Scratch()
         try scratch.folder("old")
@@ -120,7 +120,7 @@ struct OutcomeTests {
         if run.status == MigrationOutcome.needsDecision.exitStatus {
             #expect(summary["next"]?.string?.hasPrefix("store-migrate ") == true)
         }
-        // What stopped a run is an object and one line; a finding is no error.
+        // A failure is one error object and one line; a finding is not an error.
         let errors = lines.filter { $0["type"]?.string == "error" }
         let isError = run.status != 0 && run.status != MigrationOutcome.findings.exitStatus
         #expect(errors.count == (isError ? 1 : 0))
@@ -128,7 +128,7 @@ struct OutcomeTests {
         if isError { #expect(errors.first?["code"]?.string == row.outcome.rawValue) }
     }
 
-    @Test("The text of a call goes to standard output and its error to standard error", arguments: cases)
+    @Test("Every outcome prints results to standard output and at most one error line", arguments: cases)
     func streams(_ row: Case) async throws {
         let scratch = try Scratch()
         try scratch.folder("old")
@@ -141,7 +141,7 @@ struct OutcomeTests {
         #expect(run.errorLines.count <= 1, "\(run.errors)")
     }
 
-    @Test("A store that another process holds locked is busy, without waiting past the timeout")
+    @Test("share of a store that another process has locked ends with status 11 after --lock-timeout")
     func busy() async throws {
         let scratch = try Scratch()
         try scratch.folder("new")

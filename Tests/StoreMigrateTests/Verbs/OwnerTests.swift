@@ -3,9 +3,9 @@ import Glibc
 import SafeFiles
 import Testing
 
-@Suite("Root works for the owner of an old store that is gone", .enabled(if: ProcessIdentity.effectiveUser == 0))
+@Suite("Root acts as the owner of a retired store", .enabled(if: ProcessIdentity.effectiveUser == 0))
 struct OwnerTests {
-    /// A user whom the user database does not know.
+    /// A user ID that is not in the user database.
     private static let user: UInt32 = 61_234
 
     private let scratch: Scratch
@@ -31,7 +31,7 @@ struct OwnerTests {
 
     private func chosen(_ isChosen: Bool) -> [String] { isChosen ? ["--state", state] : [] }
 
-    /// Everything below the given folders belongs to the user.
+    /// Expects that everything below the given folders belongs to the user.
     private func expectOwned(_ folders: [String]) throws {
         for folder in folders {
             for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
@@ -45,7 +45,7 @@ struct OwnerTests {
         #expect(run.status == status, "\(run.output)\(run.errors)", sourceLocation: sourceLocation)
     }
 
-    @Test("Shared, retired and brought back by root, it is its owner's again", arguments: [false, true])
+    @Test("A store that root shares, retires and unshares belongs to its owner again", arguments: [false, true])
     func backByRoot(isChosen: Bool) async throws {
         try await makeStore()
         let state = chosen(isChosen)
@@ -60,7 +60,7 @@ struct OwnerTests {
         #expect(try await SQLiteProgram.run(store, "SELECT sum(a) FROM t") == "3\n")
     }
 
-    @Test("The old store's folder may be another's than its journal")
+    @Test("Root acts as the owner of the journal when the old folder belongs to root")
     func folderOfRoot() async throws {
         #expect(chown(old, 0, Self.user) == 0)
         #expect(chmod(old, 0o2775) == 0)
@@ -79,7 +79,7 @@ struct OwnerTests {
         expect(try await owner.run(["share", store, new]))
     }
 
-    @Test("The old store's folder may be gone, with the journal elsewhere")
+    @Test("With --state, a missing old folder does not stop status, share and resume by root")
     func withoutFolder() async throws {
         try await makeStore()
         let state = chosen(true)
@@ -91,12 +91,12 @@ struct OwnerTests {
             let roots = try await Tool.runProcess(words + state)
             expect(roots, owners.status)
             #expect(roots.output == owners.output)
-            #expect(!roots.errors.contains("not this user's alone"), "\(roots.errors)")
+            #expect(!roots.errors.contains("have written the journal"), "\(roots.errors)")
         }
         try expectOwned([new, self.state])
     }
 
-    @Test("What only root may read is not restored for whoever left a journal at the place")
+    @Test("restore by root refuses a folder with another user's journal, and changes nothing")
     func restore() async throws {
         #expect(chown(old, 0, Self.user) == 0)
         #expect(chmod(old, 0o2775) == 0)
@@ -109,20 +109,20 @@ struct OwnerTests {
         let before = try scratch.fingerprint(withFolderTimes: false)
         let run = try await Tool.runProcess(["restore", scratch.path("H.tar.zst"), store])
         expect(run, 4)
-        // The archive of the retired store lies there.
-        #expect(run.errors.contains("not this user's alone") && !run.errors.contains("Remove"), "\(run.errors)")
+        // The folder contains the archive of the retired store.
+        #expect(run.errors.contains("have written the journal") && !run.errors.contains("Remove"), "\(run.errors)")
         #expect(try scratch.fingerprint(withFolderTimes: false) == before)
     }
 
     @Test(
-        "A journal that a stranger puts beside a store, or that two made, gets nothing done",
+        "Verbs run by root refuse a journal planted by another user, and change nothing",
         arguments: [true, false]
     )
     func planted(isStoreThere: Bool) async throws {
-        let stranger = try Nobody(scratch, number: 61_300)
-        let planted = try stranger.folder("planted")
-        try await stranger.shell("sqlite3 \(planted)/H.db 'CREATE TABLE t(a); INSERT INTO t VALUES(1);'")
-        expect(try await stranger.run(["share", planted + "/H.db", try stranger.folder("elsewhere")]))
+        let other = try Nobody(scratch, number: 61_300)
+        let planted = try other.folder("planted")
+        try await other.shell("sqlite3 \(planted)/H.db 'CREATE TABLE t(a); INSERT INTO t VALUES(1);'")
+        expect(try await other.run(["share", planted + "/H.db", try other.folder("elsewhere")]))
         if isStoreThere { try await makeStore() }
         try FileManager.default.moveItem(atPath: planted + "/.store-migrate", toPath: old + "/.store-migrate")
         if !isStoreThere { #expect(chown(old + "/.store-migrate/H.db/journal", Self.user, Self.user) == 0) }
@@ -130,12 +130,12 @@ struct OwnerTests {
         for words in [["status", store, new], ["share", store, new], ["unshare", store, shared], ["retire", store]] {
             let run = try await Tool.runProcess(words)
             #expect(run.status != 0, "\(words)")
-            #expect(run.errors.contains("not this user's alone") || run.errors.contains("enied"), "\(run.errors)")
+            #expect(run.errors.contains("have written the journal") || run.errors.contains("enied"), "\(run.errors)")
         }
         #expect(try scratch.fingerprint() == before)
     }
 
-    @Test("Into a folder whose group has no number in the container, share ends as plan says")
+    @Test("In a container without the folder's group, share succeeds as plan predicts")
     func unmappedGroup() async throws {
         try await makeStore()
         let program = try Tool.path
@@ -150,12 +150,12 @@ struct OwnerTests {
         #expect(FileManager.default.fileExists(atPath: shared))
     }
 
-    @Test("In a container that hides root, root's folders are not told to be another user's")
+    @Test("In a container that does not map root, plan does not report root's folders as oldPlaceExposed")
     func rootlessContainer() async throws {
         try await makeStore()
         let program = try Tool.path
         let inContainer = "unshare --user --map-user=\(Self.user) --map-group=\(Self.user)"
-        // Where the machine allows no such container, there is nothing to see.
+        // Skips machines that do not allow such a container.
         guard (try? await owner.shell(inContainer + " true")) != nil else { return }
         try await owner.shell(
             "out=$(\(inContainer) '\(program)' plan \(store) \(new) --json) && grep -q finding <<<\"$out\""

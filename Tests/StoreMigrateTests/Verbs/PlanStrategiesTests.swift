@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@Suite("A plan with strategies ends as the run would")
+@Suite("Plans with strategies")
 struct PlanStrategiesTests {
     private let scratch: Scratch
     private let nobody: Nobody
@@ -11,30 +11,30 @@ struct PlanStrategiesTests {
         nobody = try Nobody(scratch)
     }
 
-    /// A call, and what is done to the places before it.
+    /// A call, and the preparation of its folders.
     struct Case: CustomTestStringConvertible, Sendable {
         let testDescription: String
         var options: [String] = []
-        /// Shell commands, run by the user who runs the tool, with `$old` and `$new` as the folders.
+        /// Shell commands, run as the user of the tool, with `$old` and `$new` as the folders.
         var before = ":"
         let status: Int32
         let message: String
 
         static let all = [
             Case(
-                testDescription: "nothing in the way",
+                testDescription: "no obstacle",
                 options: ["--strategy", "SharedAccess"],
                 status: 0,
                 message: ""
             ),
             Case(
-                testDescription: "a group of which the user is no member",
+                testDescription: "a group that the user is not a member of",
                 options: ["--strategy", "SharedAccess:group=0"],
                 status: 12,
-                message: "cannot be given to the group 0"
+                message: "cannot give the files to the group 0"
             ),
             Case(
-                testDescription: "a group that there is not",
+                testDescription: "a missing group",
                 options: ["--strategy", "SharedAccess:group=nobodys-group"],
                 status: 2,
                 message: "there is no group 'nobodys-group'"
@@ -44,7 +44,7 @@ struct PlanStrategiesTests {
                 options: ["--strategy", "WriteAheadLog"],
                 before: "chmod 555 $new",
                 status: 12,
-                message: "the folder of the new store cannot be written"
+                message: "this user cannot write to the folder of the new store"
             ),
             Case(
                 testDescription: "no container",
@@ -58,16 +58,16 @@ struct PlanStrategiesTests {
                 options: ["--strategy", "WriteAheadLog"],
                 before: "chmod 444 $old/Habits.sqlite",
                 status: 12,
-                message: "the old store cannot be written"
+                message: "cannot write to the old store"
             ),
             Case(
-                testDescription: "no room for the journal",
+                testDescription: "a read-only folder for the journal",
                 before: "chmod 555 $old",
                 status: 12,
-                message: "the journal's folder cannot be made"
+                message: "cannot create or write the journal's folder"
             ),
             Case(
-                testDescription: "a store in place that is not changed to fit",
+                testDescription: "an existing store in another journal mode",
                 options: ["--strategy", "RollbackJournal"],
                 before:
                     "sqlite3 $new/Habits.sqlite 'PRAGMA journal_mode=wal; CREATE TABLE habit(id INTEGER PRIMARY KEY)'",
@@ -77,7 +77,7 @@ struct PlanStrategiesTests {
         ]
     }
 
-    @Test("Plan, dry run and share end alike, and only the share writes", arguments: Case.all)
+    @Test("plan, dry run and share end with the same status, and only share writes", arguments: Case.all)
     func alike(_ row: Case) async throws {
         let world = try nobody.folder("world")
         let (old, new) = (world + "/old", world + "/new")
@@ -100,8 +100,8 @@ struct PlanStrategiesTests {
         if row.status != 0 { #expect(try scratch.fingerprint() == before) }
     }
 
-    @Test("It tells what each strategy says for each role, and what is done to the copy")
-    func told() async throws {
+    @Test("A plan shows the settings of each strategy for each role, and the step that applies them")
+    func shown() async throws {
         let old = try await scratch.store("Habits.sqlite", "PRAGMA journal_mode=wal;" + Scratch.habits)
         let new = try scratch.folder("group")
         let call = [
@@ -112,14 +112,14 @@ struct PlanStrategiesTests {
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.output.contains("app: sqlitePragmas.journal_mode = DELETE (RollbackJournal)"), "\(run.output)")
         #expect(run.output.contains("extension(widget): isReadOnly = true (ReadOnlyExtension)"))
-        #expect(run.output.contains("make what strategies say of the copy for \(new)/Habits.sqlite"))
+        #expect(run.output.contains("apply the strategies to the copy for \(new)/Habits.sqlite"))
         let record = try Grammar().check(try await Tool.run(call + ["--json"])).first
         #expect(record?["descriptions"]?["extension(widget)"]?["isReadOnly"] == .bool(true))
         #expect(record?["descriptions"]?["app"]?["sqlitePragmas"]?["journal_mode"]?.string == "DELETE")
         #expect(try scratch.names(new).isEmpty)
     }
 
-    @Test("Started as root, it looks as the owner of the old store would")
+    @Test("plan and share started as root check the permissions of the old store's owner")
     func asOwner() async throws {
         guard try await Tool.run(command: ["id", "-u"]).output == "0\n" else { return }
         let (old, new) = (try nobody.folder("old"), try scratch.folder("new"))
@@ -128,7 +128,7 @@ struct PlanStrategiesTests {
         for verb in ["plan", "share"] {
             let run = try await Tool.runProcess([verb, old + "/Habits.sqlite", new])
             #expect(run.status == 12, "\(verb): \(run.errors)")
-            #expect(run.errors.contains("the folder of the new store cannot be written"), "\(run.errors)")
+            #expect(run.errors.contains("this user cannot write to the folder of the new store"), "\(run.errors)")
         }
         #expect(try scratch.names(new).isEmpty)
     }

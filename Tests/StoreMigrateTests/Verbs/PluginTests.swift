@@ -3,7 +3,7 @@ import StrategyProcess
 import TestSupport
 import Testing
 
-@Suite("Plugins in a share", .verify, .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
+@Suite("Plugins in verbs", .verify, .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
 struct PluginTests {
     private let scratch: Scratch
     private let old: String
@@ -13,13 +13,13 @@ struct PluginTests {
         scratch = try Scratch()
         old = try await scratch.store("Habits.sqlite")
         new = try scratch.folder("new")
-        // A plugin of root's runs as nobody, who has to get to it.
+        // A plugin that root starts runs as the user nobody, who needs access to it.
         for folder in [scratch.path, try scratch.folder("plugins")] {
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder)
         }
     }
 
-    /// Another process writes the file: in this one it would stay open in children that are started meanwhile.
+    /// A child process writes the file: a descriptor of this process could be inherited, and exec would fail with ETXTBSY.
     private func plugin(_ name: String, _ bytes: [UInt8]) async throws {
         let source = try scratch.file(name + ".source", bytes)
         let path = scratch.path("plugins/store-migrate-strategy-" + name)
@@ -27,13 +27,13 @@ struct PluginTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
     }
 
-    /// The request that Plugins/README.md prints, in a file.
+    /// A file with the request printed in Plugins/README.md.
     private func printedRequest() throws -> String {
         let request = try ReferencePage.plugins.block("json request").joined(separator: "\n")
         return try scratch.file("request.json", Array(request.utf8))
     }
 
-    @Test("What is asked and answered on the wire follows the grammar that Plugins/README.md prints")
+    @Test("Recorded messages follow the wire grammar in Plugins/README.md")
     func wire() throws {
         let grammar = try Grammar(try ReferencePage.plugins.block("wire"), lastLine: "version")
         let recorded = URL(filePath: Tool.package + "/Fixtures/Messages/conversation.txt")
@@ -52,7 +52,7 @@ struct PluginTests {
         }
     }
 
-    @Test("The example in shell is found, asked, and its answer handed on")
+    @Test("The shell example plugin is found with --plugin-path, and its answer is applied")
     func example() async throws {
         let source = Tool.package + "/Plugins/ExcludedFromBackup/store-migrate-strategy-ExcludedFromBackup"
         try await plugin("ExcludedFromBackup", Array(try Data(contentsOf: URL(filePath: source))))
@@ -74,19 +74,19 @@ struct PluginTests {
     }
 
     @Test(
-        "One that means no good is refused in one line before anything is published, and nothing of it is left",
+        "A hostile plugin ends the share with one line before publication, and leaves no process or file",
         arguments: HostilePlugin.all
     )
     func hostile(_ plugin: HostilePlugin) async throws {
         let nap = "\(UInt32.random(in: 100_000_000...999_999_999))"
         let drop = try scratch.folder("open")
         try FileManager.default.setAttributes([.posixPermissions: 0o1777], ofItemAtPath: drop)
-        // The store itself is what it reaches for; any user could read it.
+        // The plugin tries to read the store, which every user can read.
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: old)
         try await self.plugin(HostilePlugin.name, Array(plugin.text(secret: old, open: drop, nap: nap).utf8))
         let before = try scratch.fingerprint()
         func share(_ seconds: Int) async throws -> Tool.Run {
-            // More than 30 seconds the tool gives nobody.
+            // The tool accepts at most 30 seconds.
             try await Tool.run(
                 command: [
                     "timeout", "-k", "5", "120", try Tool.path, "share", old, new, "--strategy", HostilePlugin.name,
@@ -109,12 +109,12 @@ struct PluginTests {
     }
 
     @Test(
-        "A signal while a plugin talks ends the run at once, and the plugin with it",
+        "A signal during a plugin's answer ends the share with status 130 and kills the plugin",
         arguments: ["INT", "TERM", "HUP"]
     )
     func interrupted(_ signal: String) async throws {
         let nap = "\(UInt32.random(in: 100_000_000...999_999_999))"
-        // The plugin opens the gate as soon as it runs, and whoever sends the signal waits at its other end.
+        // The plugin opens the FIFO when it starts; the script that sends the signal waits at the other end.
         let data = try scratch.folder("plugins/store-migrate-strategy-Hostile.d")
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: data)
         #expect(try await Tool.run(command: ["mkfifo", "-m", "644", data + "/gate"]).status == 0)
@@ -140,7 +140,7 @@ struct PluginTests {
         #expect(try RunningProcesses.mentioning([nap]).isEmpty)
     }
 
-    @Test("It gets the limits of who asks where those are narrower")
+    @Test("A plugin inherits a lower descriptor limit of the caller")
     func limits() async throws {
         try await plugin(
             "Modest",
@@ -155,14 +155,14 @@ struct PluginTests {
         #expect(run.output.contains("  40 descriptors.\n"), "\(run.output)\(run.errors)")
     }
 
-    @Test("Nobody waits longer for it than thirty seconds", arguments: ["31s", "0s", "soon"])
+    @Test("A --plugin-timeout that is over 30 seconds, zero or invalid is refused", arguments: ["31s", "0s", "soon"])
     func timeouts(_ time: String) async throws {
         let run = try await Tool.runProcess(["plan", old, new, "--plugin-timeout", time])
         #expect(run.status == 2 && run.errorLines.count == 1, "\(run.errors)")
     }
 
     @Test(
-        "With no descriptor left over it is confined, or not run at all",
+        "With few descriptors left, a plugin runs confined or not at all",
         arguments: [10, 11, 12, 13, 14, 15, 16, 17, 18, 20]
     )
     func scarceDescriptors(_ limit: Int) async throws {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Runs that race", .verify, .serialized)
+@Suite("Concurrent shares", .verify, .serialized)
 struct RaceTests {
     private let scratch: Scratch
 
@@ -51,7 +51,7 @@ struct RaceTests {
     }
 
     @Test(
-        "Of several runs over one store exactly one publishes, and nobody fails",
+        "Concurrent shares of one store: exactly one publishes, and none fails",
         arguments: [2, 4, 8],
         ["wal", "delete"]
     )
@@ -73,7 +73,7 @@ struct RaceTests {
     }
 
     @Test(
-        "Of several stores that go to one place exactly one gets it, and the others are as they were",
+        "Concurrent shares of several stores to one path: exactly one succeeds, and the other stores are unchanged",
         arguments: ["nothing", "an empty store", "a zero-byte file"],
         ["wal", "delete"]
     )

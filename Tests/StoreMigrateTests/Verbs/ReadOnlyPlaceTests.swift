@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("An old place that this user may only read")
+@Suite("Old store in a read-only folder")
 struct ReadOnlyPlaceTests {
     private let scratch: Scratch
     private let nobody: Nobody
@@ -15,7 +15,7 @@ struct ReadOnlyPlaceTests {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
 
-    /// A store that another user may read, in a folder in which that user may write nothing.
+    /// A store that another user can read, in a folder that this user cannot write to.
     private func makeStore(mode: String) async throws -> String {
         try scratch.folder("old")
         let old = try await scratch.store(
@@ -28,7 +28,7 @@ struct ReadOnlyPlaceTests {
     }
 
     @Test(
-        "A fence cannot be set: status 12, the way out is told, and nothing is left behind",
+        "share of a read-only old store ends with status 12, advises --old capture --state, and leaves no files",
         arguments: ["wal", "delete"]
     )
     func fence(mode: String) async throws {
@@ -44,7 +44,7 @@ struct ReadOnlyPlaceTests {
         #expect(try scratch.fingerprint() == before)
     }
 
-    @Test("With --old capture --state it is copied, and the old place is as it was", arguments: ["wal", "delete"])
+    @Test("share --old capture --state copies a read-only store and leaves its folder", arguments: ["wal", "delete"])
     func capture(mode: String) async throws {
         let old = try await makeStore(mode: mode)
         let (new, state) = (try nobody.folder("new"), try nobody.folder("state"))

@@ -1,21 +1,21 @@
 import FoundationEssentials
 import Testing
 
-@Suite("Verbs that only read change nothing")
+@Suite("Read-only verbs change no file")
 struct ReadingTests {
-    /// The shapes a store's files can have on disk.
+    /// Commands that create a store with different sets of files.
     static let shapes = [
         "sqlite3 old/H.db 'CREATE TABLE t(a); INSERT INTO t VALUES(1);'",
-        // A log that holds everything, and no shared memory.
+        // All rows in the log, and no shared-memory file.
         """
         sqlite3 x.db 'PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t(a); \
         INSERT INTO t VALUES(1);' '.shell cp x.db old/H.db; cp x.db-wal old/H.db-wal' >/dev/null
         """,
-        // A write-ahead log store that was closed cleanly.
+        // A WAL store that was closed cleanly.
         "sqlite3 old/H.db 'PRAGMA journal_mode = wal; CREATE TABLE t(a); INSERT INTO t VALUES(1);' >/dev/null",
     ]
 
-    @Test("Whatever lies beside the main file", arguments: shapes)
+    @Test("Read-only verbs change no file of a store with or without log", arguments: shapes)
     func beside(_ setup: String) async throws {
         let scratch = try Scratch()
         try scratch.folder("old")
@@ -30,7 +30,7 @@ struct ReadingTests {
         }
     }
 
-    @Test("Once the store is shared")
+    @Test("Read-only verbs change no file of a shared store")
     func shared() async throws {
         let scratch = try Scratch()
         try scratch.folder("old")
@@ -45,7 +45,7 @@ struct ReadingTests {
         }
     }
 
-    /// Every verb that only reads, in both forms.
+    /// The read-only verbs, each as text and as JSON.
     static func calls(old: String, new: String) -> [[String]] {
         let calls = [
             ["inspect", old], ["inspect", "old"], ["plan", old, new], ["share", "-n", old, new], ["status", old, new],

@@ -5,7 +5,7 @@ import UpgradeRehearsal
 
 @testable import store_migrate
 
-@Suite("rehearse")
+@Suite("Verb rehearse")
 struct RehearseTests {
     private static let good = """
         about: It holds.
@@ -15,7 +15,7 @@ struct RehearseTests {
 
         """
 
-    /// A scratch folder with `good.yaml`, and others by their content.
+    /// A scratch folder with `good.yaml` and other files.
     private static func scratch(_ others: [String: String] = [:]) throws -> Scratch {
         let scratch = try Scratch()
         try scratch.file("good.yaml", Array(good.utf8))
@@ -23,7 +23,7 @@ struct RehearseTests {
         return scratch
     }
 
-    @Test("Scenarios that hold end with 0, and say so")
+    @Test("rehearse ends with 0 when every scenario holds")
     func held() async throws {
         let scratch = try Self.scratch()
         let run = try await Tool.runProcess(["rehearse", "good.yaml", "."], folder: scratch.path)
@@ -38,7 +38,7 @@ struct RehearseTests {
         #expect(lines.last?["held"]?.integer == 1 && lines.last?["scenarios"]?.integer == 1)
     }
 
-    @Test("What does not hold is told with file, line and column, in text, JSON and XML, and ends with 3")
+    @Test("A failed scenario ends with 3 and names file, line and column in text, JSON and JUnit XML")
     func failed() async throws {
         let bad = Self.good.replacing("status: 10", with: "status: 4")
         let scratch = try Self.scratch(["bad.yaml": bad])
@@ -59,7 +59,7 @@ struct RehearseTests {
         #expect(lines.last?["outcome"]?.string == "findings")
     }
 
-    @Test("Without the tracer a scenario in which the kernel's calls fail is not carried out, and is told as that")
+    @Test("Without strace, a scenario with failing system calls is reported as not run")
     func withoutTracer() async throws {
         let faulty = Self.good.replacing("ends: {status: 10}", with: "fails: {call: openat, nth: all, with: EIO}")
         let scratch = try Self.scratch(["faulty.yaml": faulty])
@@ -72,7 +72,7 @@ struct RehearseTests {
         #expect(xml.contains("<testsuites tests=\"2\" failures=\"0\" errors=\"1\""))
     }
 
-    @Test("What is rehearsed is the program itself, under whatever name")
+    @Test("rehearse runs its own executable under any file name")
     func ownProgram() async throws {
         let scratch = try Self.scratch()
         let run = try await Tool.run(
@@ -85,7 +85,7 @@ struct RehearseTests {
         #expect(run.status == 0, "\(run.output) \(run.errors)")
     }
 
-    @Test("A wrong scenario ends with 2, line and column, before any is carried out")
+    @Test("An invalid scenario ends with 2, names line and column, and runs none")
     func wrong() async throws {
         let scratch = try Self.scratch(["wrong.yaml": "about: x\nstore: {}\n"])
         let run = try await Tool.runProcess(["rehearse", "good.yaml", "wrong.yaml"], folder: scratch.path)
@@ -95,7 +95,7 @@ struct RehearseTests {
     }
 
     @Test(
-        "Calls that make no sense, and places where nothing is",
+        "Invalid options, missing scenarios and unwritable files end with status 2, 10 or 12",
         arguments: [
             (["rehearse"], 2), (["rehearse", "good.yaml", "--jobs", "0"], 2),
             (["rehearse", "good.yaml", "--name", "x"], 2),
@@ -111,7 +111,7 @@ struct RehearseTests {
         #expect(run.errorLines.count == 1)
     }
 
-    @Test("A new scenario holds as it is, and takes no other's place", arguments: ["Habits.sqlite", "it's"])
+    @Test("rehearse --new writes a scenario that holds, and overwrites no file", arguments: ["Habits.sqlite", "it's"])
     func new(name: String) async throws {
         let scratch = try Scratch()
         let words = ["rehearse", "--new", "mine.yaml", "--name", name]
@@ -126,17 +126,17 @@ struct RehearseTests {
         try Grammar().check(try await Tool.runProcess(["rehearse", "--new", "--json"], folder: scratch.path))
     }
 
-    @Test("Scenarios may run every verb but this one")
+    @Test("Scenarios support every verb except rehearse")
     func verbs() {
         let names = CommandTree.names(below: StoreMigrate.self).compactMap(\.first)
         #expect(Set(ToolVerbs.names) == Set(names).subtracting(["rehearse"]))
     }
 
-    @Test("Processes of a rehearsal end with it, however it ends")
+    @Test("Processes of a rehearsal end when it is killed")
     func orphans() async throws {
         let scratch = try Self.scratch([
             "long.yaml": """
-            about: It goes on until it is ended.
+            about: It runs until it is killed.
             stores: {old: {at: old.sqlite, recipe: {seed: x, sql: [CREATE TABLE t (x)]}}}
             steps:
               - start: {process: app, opens: old, holds: reader}

@@ -3,7 +3,7 @@ import FoundationEssentials
 import StoreFormat
 import Testing
 
-@Suite("relay post, drain, list, watch and import")
+@Suite("Verbs relay post, drain, list, watch and import")
 struct RelayVerbTests {
     private let scratch: Scratch
     private let path: String
@@ -23,9 +23,9 @@ struct RelayVerbTests {
 
     private func uri(_ number: Int) -> String { "x-coredata://U/Habit/p\(number)" }
 
-    @Test("What is posted is drained in order, by each consumer once, and shown without being acknowledged")
+    @Test("relay drain delivers notices in order and once per consumer, and relay list acknowledges nothing")
     func golden() async throws {
-        // Whoever comes first hears of what comes after.
+        // The first drain registers the consumer, which then gets later notices.
         #expect(try await relay("drain", path, "--consumer", "app").output.isEmpty)
         #expect(try await relay("post", path, "--inserted", uri(1), "--author", "widget").status == 0)
         #expect(try await relay("post", path, "--updated", uri(1), "--deleted", uri(2)).status == 0)
@@ -39,7 +39,7 @@ struct RelayVerbTests {
                 #1 TIME widget: +Habit/p1
                 #2 TIME -: ~Habit/p1 -Habit/p2
                 #3 TIME -: everything
-                  consumer app has dealt with everything up to #0
+                  consumer app has read everything up to #0
 
                 """
         )
@@ -57,7 +57,7 @@ struct RelayVerbTests {
         #expect(left[0]["position"]?.integer == 3)
     }
 
-    @Test("What could not be written out is not acknowledged")
+    @Test("relay drain does not acknowledge notices that it cannot write to standard output")
     func unwritten() async throws {
         #expect(try await relay("drain", path, "--consumer", "app").status == 0)
         #expect(try await relay("post", path, "--everything").status == 0)
@@ -70,19 +70,19 @@ struct RelayVerbTests {
         #expect(try await lines("drain", path, "--consumer", "app").map { $0["kind"]?.string } == ["everything", nil])
     }
 
-    @Test("A consumer that is alive elsewhere is refused, and so is a name that is none")
+    @Test("relay drain ends with 11 if another process uses the consumer name, and 2 for an invalid name")
     func aliveElsewhere() async throws {
         let store = StoreLocation(url: URL(filePath: path))
         let consumer = try RelayConsumer("app", of: RelayQueue(beside: store))
         let run = try await relay("drain", path, "--consumer", consumer.name)
         #expect(run.status == 11)
-        #expect(run.errors.contains("another process drains for consumer app"))
+        #expect(run.errors.contains("another process is using consumer app"))
         #expect(try await relay("drain", path, "--consumer", "other").status == 0)
         #expect(try await relay("drain", path, "--consumer", "../x").status == 2)
     }
 
     @Test(
-        "What makes no sense is a wrong call, told in one line, and makes no relay",
+        "Invalid arguments of relay verbs end with status 2 and one line, and create no relay",
         arguments: [
             (["post"], "name the objects that changed"),
             (["post", "--updated", "rubbish"], "an object URI begins with"),
@@ -99,17 +99,17 @@ struct RelayVerbTests {
         #expect(try scratch.names(scratch.path) == ["habits.sqlite"])
     }
 
-    @Test("A store that is not there is none, and looking at one without a relay makes none")
+    @Test("relay verbs end with 10 for a missing store, and relay list creates no relay")
     func nothing() async throws {
         #expect(try await relay("list", scratch.path("none")).status == 10)
         #expect(try await relay("post", scratch.path("none"), "--everything").status == 10)
         let before = try scratch.fingerprint()
-        #expect(try await relay("list", path).output == "\(path): nothing was ever posted here\n")
+        #expect(try await relay("list", path).output == "\(path): no notice was ever posted\n")
         #expect(try await lines("list", path).count == 1)
         #expect(try scratch.fingerprint() == before)
     }
 
-    @Test("Objects of another store are refused where the store has a UUID")
+    @Test("relay post refuses objects of another store if the store has a UUID")
     func anotherStore() async throws {
         let built = scratch.path("Notes.sqlite")
         _ = try await Tool.run(["fixture", "build", Tool.package + "/Fixtures/Stores/clean/recipe.yaml", built])
@@ -119,7 +119,7 @@ struct RelayVerbTests {
     }
 
     @Test(
-        "A file that is no relay stops every verb, and is left as it is",
+        "relay verbs end with 12 for a file that is not a relay, and do not change it",
         arguments: ["list", "post", "drain", "watch"]
     )
     func noRelay(verb: String) async throws {
@@ -131,7 +131,7 @@ struct RelayVerbTests {
         #expect(try scratch.fingerprint(withFolderTimes: false) == before)
     }
 
-    @Test("watch prints what is posted, and what is written by a program that knows no relay, as it happens")
+    @Test("relay watch prints notices, and commits of programs that do not use the relay, as they happen")
     func watching() async throws {
         let watched = try await Tool.run(
             command: [
@@ -152,7 +152,7 @@ struct RelayVerbTests {
         #expect(lines.last?["exit"]?.integer == 0)
     }
 
-    @Test("watch prints nothing when it is woken and nothing was committed")
+    @Test("relay watch prints nothing when it is woken without a commit")
     func wakeWithoutCommit() async throws {
         let peer = try Tool.path.replacing("store-migrate", with: "relay-peer", maxReplacements: 1)
         let watched = try await Tool.run(
@@ -171,7 +171,7 @@ struct RelayVerbTests {
         #expect(lines.map { $0["type"]?.string } == ["notice", "summary"])
     }
 
-    @Test("watch ends when it is told to")
+    @Test("relay watch ends with status 130 on SIGINT")
     func stoppedWatch() async throws {
         let run = try await Tool.run(
             command: [
@@ -185,7 +185,7 @@ struct RelayVerbTests {
         #expect(run.status == 130)
     }
 
-    @Test("Pending changes of the published form are taken over once, and out of the file when they are merged")
+    @Test("relay import posts pending changes once, and removes them from the file when every consumer has read them")
     func importing() async throws {
         let file = try scratch.file(
             "group.plist",
@@ -204,10 +204,10 @@ struct RelayVerbTests {
         #expect(try await relay("drain", path, "--consumer", "app").status == 0)
         let words = ["relay", "import", path, "--legacy-defaults", file, "--legacy-key", "changes"]
         let run = try await Tool.run(words + ["--json"])
-        let told = try Grammar().check(run)
-        #expect(told.map { $0["type"]?.string } == ["finding", "legacy", "summary"])
-        #expect(told[0]["code"]?.string == "unknownLegacyKey")
-        #expect(told[1]["posted"]?.integer == 2)
+        let records = try Grammar().check(run)
+        #expect(records.map { $0["type"]?.string } == ["finding", "legacy", "summary"])
+        #expect(records[0]["code"]?.string == "unknownLegacyKey")
+        #expect(records[1]["posted"]?.integer == 2)
         #expect(try await Tool.run(words).output.contains("posted 0, 2 waiting to be merged, removed 0"))
         let drained = try await lines("drain", path, "--consumer", "app")
         #expect(drained.map { $0["inserted"] } == [.array([.string(uri(1))]), .array([]), nil])

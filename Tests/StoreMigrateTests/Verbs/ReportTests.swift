@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Reports to look at")
+@Suite("HTML reports")
 struct ReportTests {
     private static let conflictingStores = ["a", "b", "c"]
 
@@ -12,7 +12,7 @@ struct ReportTests {
 
     private var report: String { scratch.path("report.html") }
 
-    /// The report, which is well-formed whatever it tells.
+    /// The parsed report; throws if it is not well-formed XML.
     private func page() throws -> XMLTree {
         try XMLTree.parse(String(contentsOf: URL(filePath: report), encoding: .utf8))
     }
@@ -27,7 +27,7 @@ struct ReportTests {
 
     private func headings(_ page: XMLTree) -> [String] { page.all("h2").map(\.text) }
 
-    @Test("A share tells what was moved, proved and counted, and when; the file is its owner's alone")
+    @Test("The report of a share shows proof, counts and timeline, and only its owner can read it")
     func share() async throws {
         try scratch.folder("new")
         let old = try await build("HabitCalendar/HabitCalendar.yaml", "Habits.sqlite")
@@ -59,11 +59,11 @@ struct ReportTests {
         for step in ["planning", "copying", "proving", "publishing", "in place", "challenges / habit"] {
             #expect(texts.contains(step), "\(step)")
         }
-        // A share tells nothing of any row.
+        // The report of a share shows no values of rows.
         #expect(!page.text.contains("Morning run"))
     }
 
-    @Test("Conflicts are shown with the values of all sides as their attributes mean them, the taken one marked")
+    @Test("The report of a merge shows conflicts with typed values of all sides, and marks the winning one")
     func conflicts() async throws {
         var stores: [String] = []
         for folder in Self.conflictingStores {
@@ -88,7 +88,7 @@ struct ReportTests {
             let name = try #require(rows.first { $0.children.map(\.text).starts(with: ["Habit/1", "name"]) })
             #expect(
                 name.children.dropFirst(2).map(\.text) == [
-                    "Morning run", "Theirs \\u{202E}", "Mine <b>", "shared", "both gave it another value",
+                    "Morning run", "Theirs \\u{202E}", "Mine <b>", "shared", "both stores changed the value",
                 ]
             )
             #expect(name.all("mark").map(\.text) == ["Mine <b>"])
@@ -101,13 +101,13 @@ struct ReportTests {
         }
     }
 
-    @Test("Findings are told, the gravest first, and a store that is sound is called so")
+    @Test("The report of verify lists findings of a damaged store, and calls an undamaged one sound")
     func verify() async throws {
         let damaged = try await build("Stores/missing-index-entry/recipe.yaml", "Damaged.sqlite")
         let run = try await Tool.runProcess(["verify", damaged, "--report", report])
         #expect(run.status == 3)
         var page = try page()
-        #expect(page.all("h1").first?.text == "Damaged.sqlite needs to be looked at")
+        #expect(page.all("h1").first?.text == "Damaged.sqlite needs attention")
         #expect(page.all("p").contains { $0.text == "! findings, exit status 3" })
         let rows = page.all("tbody").flatMap { $0.all("tr") }.map { $0.children.map(\.text) }
         #expect(rows.contains { $0[0].hasSuffix("indexDiffers") && $0[1] == "✕ error" && $0[2] == "ZNOTE" })
@@ -119,7 +119,7 @@ struct ReportTests {
         #expect(page.all("figcaption").first?.text == "Upper bar: this store. Lower bar: the other.")
     }
 
-    @Test("A store without a model has tables and no graph")
+    @Test("The report of a plain SQLite store counts tables and has no graph")
     func plain() async throws {
         try scratch.folder("new")
         let old = try await scratch.store("plain.db")
@@ -131,7 +131,7 @@ struct ReportTests {
         #expect(rows.contains(["mark", "1", "1"]))
     }
 
-    @Test("A plan that is only looked at has a page too, and it says that nothing was written")
+    @Test("The report of a dry run shows the plan and says that nothing was written")
     func dryRun() async throws {
         let old = try await scratch.store("plain.db")
         let new = scratch.path("new.db")
@@ -143,7 +143,7 @@ struct ReportTests {
         #expect(!FileManager.default.fileExists(atPath: new))
     }
 
-    @Test("A run that failed, or was refused, has a page that tells how it ended and what to do")
+    @Test("The report of a failed run shows the exit status and the advice")
     func failed() async throws {
         let old = try await scratch.store("old.db")
         let other = try await scratch.store("other.db", "CREATE TABLE other(x); INSERT INTO other VALUES (1);")
@@ -167,12 +167,12 @@ struct ReportTests {
         }
     }
 
-    @Test("A rehearsal tells which scenarios held, and of the others what was expected and found")
+    @Test("The report of a rehearsal lists the scenarios that held, and expectation and finding of the others")
     func rehearsal() async throws {
         let recipe = Tool.package + "/Fixtures/Stores/clean/recipe.yaml"
         for (name, count) in [("right", "20"), ("wrong <b>", "21")] {
             let scenario = """
-                about: A store as it was built.
+                about: A store that was just built.
                 stores:
                   old: {recipe: \(recipe), at: app/Store.sqlite}
                 steps:
@@ -197,7 +197,7 @@ struct ReportTests {
         #expect(failure[2].contains("21") && failure[3].contains("20"), "\(failure)")
     }
 
-    @Test("A page that cannot be written is refused before anything is done")
+    @Test("A report path that cannot be written, or is taken, fails the verb before it changes anything")
     func refused() async throws {
         let old = try await scratch.store("old.db")
         let new = scratch.path("new.db")
@@ -223,7 +223,7 @@ struct ReportTests {
         #expect(try scratch.fingerprint() == before)
     }
 
-    @Test("A folder that this user may not write to is refused, and nothing is shared")
+    @Test("share with a report in a read-only folder ends with status 12 and shares nothing")
     func unwritable() async throws {
         let nobody = try Nobody(scratch)
         let place = try nobody.folder("app")

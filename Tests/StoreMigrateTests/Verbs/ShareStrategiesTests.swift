@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 @Suite(
-    "Strategies on genuine stores, read back without us",
+    "Strategies applied to genuine stores",
     .verify,
     .genuineStores
 )
 struct ShareStrategiesTests {
     private static let historyTables = ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
 
-    @Test("A rollback journal is in the header, and the rows are the same", arguments: Corpus.stores)
+    @Test("RollbackJournal changes the header of the shared store, and no row", arguments: Corpus.stores)
     func rollbackJournal(_ genuine: String) async throws {
         let store = Corpus.location(of: genuine)
         let scratch = try Scratch()
@@ -25,7 +25,7 @@ struct ShareStrategiesTests {
     }
 
     @Test(
-        "Log, history, mode and group are as described, and nothing else changes, a second run included",
+        "Strategies set journal mode, history, mode and group, change nothing else, and are idempotent",
         arguments: Corpus.stores
     )
     func everything(_ genuine: String) async throws {
@@ -41,7 +41,7 @@ struct ShareStrategiesTests {
         if isTracked {
             call += ["--strategy", "HistoryTracking"]
         } else {
-            // Only a store that keeps no copy of its model is refused, and then nothing is done.
+            // Only a store without a copy of its model is refused, and stays unchanged.
             #expect(history.status == 2)
             #expect(history.errors.contains("HistoryTracking does not apply: the store keeps no copy of its model"))
             #expect(try scratch.names(scratch.path("new")).isEmpty)
@@ -61,12 +61,12 @@ struct ShareStrategiesTests {
         #expect(summary?["findings"]?.integer == 0, "\(again.output)")
     }
 
-    /// The two bytes of the header that tell the journal mode.
+    /// The two bytes of the header that record the journal mode.
     private func header(_ path: String) throws -> [UInt8] {
         Array(try Data(contentsOf: URL(filePath: path)).prefix(20).suffix(2))
     }
 
-    /// What `stat` says of every file of the store, and of the folders of its external files.
+    /// Expects the mode and group of every file of the store, and of the folders of its external files.
     private func expectRights(_ mode: String, _ group: String, below folder: String) async throws {
         for name in try FileManager.default.subpathsOfDirectory(atPath: folder)
         where !name.hasSuffix(".store-migrate.json") {
@@ -77,7 +77,7 @@ struct ShareStrategiesTests {
         }
     }
 
-    /// Compares everything that `sqlite3` reads of both stores, the tables of a new history and their numbers aside.
+    /// Compares both stores as `sqlite3` reads them, except for the tables and numbers of a new history.
     private func expectContent(_ new: String, _ pristine: String, _ isTracked: Bool) async throws {
         var (found, expected) = (try await SQLiteProgram.content(new), try await SQLiteProgram.content(pristine))
         guard isTracked else { return #expect(found == expected) }
@@ -95,7 +95,7 @@ struct ShareStrategiesTests {
         #expect(found == expected)
     }
 
-    /// Proves a store up to `coredata`; what its original had already is not ours.
+    /// Expects no finding up to the level `coredata` that the original store does not have.
     private func expectVerified(_ new: String, like old: String) async throws {
         func findings(_ path: String) async throws -> [String] {
             let run = try await Tool.run(["verify", path, "--level", "coredata", "--json"])
@@ -118,7 +118,7 @@ extension Scratch {
         }
     }
 
-    /// A group that files here may be given to: as root another one, else the user's own.
+    /// A group that the user can give files to: `nogroup` for root, otherwise the user's own.
     fileprivate func groupOfFiles() async throws -> String {
         let run = try await Tool.run(command: ["id", "-u"])
         guard run.output != "0\n" else { return "65534" }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@Suite("share, as a user runs it")
+@Suite("Verb share")
 struct ShareTests {
     private let scratch: Scratch
     private let old: String
@@ -15,7 +15,7 @@ struct ShareTests {
         new = scratch.path("group/Habits.sqlite")
     }
 
-    @Test("The text tells what was done, what was proved, and the command to type next")
+    @Test("share prints the amounts, the proof and the next commands")
     func text() async throws {
         let run = try await Tool.run(["share", old, scratch.path("group")])
         #expect(run.status == 0)
@@ -24,13 +24,13 @@ struct ShareTests {
         #expect(run.lines[0].wholeMatch(of: /Shared Habits\.sqlite: 3 rows, [0-9.]+ kB in [0-9.]+ s/) != nil)
         #expect(run.lines[1].hasPrefix("  new  \(new)  proved: files, sqlite, content"))
         #expect(run.lines[2].hasPrefix("  old  \(old) "))
-        #expect(run.lines[2].contains("  kept as the way back; writers are refused and told the new place ("))
-        #expect(run.lines[3] == "When every process uses the new place:  store-migrate retire \(old)")
+        #expect(run.lines[2].contains("  kept for rollback; writers get an error that names the new path ("))
+        #expect(run.lines[3] == "When every process uses the new store:  store-migrate retire \(old)")
         #expect(run.lines[4] == "To go back:                             store-migrate unshare \(old) \(new)")
         #expect(try await SQLiteProgram.content(new) == SQLiteProgram.content(old))
     }
 
-    @Test("A second run says that it is done, with status 0, and changes neither store")
+    @Test("A second share ends with status 0 and changes neither store")
     func again() async throws {
         _ = try await Tool.run(["share", old, new])
         let before = try scratch.fingerprint()
@@ -42,7 +42,7 @@ struct ShareTests {
         #expect(after["group/Habits.sqlite"] == before["group/Habits.sqlite"])
     }
 
-    @Test("Its JSON names the run, both places, and the next command")
+    @Test("share --json names the transaction, both stores and the next command")
     func json() async throws {
         let run = try await Tool.run(["share", old, new, "--json"])
         #expect(run.status == 0)
@@ -59,14 +59,14 @@ struct ShareTests {
         #expect(summary["next"]?.string == "store-migrate retire \(old)")
     }
 
-    @Test("What is left behind is the journal's folder, the receipt and the store")
+    @Test("share leaves only the journal's folder, the receipt and the stores")
     func leftBehind() async throws {
         _ = try await Tool.run(["share", old, new])
         #expect(try scratch.names(scratch.path("old")) == [".store-migrate", "Habits.sqlite"])
         #expect(try scratch.names(scratch.path("group")) == [".Habits.sqlite.store-migrate.json", "Habits.sqlite"])
     }
 
-    @Test("A dry run and a plan say the same and write nothing")
+    @Test("share --dry-run and plan print the same and write nothing")
     func dryRun() async throws {
         let before = try scratch.fingerprint()
         let plan = try await Tool.run(["plan", old, new])
@@ -78,7 +78,7 @@ struct ShareTests {
         #expect(try scratch.fingerprint() == before)
     }
 
-    @Test("A group names the new place, and the database name its file")
+    @Test("--group selects the container, and --name the file of the new store")
     func group() async throws {
         let run = try await Tool.runProcess(
             ["share", old, "--group", "group", "--name", "Shared", "--json"],
@@ -90,9 +90,9 @@ struct ShareTests {
         #expect(FileManager.default.fileExists(atPath: scratch.path("group/Shared.sqlite")))
     }
 
-    /// A name with control characters cannot stand in an archive, which a retirement makes; that is told.
+    /// `retire` refuses a name with control characters, because an archive cannot contain it.
     @Test(
-        "Relative paths and names with spaces, quotes and control characters are taken as they are",
+        "share accepts relative paths, and names with spaces, quotes and control characters",
         arguments: [("it's a \"store\" .db", 0), ("it's \u{1B}[31m a \"store\"\n.db", 13)] as [(String, Int32)]
     )
     func names(_ name: String, retirement: Int32) async throws {
@@ -109,10 +109,10 @@ struct ShareTests {
         )
         #expect(retire.status == retirement, "\(next): \(retire.errors)")
         #expect(retire.errors.unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 })
-        #expect(retirement == 0 || retire.errors.contains("cannot stand in an archive"))
+        #expect(retirement == 0 || retire.errors.contains("cannot be used in an archive"))
     }
 
-    @Test("A writer of the old store is refused and told the new place; a reader goes on")
+    @Test("A writer of the old store gets an error that names the new path; readers continue")
     func fence() async throws {
         _ = try await Tool.run(["share", old, new])
         let write = try await Tool.run(command: ["sqlite3", old, "INSERT INTO habit(name) VALUES('late')"])
@@ -121,7 +121,7 @@ struct ShareTests {
         #expect(try await SQLiteProgram.run(old, "SELECT count(*) FROM habit") == "2\n")
     }
 
-    @Test("A share that replaces a store names the path where the replaced one is kept")
+    @Test("share --on-both keep-old prints the path where the replaced store is kept")
     func displacedStore() async throws {
         _ = try await SQLiteProgram.run(
             new,
@@ -134,7 +134,7 @@ struct ShareTests {
         #expect(try await SQLiteProgram.run(path, "SELECT name FROM habit") == "new\n")
     }
 
-    @Test("--state keeps the journal elsewhere, and the next command says so")
+    @Test("--state puts the journal in that folder, and the printed next command includes it")
     func state() async throws {
         let state = try scratch.folder("state")
         let run = try await Tool.run(["share", old, new, "--state", state])
@@ -145,7 +145,7 @@ struct ShareTests {
         #expect(try await Tool.run(["retire", old, "--state", state]).status == 0)
     }
 
-    @Test("-q prints no more than the result, and NO_COLOR, --no-color and a pipe leave out the colours")
+    @Test("-q prints only the result, and NO_COLOR, --no-color and a pipe disable colours")
     func quiet() async throws {
         let run = try await Tool.run(["share", old, new, "-q", "--no-color"], environment: ["NO_COLOR": "1"])
         #expect(run.status == 0)

@@ -3,7 +3,7 @@ import StoreFormat
 import TestSupport
 import Testing
 
-@Suite("inspect --show")
+@Suite("Verb inspect --show")
 struct ShowTests {
     private static func build(_ recipe: String, _ scratch: Scratch) async throws -> String {
         let path = scratch.path("s.sqlite")
@@ -12,7 +12,7 @@ struct ShowTests {
         return path
     }
 
-    @Test("The graph of the demonstration store is a Mermaid class diagram")
+    @Test("inspect --show graph prints the demonstration store as a Mermaid class diagram")
     func graph() async throws {
         let scratch = try Scratch()
         let path = try await Self.build("HabitCalendar/HabitCalendar.yaml", scratch)
@@ -49,7 +49,7 @@ struct ShowTests {
         #expect(try scratch.fingerprint() == before)
     }
 
-    @Test("The model tells every entity with what it declares itself")
+    @Test("inspect --show model prints every entity with its parent and sorted by name")
     func model() async throws {
         let scratch = try Scratch()
         let path = try await Self.build("Stores/inheritance/recipe.yaml", scratch)
@@ -69,7 +69,7 @@ struct ShowTests {
         try MermaidSubset.check(graph.output)
     }
 
-    @Test("Only one Core Data store has a part to show")
+    @Test("inspect --show ends with 13 for a plain SQLite store, and 2 for a folder or an unknown part")
     func other() async throws {
         let scratch = try Scratch()
         let plain = try await scratch.store("plain.sqlite")
@@ -82,7 +82,7 @@ struct ShowTests {
         #expect(wrong.errors.contains("graph"))
     }
 
-    @Test("Model and graph of every genuine store can be shown", .genuineStores, arguments: Corpus.stores)
+    @Test("inspect --show prints the model and graph of every genuine store", .genuineStores, arguments: Corpus.stores)
     func corpus(_ genuine: String) async throws {
         let store = Corpus.location(of: genuine)
         let scratch = try Scratch()

@@ -3,13 +3,13 @@ import FoundationEssentials
 import StoreStrategies
 import Testing
 
-@Suite("The strategies verbs")
+@Suite("Verbs strategies list, show and run")
 struct StrategiesTests {
     private let scratch: Scratch
 
     init() throws { scratch = try Scratch() }
 
-    @Test("list names every strategy with its own words")
+    @Test("strategies list prints every strategy with its summary")
     func list() async throws {
         let run = try await Tool.run(["strategies", "list"])
         #expect(run.status == 0, "\(run.errors)")
@@ -23,18 +23,18 @@ struct StrategiesTests {
         #expect(names == BuiltInStrategies.all.map(\.name))
     }
 
-    @Test("show prints the same words that the strategy says of itself", arguments: BuiltInStrategies.all.map(\.name))
+    @Test("strategies show prints all documentation of a strategy", arguments: BuiltInStrategies.all.map(\.name))
     func show(_ name: String) async throws {
-        let told = try #require(BuiltInStrategies.named(name)?.documentation)
+        let page = try #require(BuiltInStrategies.named(name)?.documentation)
         let run = try await Tool.run(["strategies", "show", name])
         #expect(run.status == 0, "\(run.errors)")
         let words =
-            [told.summary, told.notApplicable, "--strategy " + told.example] + told.sets.map(\.rawValue)
-            + told.options.flatMap { [$0.name, $0.summary] + $0.values + [$0.defaultValue].compactMap(\.self) }
+            [page.summary, page.notApplicable, "--strategy " + page.example] + page.sets.map(\.rawValue)
+            + page.options.flatMap { [$0.name, $0.summary] + $0.values + [$0.defaultValue].compactMap(\.self) }
         for word in words { #expect(run.output.contains(word), "\(word)") }
         let record = try Grammar().check(try await Tool.run(["strategies", "show", name, "--json"])).first
-        #expect(record?["notApplicable"]?.string == told.notApplicable)
-        #expect(record?["options"]?.array?.count == told.options.count)
+        #expect(record?["notApplicable"]?.string == page.notApplicable)
+        #expect(record?["options"]?.array?.count == page.options.count)
     }
 
     private static let request = """
@@ -43,7 +43,7 @@ struct StrategiesTests {
          "isContainerRemote": false}, "role": "ROLE", "options": {}, "description": {"url": "file:///g/H.sqlite"}}
         """
 
-    @Test("run asks one strategy and prints what it sets, or why it does not apply")
+    @Test("strategies run prints what a strategy sets, or why it does not apply")
     func run() async throws {
         let file = try scratch.file("app.json", Array(Self.request.replacing("ROLE", with: "app").utf8))
         let call = ["strategies", "run", "WriteAheadLog:persistent=true", "--request", file]
@@ -59,13 +59,13 @@ struct StrategiesTests {
     }
 
     @Test(
-        "What makes no sense ends with status 2 and one line",
+        "An unknown strategy or option, or an invalid request, ends with status 2 and one line",
         arguments: [
             ("WriteAheadLog:speed=1", "{REQUEST}", "has no option speed"),
             ("Nonsense", "{REQUEST}", "there is no strategy 'Nonsense'"),
             ("WriteAheadLog", "{}", "the request has no member 'facts'"),
-            ("WriteAheadLog", "hello", "the request cannot be understood"),
-            ("WriteAheadLog", "{\"facts\": 5}", "the request's member 'facts' is of another type"),
+            ("WriteAheadLog", "hello", "the request is invalid"),
+            ("WriteAheadLog", "{\"facts\": 5}", "the request's member 'facts' has the wrong type"),
         ]
     )
     func wrong(_ strategy: String, _ request: String, _ message: String) async throws {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@Suite("Strategies on the command line")
+@Suite("Options --strategy, --role and --descriptions")
 struct StrategyOptionTests {
     private let scratch: Scratch
     private let old: String
@@ -14,9 +14,9 @@ struct StrategyOptionTests {
     }
 
     @Test(
-        "What makes no sense ends with status 2, one line with the strategies and the option, and nothing done",
+        "Invalid or conflicting strategies end with status 2 and one line, and change nothing",
         arguments: [
-            (["Nonsense"], "there is no strategy 'Nonsense'; there are FileProtection, HistoryTracking"),
+            (["Nonsense"], "there is no strategy 'Nonsense'; built in are FileProtection, HistoryTracking"),
             (
                 ["WriteAheadLog", "RollbackJournal"],
                 "WriteAheadLog sets sqlitePragmas.journal_mode to WAL and RollbackJournal"
@@ -46,12 +46,12 @@ struct StrategyOptionTests {
         }
     }
 
-    @Test("A role that is none, and a model that is none, are wrong calls")
+    @Test("An invalid or repeated role, or an unreadable model, ends with status 2")
     func roles() async throws {
         let role = try await Tool.run(["share", old, new, "--role", "widget"])
         #expect(role.status == 2 && role.errors.contains("write app or extension(name)"), "\(role.errors)")
         let model = try await Tool.run(["share", old, new, "--role", "app=\(scratch.path("no.momd"))"])
-        #expect(model.status == 2 && model.errors.contains("the model of app cannot be read"), "\(model.errors)")
+        #expect(model.status == 2 && model.errors.contains("cannot read the model of app"), "\(model.errors)")
         for roles in [["app", "app=\(scratch.path("no.momd"))"], ["extension(a)", "app", "extension(a)"]] {
             let call = ["share", old, new] + roles.flatMap { ["--role", $0] }
             let run = try await Tool.run(call)
@@ -61,7 +61,7 @@ struct StrategyOptionTests {
     }
 
     @Test(
-        "Descriptions never take the place of a store, of what belongs to one, or of a file that holds something else",
+        "--descriptions never overwrites a store, its companion files or an unrelated file",
         arguments: [
             "old/Habits.sqlite", "old/Habits.sqlite-wal", "new/Habits.sqlite", "new/.Habits.sqlite.store-migrate.json",
             "notes.txt",
@@ -75,11 +75,11 @@ struct StrategyOptionTests {
         let before = try scratch.fingerprint()
         let run = try await Tool.run(["share", old, scratch.path("new"), "--descriptions", scratch.path(name)])
         #expect(run.status == 2)
-        #expect(run.errors.contains("Name another place for the descriptions."), "\(run.errors)")
+        #expect(run.errors.contains("Name another path for the descriptions."), "\(run.errors)")
         #expect(try scratch.fingerprint() == before)
     }
 
-    @Test("The descriptions of all roles are written, also when the work was done before")
+    @Test("share writes the descriptions of all roles, also when the store is already shared")
     func descriptions() async throws {
         let file = scratch.path("descriptions.json")
         let call = [
@@ -104,24 +104,24 @@ struct StrategyOptionTests {
         #expect(try String(contentsOf: URL(filePath: file), encoding: .utf8) == text)
     }
 
-    @Test("Strategies that are named after the store was shared are told to have changed nothing")
+    @Test("Strategies named after the share give the finding strategiesNotApplied and change nothing")
     func afterwards() async throws {
         #expect(try await Tool.run(["share", old, new]).status == 0)
         let before = try scratch.fingerprint()
         let run = try await Tool.run(["share", old, new, "--strategy", "RollbackJournal", "--json", "--strict"])
         #expect(run.status == 3, "\(run.errors)")
         #expect(try Grammar().check(run).contains { $0["code"]?.string == "strategiesNotApplied" })
-        // A person is told too, each time, and the run is no failure.
+        // The text warns each time, with status 0.
         for _ in 1...2 {
-            let told = try await Tool.run(["share", old, new, "--strategy", "RollbackJournal"])
-            #expect(told.status == 0)
-            #expect(told.errors.contains("sqlitePragmas.journal_mode is WAL"), "\(told.errors)")
-            #expect(told.errors.contains("RollbackJournal asks for DELETE"), "\(told.errors)")
+            let again = try await Tool.run(["share", old, new, "--strategy", "RollbackJournal"])
+            #expect(again.status == 0)
+            #expect(again.errors.contains("sqlitePragmas.journal_mode is WAL"), "\(again.errors)")
+            #expect(again.errors.contains("RollbackJournal requires DELETE"), "\(again.errors)")
         }
         #expect(try scratch.fingerprint() == before)
     }
 
-    @Test("Once the store is shared, no plugin is asked unless it is named again")
+    @Test("share of an already shared store loads no plugin unless --strategy names one")
     func unasked() async throws {
         #expect(try await Tool.run(["share", old, new]).status == 0)
         let plugins = scratch.path("no-such-folder")
@@ -131,7 +131,7 @@ struct StrategyOptionTests {
         #expect(named.status == 2, "\(named.errors)")
     }
 
-    @Test("A reader in a folder that its user may not write cannot open a store with a log, and that is told")
+    @Test("A read-only role of a WAL store gives the finding readerNeedsLog")
     func readerWithoutLog() async throws {
         let nobody = try Nobody(scratch)
         let call = [
@@ -140,14 +140,14 @@ struct StrategyOptionTests {
         let run = try await Tool.run(call + ["--json"])
         #expect(run.status == 0, "\(run.errors)")
         #expect(try Grammar().check(run).contains { $0["code"]?.string == "readerNeedsLog" })
-        // The trap itself: as another user, in a folder that only its owner may write.
+        // The cause: another user cannot create the shared-memory file in a folder that only its owner can write to.
         guard try await Tool.run(command: ["id", "-u"]).output == "0\n" else { return }
         let database = new + "/Habits.sqlite"
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: new)
         await #expect(throws: Tool.Failure.self) {
             try await nobody.shell("sqlite3 -readonly '\(database)' 'SELECT count(*) FROM habit'")
         }
-        // With the strategy that the finding names, the same reader reads.
+        // With RollbackJournal, as the finding advises, the same user can read.
         let other = try scratch.folder("other")
         let copy = try await scratch.store("Second.sqlite", "PRAGMA journal_mode=wal;" + Scratch.habits)
         let rollback = try await Tool.run(["share", copy, other, "--strategy", "RollbackJournal"] + call.dropFirst(3))
@@ -155,7 +155,7 @@ struct StrategyOptionTests {
         try await nobody.shell("sqlite3 -readonly '\(other)/Second.sqlite' 'SELECT count(*) FROM habit'")
     }
 
-    @Test("A store that is there already, and that others may have open, is not changed to fit")
+    @Test("An existing new store in another journal mode needs a decision and is not changed")
     func occupied() async throws {
         try await scratch.store(
             "new/Habits.sqlite",
@@ -169,21 +169,21 @@ struct StrategyOptionTests {
         #expect(try scratch.fingerprint() == before)
     }
 
-    @Test("A group that this user is no member of ends with status 12, and nothing of the run is left")
+    @Test("SharedAccess with a group that the user is not a member of ends with status 12 and leaves no files")
     func foreignGroup() async throws {
         let nobody = try Nobody(scratch)
         let (from, to) = (try nobody.folder("from"), try nobody.folder("to"))
         try await nobody.shell("sqlite3 '\(from)/Habits.sqlite' 'CREATE TABLE habit(id INTEGER PRIMARY KEY)'")
         let run = try await nobody.run(["share", from + "/Habits.sqlite", to, "--strategy", "SharedAccess:group=0"])
         #expect(run.status == 12, "\(run.errors)")
-        #expect(run.errorLines.count == 1 && run.errors.contains("cannot be given to the group 0"), "\(run.errors)")
+        #expect(run.errorLines.count == 1 && run.errors.contains("give the files to the group 0"), "\(run.errors)")
         #expect(try scratch.names(to).isEmpty)
         try await nobody.shell("sqlite3 '\(from)/Habits.sqlite' 'INSERT INTO habit DEFAULT VALUES'")
         let mode = try await nobody.run(["share", from + "/Habits.sqlite", to, "--strategy", "SharedAccess:mode=0640"])
         #expect(mode.status == 0, "\(mode.errors)")
     }
 
-    @Test("Where the descriptions cannot be written nothing is shared, and a plan says so")
+    @Test("share and plan end with status 12 if the descriptions cannot be written")
     func unwritableDescriptions() async throws {
         let nobody = try Nobody(scratch)
         let (from, to) = (try nobody.folder("from"), try nobody.folder("to"))
@@ -201,7 +201,7 @@ struct StrategyOptionTests {
     }
 
     @Test(
-        "A role that carries another model ends with status 13, whatever is said about migrating on Apple's platforms"
+        "A role with a different model ends with status 13, even with LightweightMigration"
     )
     func otherModel() async throws {
         let recipe = Tool.package + "/Fixtures/Stores/clean/recipe.yaml"
@@ -220,8 +220,8 @@ struct StrategyOptionTests {
         #expect(try scratch.names(new).isEmpty)
         let carried = try await Tool.run(["share"] + call + ["extension(widget)", "--json"])
         #expect(carried.status == 0, "\(carried.errors)")
-        let told = try Grammar().check(carried).filter { $0["code"]?.string == "forApplePlatforms" }
-        #expect(told.count == 1)
-        #expect(told.first?["message"]?.string?.contains("shouldMigrateStoreAutomatically") == true)
+        let findings = try Grammar().check(carried).filter { $0["code"]?.string == "forApplePlatforms" }
+        #expect(findings.count == 1)
+        #expect(findings.first?["message"]?.string?.contains("shouldMigrateStoreAutomatically") == true)
     }
 }

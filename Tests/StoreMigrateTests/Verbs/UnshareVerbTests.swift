@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@Suite("unshare, as a user runs it")
+@Suite("Verb unshare")
 struct UnshareVerbTests {
     private let scratch: Scratch
     private var old: String { scratch.path("a/s.sqlite") }
@@ -13,7 +13,7 @@ struct UnshareVerbTests {
         try await scratch.store("a/s.sqlite")
     }
 
-    /// A late value at the old place and another at the new one.
+    /// Shares, then writes different values of one row to the old and the new store.
     private func disagree() async throws {
         let share = try await Tool.run(["share", old, scratch.path("b"), "--old", "capture"])
         #expect(share.status == 0, "\(share.errors)")
@@ -21,7 +21,7 @@ struct UnshareVerbTests {
         try await SQLiteProgram.run(new, "UPDATE habit SET name = 'shared' WHERE id = 1")
     }
 
-    @Test("A conflict that it settles is shown in text, with both values and the file of the losing row")
+    @Test("unshare prints a conflict with both values and the file of the losing row")
     func conflictInText() async throws {
         try await disagree()
 
@@ -37,7 +37,7 @@ struct UnshareVerbTests {
         #expect(try await SQLiteProgram.run(old, "SELECT name FROM habit WHERE id = 1").contains("shared"))
     }
 
-    @Test("The same conflict is an object of its JSON and a table of its report")
+    @Test("unshare includes a conflict in its JSON and in its report")
     func conflictInJSON() async throws {
         try await disagree()
 
@@ -55,7 +55,7 @@ struct UnshareVerbTests {
         #expect(text.contains("Unshared s.sqlite") && text.contains("shared") && text.contains("late"))
     }
 
-    @Test("-n says what it would do and writes nothing; a policy that asks ends with status 4")
+    @Test("unshare -n writes nothing, --policy error ends with status 4, and --policy late keeps the old value")
     func options() async throws {
         try await disagree()
         let before = try scratch.fingerprint()

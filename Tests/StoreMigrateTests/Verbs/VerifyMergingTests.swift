@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("verify --level merging, as a user runs it")
+@Suite("Verb verify --level merging")
 struct VerifyMergingTests {
     private let scratch: Scratch
     private let store: String
@@ -14,7 +14,7 @@ struct VerifyMergingTests {
         #expect(built.status == 0, "\(built.errors)")
     }
 
-    /// Writes how each role opens the store.
+    /// Writes a descriptions file.
     private func descriptions(_ roles: [String: [String: Any]]) throws -> String {
         let all = roles.mapValues { $0.merging(["url": URL(filePath: store).absoluteString]) { first, _ in first } }
         let path = scratch.path("descriptions.json")
@@ -30,7 +30,7 @@ struct VerifyMergingTests {
         return files
     }
 
-    @Test("What an extension saves arrives, written by another process, and nothing is touched")
+    @Test("verify --level merging passes with a writer in another process, and changes no file")
     func sound() async throws {
         let before = try files()
         let run = try await Tool.run(["verify", store, "--level", "merging", "--json"])
@@ -39,12 +39,12 @@ struct VerifyMergingTests {
         let verification = try #require(Grammar().check(run).first { $0["type"]?.string == "verification" })
         let probe = try #require(verification["probe"])
         #expect(probe["writer"]?.string == "another process")
-        // On a busy machine its two seconds are over before the last step.
+        // On a busy machine the probe's two seconds may end before the last step.
         let all = [#""operations":["insert","update","match","delete"]"#, #""partial":true"#]
         #expect(all.contains(where: run.output.contains))
     }
 
-    @Test("Descriptions under which changes do not arrive are told with the cause")
+    @Test("Descriptions in which only one role tracks history are reported as the cause")
     func disagreement() async throws {
         let tracks: [String: Any] = ["isHistoryTrackingEnabled": true]
         let file = try descriptions(["app": tracks, "extension(widget)": [:]])
@@ -53,15 +53,15 @@ struct VerifyMergingTests {
         #expect(run.output.contains("app keeps a history and extension(widget) does not"))
     }
 
-    @Test("A store that would be read-only without a word is told")
+    @Test("Descriptions without history tracking are reported as opening the store silently read-only")
     func readOnlyTrap() async throws {
         let file = try descriptions(["app": [:], "extension(widget)": [:]])
         let run = try await Tool.run(["verify", store, "--level", "merging", "--descriptions", file])
         #expect(run.status == 3)
-        #expect(run.output.contains("read-only without a word"))
+        #expect(run.output.contains("silently read-only"))
     }
 
-    @Test("A file that holds no descriptions is a wrong call")
+    @Test("A file that does not contain descriptions ends with status 2")
     func rubbish() async throws {
         let file = try scratch.file("rubbish.json", Array("[1]".utf8))
         let run = try await Tool.run(["verify", store, "--level", "merging", "--descriptions", file])
@@ -69,9 +69,9 @@ struct VerifyMergingTests {
         #expect(run.errorLines.count == 1)
     }
 
-    @Test("Without a place for the scratch copy nothing is tried, and that is told")
+    @Test("verify --level merging without a temporary folder ends with status 3 and says that it tried nothing")
     func noScratch() async throws {
-        // A store without a log is read where it is; only the probe needs room.
+        // A store without a log is read in place; only the probe needs a scratch copy.
         let shared = try await Tool.run(["share", store, scratch.folder("group"), "--level", "content"])
         #expect(shared.status == 0, "\(shared.errors)")
         let run = try await Tool.runProcess(
@@ -79,10 +79,10 @@ struct VerifyMergingTests {
             environment: ["TMPDIR": scratch.path("nowhere")]
         )
         #expect(run.status == 3)
-        #expect(run.output.contains("whether changes arrive could not be tried"))
+        #expect(run.output.contains("the arrival of changes could not be tested"))
     }
 
-    @Test("A store that is shared without room for the scratch copy is shared, and the level is told as skipped")
+    @Test("share without a temporary folder succeeds and reports the level merging as skipped")
     func shareWithoutScratch() async throws {
         let clean = scratch.path("clean.sqlite")
         let recipe = Tool.package + "/Fixtures/Stores/clean/recipe.yaml"
@@ -93,6 +93,6 @@ struct VerifyMergingTests {
         )
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.output.contains("skipped: merging"))
-        #expect(run.errors.contains("could not be tried"))
+        #expect(run.errors.contains("could not be tested"))
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A fenced store")
 struct FenceTests {
-    /// A writer in a process of its own, and what it is about to try.
+    /// A writer in a separate process, and the statement that it tries.
     private struct Attempt {
         let writer: StoreWriterProcess
         let sql: String
@@ -30,7 +30,11 @@ struct FenceTests {
         }
     }
 
-    @Test("Every kind of write is refused and crashes nobody", arguments: FencedTable.all, ["wal", "delete"])
+    @Test(
+        "A fence refuses every kind of write without crashing the writer",
+        arguments: FencedTable.all,
+        ["wal", "delete"]
+    )
     func writes(_ table: FencedTable, mode: String) throws {
         let places = try Places()
         try table.build(places.old, mode)
@@ -53,7 +57,7 @@ struct FenceTests {
         #expect(try places.migrator().status().lateWrites == StatusReport.LateWrites.none)
         let plain = try StoreWriterProcess(places.oldStore.path)
         #expect(try plain.execute("PRAGMA integrity_check") == "value ok")
-        // There a fence ends the writer's process, with versions of SQLite that are in use.
+        // With some SQLite versions in use, a fence there would end the writer's process.
         let dangerous = try plain.execute(
             """
             SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND name LIKE '!_store!_migrate!_fence%' ESCAPE '!' \
@@ -63,7 +67,7 @@ struct FenceTests {
         #expect(dangerous == "value 0")
     }
 
-    @Test("A new place whose name has a quote with a combining mark is text in the fence, never SQL")
+    @Test("A quote with a combining mark in the new path is text in the fence, never SQL")
     func quoteInName() throws {
         let places = try Places(name: "it'\u{301}s.sqlite")
         try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)", as: places.name)
@@ -86,7 +90,7 @@ struct FenceTests {
         var answers: [String] = []
         if attempt.isInTransaction {
             #expect(try attempt.writer.execute("BEGIN") == "ok")
-            // Twice, for an app tries again; a full-text index keeps in memory what the first try left.
+            // Twice, because apps retry; a full-text index keeps state of the first attempt in memory.
             for _ in 1...2 { answers.append(try attempt.writer.execute(attempt.sql)) }
             answers.append(try attempt.writer.execute("COMMIT"))
             if try attempt.writer.execute("BEGIN") != "ok" { _ = try attempt.writer.execute("ROLLBACK") }
@@ -99,7 +103,7 @@ struct FenceTests {
         case .refused:
             #expect(answers.first?.contains("store moved to \(newPath)") == true, "\(attempt.name): \(answers)")
         case .failed:
-            // A full-text index writes at the end of the transaction only, and is refused then.
+            // A full-text index writes only at the end of the transaction, and is refused then.
             #expect(answers.contains { $0.hasPrefix("error ") }, "\(attempt.name): \(answers)")
         case .harmless:
             #expect(answers.allSatisfy { $0 == "ok" }, "\(attempt.name): \(answers)")
@@ -109,7 +113,7 @@ struct FenceTests {
     }
 
     @Test(
-        "Lifting takes away every trigger of ours and none of the app's",
+        "Lifting a fence removes all its triggers and none of the app's",
         arguments: FencedTable.all,
         ["wal", "delete"]
     )
@@ -142,7 +146,7 @@ struct FenceTests {
     }
 
     @Test(
-        "A writer in the middle of a transaction makes the share wait, and its rows arrive",
+        "A share waits for a writer's open transaction, and copies its rows",
         arguments: ["wal", "delete"]
     )
     func writerInTransaction(mode: String) throws {
@@ -162,7 +166,7 @@ struct FenceTests {
         #expect(try places.count("SELECT count(*) FROM t", in: places.newStore) == 1)
     }
 
-    @Test("What cannot be fenced is told, and late writes to it are found")
+    @Test("A table that cannot be fenced is reported, and late writes to it are detected")
     func notFenced() throws {
         let places = try Places()
         try places.old.makeStore(

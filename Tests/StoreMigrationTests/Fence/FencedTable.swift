@@ -3,27 +3,28 @@ import StoreFormat
 import TestSupport
 import Testing
 
-/// A kind of table, every way to write to it, and what a fence makes of each.
+/// A kind of table, every way to write to it, and the effect of a fence on each.
 struct FencedTable: CustomTestStringConvertible, Sendable {
-    /// What a writer is told.
+    /// The writer's result.
     enum Answer: Sendable {
-        /// An error that names the new place.
+        /// An error that names the new path.
         case refused
-        /// An error of the module that the table belongs to, which says nothing of ours.
+        /// An error of the table's module, without the fence's message.
         case failed
-        /// Acknowledged; the content is as it was.
+        /// Acknowledged; the content is unchanged.
         case harmless
-        /// Acknowledged or not, for it rearranges what is there, or ignores a refusal; the content is as it was.
+        /// Acknowledged or not, because the write only rearranges content or ignores a refusal; the content is
+        /// unchanged.
         case ineffective
     }
 
     let testDescription: String
-    /// What makes the store, after the journal mode is set.
+    /// The SQL that creates the store, after the journal mode is set.
     let build: @Sendable (_ folder: ScratchFolder, _ mode: String) throws -> Void
-    /// A query that an ordinary reader runs.
+    /// An ordinary reader's query.
     let reading: String
     let writes: [(sql: String, answer: Answer)]
-    /// The triggers that the app itself made.
+    /// The app's own triggers.
     var triggers: [String] = []
 
     init(_ testDescription: String, sql: String, reading: String, triggers: [String] = [], writes: [(String, Answer)]) {
@@ -34,7 +35,8 @@ struct FencedTable: CustomTestStringConvertible, Sendable {
         self.writes = writes.map { (sql: $0.0, answer: $0.1) }
     }
 
-    /// A store whose triggers write to virtual tables: one that a trusting program makes, statement by statement.
+    /// A store whose triggers write to virtual tables: created by a program with trusted schema, statement by
+    /// statement.
     init(
         _ testDescription: String,
         statements: [String],

@@ -5,7 +5,7 @@ import StoreMigration
 import TestSupport
 import Testing
 
-/// What the guide on schema-comparing migrators says, asked of one that many apps have.
+/// The claims of the page on schema-comparing migrators, tested with a widely used one.
 @Suite("GRDB's migrator and the fence")
 struct SchemaComparingMigratorTests {
     private static var migrator: DatabaseMigrator {
@@ -14,7 +14,7 @@ struct SchemaComparingMigratorTests {
         return migrator
     }
 
-    @Test("takes a fenced store for one of another schema, and a captured one not", arguments: [true, false])
+    @Test("GRDB reports a fenced store as changed, and a captured one as unchanged", arguments: [true, false])
     func schemaChanges(isFenced: Bool) throws {
         let scratch = try ScratchFolder()
         let (old, new) = (scratch.location("Old.sqlite"), scratch.location("New.sqlite"))
@@ -28,7 +28,7 @@ struct SchemaComparingMigratorTests {
 
         let reopened = try DatabaseQueue(path: old.path)
         #expect(try reopened.read { try Self.migrator.hasSchemaChanges($0) } == isFenced)
-        // A migrator that goes by the list of its migrations has nothing to do.
+        // A migrator that uses the list of its migrations has nothing to do.
         try Self.migrator.migrate(reopened)
         try reopened.close()
     }

@@ -30,14 +30,14 @@ struct MigrationJournalTests {
         return scratch
     }
 
-    @Test("Records are read back as they were written")
+    @Test("Journal records are read back unchanged")
     func roundTrip() throws {
         let scratch = try journal()
         #expect(try MigrationJournal.records(in: scratch.directory) == Self.records)
         #expect(try MigrationJournal(in: scratch.directory).records == Self.records)
     }
 
-    @Test("A tail torn at any byte never happened, and writing goes on after what is whole")
+    @Test("A tail torn at any byte is ignored, and writing continues after the last complete record")
     func tornTail() throws {
         let whole = try journal().bytes(MigrationJournal.name)
         let ends = whole.indices.filter { whole[$0] == 0x0A }.map { $0 + 1 }
@@ -53,7 +53,7 @@ struct MigrationJournalTests {
         }
     }
 
-    @Test("A flipped bit is damage, but in the last record, which counts as torn")
+    @Test("A flipped bit is damage, except in the last record, which counts as torn")
     func flippedBit() throws {
         let whole = try journal().bytes(MigrationJournal.name)
         let ends = whole.indices.filter { whole[$0] == 0x0A }.map { $0 + 1 }
@@ -90,7 +90,7 @@ struct MigrationJournalTests {
     }
 
     @Test(
-        "External files are written as a coder writes a mapping, and read back, whatever their names",
+        "External files of any name are written like a coder's JSON, and read back",
         arguments: [0, 1, 7]
     )
     func externalFiles(_ count: Int) throws {
@@ -106,7 +106,7 @@ struct MigrationJournalTests {
 
         #expect(try JSONDecoder().decode(JournalRecord.self, from: Data(text)) == record)
         #expect(JournalRecord(decoding: text) == record)
-        // As earlier versions wrote it.
+        // The format of earlier versions.
         #expect(try JournalRecord(decoding: Array(encoder.encode(record))) == record)
         let scratch = try ScratchFolder()
         var journal = try MigrationJournal(in: scratch.directory)
@@ -127,7 +127,7 @@ struct MigrationJournalTests {
         #expect(try MigrationJournal.records(in: scratch.directory) == [record, .fenced])
     }
 
-    @Test("More bytes than any torn record has are damage, and are not read")
+    @Test("A tail longer than any record is damage, and is not read")
     func junk() throws {
         let scratch = try journal()
         let file = try scratch.directory.openFile(MigrationJournal.name, for: .writing)
@@ -137,7 +137,7 @@ struct MigrationJournalTests {
         #expect(try file.status().size == 200 << 20)
     }
 
-    @Test("The checksum is the Castagnoli one")
+    @Test("The journal's checksum is CRC-32C")
     func checksum() {
         #expect(CRC32C.checksum(of: Array("123456789".utf8)) == 0xE306_9283)
     }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The folder of a journal")
 struct StateFolderTests {
-    @Test("Runs that leave no record take turns, though each of them removes the folder")
+    @Test("Runs without a record take turns, although each removes the journal's folder")
     func takingTurns() throws {
         let scratch = try ScratchFolder()
         let folder = StateFolder(of: scratch.location("store.sqlite"), stateFolder: nil)
@@ -33,7 +33,7 @@ struct StateFolderTests {
         #expect(try scratch.directory.entries().isEmpty)
     }
 
-    @Test("A journal that a stranger made, or that others may write, is not read", arguments: Stranger.all)
+    @Test("A journal of another user, or one that others may write, is not read", arguments: Stranger.all)
     func foreign(_ stranger: Stranger) throws {
         guard geteuid() == 0 else { return }
         let places = try Places()
@@ -59,7 +59,7 @@ struct StateFolderTests {
         #expect(try World(places) == before)
     }
 
-    @Test("A journal of the store's owner is root's to read")
+    @Test("Root reads a journal of the store's owner")
     func ofOwner() throws {
         guard geteuid() == 0 else { return }
         let places = try Places()
@@ -72,7 +72,7 @@ struct StateFolderTests {
         #expect(try places.migrator().status().run == .shared)
     }
 
-    @Test("Nobody is told to remove a folder that keeps what is nowhere else", arguments: Self.kept)
+    @Test("The advice on an untrusted journal does not say to remove a folder with unique files", arguments: Self.kept)
     func keeping(_ name: String) throws {
         let places = try Places()
         try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
@@ -83,7 +83,7 @@ struct StateFolderTests {
         #expect(error?.outcome == .needsDecision)
         #expect(error?.advice.contains("Remove") == false)
         #expect(error?.advice.contains("move the folder away") == true)
-        // The user's own, it may be on a mount that has no modes.
+        // The folder is the user's own, so it may be on a mount without modes.
         #expect(error?.advice.contains("--state") == true)
     }
 
@@ -92,7 +92,7 @@ struct StateFolderTests {
         "base-0123456789abcdef.sqlite",
     ]
 
-    @Test("What is accepted when a run begins is not refused in its midst", .enabled(if: geteuid() == 0))
+    @Test("A journal accepted at the start of a run is not refused during the run", .enabled(if: geteuid() == 0))
     func midst() throws {
         let places = try Places()
         try retire(places)
@@ -101,7 +101,7 @@ struct StateFolderTests {
     }
 
     @Test(
-        "Root is shown the journal of a store that is gone, and changes nothing for it",
+        "Root can read the journal of a missing store, and changes nothing for it",
         .enabled(if: geteuid() == 0)
     )
     func gone() throws {
@@ -118,7 +118,7 @@ struct StateFolderTests {
         #expect(throws: MigrationError.self) { _ = try places.migrator().status() }
     }
 
-    /// Shares a store and retires it, and gives what is at the old place to another user.
+    /// Shares and retires a store, and gives its folder and journal to another user.
     private func retire(_ places: Places) throws {
         try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
         try #require(try places.share().outcome == .shared)
@@ -129,18 +129,18 @@ struct StateFolderTests {
         }
     }
 
-    @Test("A folder that has a run's name for what it moves aside is not taken for the run's own")
+    @Test("A foreign folder with the name for displaced files is not adopted")
     func foreignAside() throws {
         let scratch = try ScratchFolder()
         let transaction = RunContext.drawTransaction()
         _ = try scratch.directory.createDirectory(AsideFolder.name(for: transaction), mode: 0o777)
-        var isTold = false
+        var isCreated = false
         let error = #expect(throws: MigrationError.self) {
-            _ = try AsideFolder(for: transaction, in: scratch.directory).open { _ in isTold = true }
+            _ = try AsideFolder(for: transaction, in: scratch.directory).open { _ in isCreated = true }
         }
         #expect(error?.outcome == .needsDecision)
         #expect(error?.path == scratch.path + "/" + AsideFolder.name(for: transaction))
-        #expect(!isTold)
+        #expect(!isCreated)
     }
 
     struct Stranger: CustomTestStringConvertible, Sendable {
@@ -151,10 +151,10 @@ struct StateFolderTests {
         var journalMode: UInt32 = 0o600
 
         static let all = [
-            Self(testDescription: "a stranger's folder", ownsFolder: true),
-            Self(testDescription: "a stranger's journal", ownsJournal: true),
-            Self(testDescription: "a folder for a group to write", folderMode: 0o770),
-            Self(testDescription: "a journal for all to write", journalMode: 0o666),
+            Self(testDescription: "another user's folder", ownsFolder: true),
+            Self(testDescription: "another user's journal", ownsJournal: true),
+            Self(testDescription: "a group-writable folder", folderMode: 0o770),
+            Self(testDescription: "a world-writable journal", journalMode: 0o666),
         ]
     }
 }

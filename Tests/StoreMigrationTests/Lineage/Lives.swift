@@ -6,11 +6,11 @@ import Testing
 
 @testable import StoreMigration
 
-/// Three places, a, b and c, of plain stores with a table `t (id INTEGER PRIMARY KEY, v)`, and the verbs over them.
+/// Three paths, a, b and c, of plain stores with a table `t (id INTEGER PRIMARY KEY, v)`, and the verbs on them.
 struct Lives {
     let folders: [String: ScratchFolder]
 
-    /// The rows 1 and 2 at a, and nothing elsewhere.
+    /// The rows 1 and 2 at a; b and c are vacant.
     init() throws {
         folders = ["a": try ScratchFolder(), "b": try ScratchFolder(), "c": try ScratchFolder()]
         _ = try folder("a")
@@ -26,14 +26,14 @@ struct Lives {
 
     func store(_ place: String) throws -> StoreLocation { try folder(place).location("store.sqlite") }
 
-    /// Writes as an app does that opens the store and ends.
+    /// Writes like an app that opens the store and exits.
     func write(_ sql: String, at place: String) throws {
         let connection = try folder(place).open()
         try connection.execute(sql)
         try connection.close()
     }
 
-    /// The values of all rows at a place, in the order of their keys.
+    /// The values of all rows of a store, by key.
     func values(at place: String) throws -> [String] {
         try StoreReader()
             .withView(of: store(place)) { view in
@@ -85,10 +85,10 @@ struct Lives {
     @discardableResult
     func retire(_ place: String) throws -> ShareOutcome { try StoreRetirement(of: store(place).url).retire() }
 
-    /// The state that the journal beside a store tells.
+    /// The state from the journal beside a store.
     func state(_ place: String) throws -> RunState { try StateFolder(of: store(place), stateFolder: nil).state() }
 
-    /// True when the journal beside a store says that what it has in common with the new one is not known.
+    /// True when the journal beside a store has a void record.
     func isVoid(_ place: String) throws -> Bool {
         if case .voided = try state(place) { true } else { false }
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("A write of the tool into either store of a pair renews what both have in common, or voids it")
+@Suite("The record of a pair after writes by the tool")
 struct PairRecordTests {
     /// a was shared to b, and b's row 3 merged into a.
     private func mergedIntoOld() throws -> Lives {
@@ -18,7 +18,7 @@ struct PairRecordTests {
         return lives
     }
 
-    @Test("A row that a merge brought to the old store, and an unmerge took away, stays at the new one")
+    @Test("A row that was merged into the old store and undone there stays in the new store")
     func unmergedFromOld() throws {
         let lives = try mergedIntoOld()
         #expect(try lives.share("a", "b").outcome == .alreadyShared)
@@ -30,7 +30,7 @@ struct PairRecordTests {
         #expect(try lives.values(at: "b") == ["one", "two", "u2"])
     }
 
-    @Test("A row that a merge brought to the old store and that changes at the new one is one row")
+    @Test("A row that was merged into the old store and then changed in the new one is not duplicated")
     func changedAfterMerge() throws {
         let lives = try mergedIntoOld()
         try lives.write("UPDATE t SET v = 'changed' WHERE id = 3", at: "b")
@@ -42,7 +42,7 @@ struct PairRecordTests {
         #expect(try lives.values(at: "a") == ["one", "two", "changed"])
     }
 
-    @Test("Late writes to the old store from before and after a merge into it are carried, deletions too")
+    @Test("Late writes from before and after a merge into the old store are carried, with deletions")
     func lateWritesAroundMerge() throws {
         let lives = try Lives()
         try lives.share("a", "b")
@@ -58,7 +58,7 @@ struct PairRecordTests {
         #expect(try lives.status("a", "b").lateWrites == .none)
     }
 
-    @Test("A merge into the new store from the old one settles the late writes, and they are not doubled later")
+    @Test("Late writes merged with the merge command are not merged again by a later share")
     func mergedIntoNew() throws {
         let lives = try Lives()
         try lives.share("a", "b")
@@ -72,7 +72,7 @@ struct PairRecordTests {
         #expect(try lives.merge(into: "b", from: "a").outcome == .done)
     }
 
-    @Test("Where something was built on a merge, its unmerge voids the record, and no deletion is read out of it")
+    @Test("Undoing a merge that a later base builds on voids the record, and deletes nothing")
     func builtOnMerge() throws {
         let lives = try mergedIntoOld()
         try lives.write("INSERT INTO t VALUES (7, 'late')", at: "a")
@@ -91,7 +91,7 @@ struct PairRecordTests {
         #expect(throws: MigrationError.self) { try lives.unshare("a", "b") }
     }
 
-    @Test("Rows of a third store that were carried on, and then taken out of the old one, stay at the new one")
+    @Test("Rows of a third store that were carried and then undone in the old store stay in the new one")
     func thirdStoreTakenBack() throws {
         let lives = try Lives()
         _ = try lives.folder("c")
@@ -108,7 +108,7 @@ struct PairRecordTests {
         #expect(try lives.values(at: "b").contains("third"))
     }
 
-    @Test("A merge taken out of the new store voids what that one has in common with a third")
+    @Test("An unmerge from the new store voids its record with a third store")
     func takenBackBeforeNextHop() throws {
         let lives = try Lives()
         try lives.share("a", "b")
@@ -127,7 +127,7 @@ struct PairRecordTests {
         #expect(try lives.values(at: "b").contains("late"))
     }
 
-    @Test("Equal stores whose record is void are taken up again as a pair")
+    @Test("Equal stores with a void record become a pair again")
     func adoptedAgain() throws {
         let lives = try mergedIntoOld()
         try lives.write("INSERT INTO t VALUES (7, 'late')", at: "a")
@@ -142,7 +142,7 @@ struct PairRecordTests {
     }
 
     @Test(
-        "A pair has one record: the new store is not shared back, but unshared",
+        "A share of the new store back to the old one is refused in favour of unshare",
         arguments: ShareOptions.OldStorePolicy.allCases
     )
     func otherDirection(policy: ShareOptions.OldStorePolicy) throws {
@@ -161,7 +161,7 @@ struct PairRecordTests {
         #expect(try lives.values(at: "a") == ["one", "two", "edited", "late"])
     }
 
-    @Test("A backup restored over the new store voids the record: what it lacks is not gone from the old one")
+    @Test("A restore over the new store voids the record, and deletes nothing from the old store")
     func restoredNewStore() throws {
         let lives = try Lives()
         try lives.share("a", "b")

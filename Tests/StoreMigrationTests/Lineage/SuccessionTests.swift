@@ -7,9 +7,9 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("A store that is out of use is written to by nothing but the command that lifts that, and the chain is followed")
+@Suite("Stores that are out of use, and chains of shares")
 struct SuccessionTests {
-    /// a was shared to b, and b to c; c has a row of its own.
+    /// a was shared to b, and b to c; c has an additional row.
     private func chain(first: ShareOptions.OldStorePolicy = .capture, retired: Bool = false) throws -> Lives {
         let lives = try Lives()
         try lives.share("a", "b", first)
@@ -20,7 +20,7 @@ struct SuccessionTests {
     }
 
     @Test(
-        "Late writes are not merged into a fenced store; the command that is named carries them to the end of the chain"
+        "Late writes are not merged into a fenced store; the named command carries them along the chain"
     )
     func lateWrites() throws {
         let lives = try chain()
@@ -41,7 +41,7 @@ struct SuccessionTests {
         #expect(try lives.retire("a").outcome == .retired)
     }
 
-    @Test("Where the middle of the chain is retired, nothing is published in its place")
+    @Test("Nothing is published at the path of a retired store in a chain")
     func retiredMiddle() throws {
         let lives = try chain(retired: true)
         try lives.write("INSERT INTO t VALUES (7, 'late')", at: "a")
@@ -65,7 +65,7 @@ struct SuccessionTests {
         #expect(try lives.values(at: "c") == ["one", "two", "at c"])
     }
 
-    @Test("The record follows the chain, and the old store is fenced towards its end")
+    @Test("The record follows the chain, and the fence names the store at its end")
     func recordFollows() throws {
         let lives = try chain()
 
@@ -83,7 +83,7 @@ struct SuccessionTests {
         try lives.write("INSERT INTO t VALUES (8, 'x')", at: "a")
     }
 
-    @Test("The way back goes store by store, the last hop first", arguments: [false, true])
+    @Test("A chain is unshared store by store, the last one first", arguments: [false, true])
     func unshare(retired: Bool) throws {
         let lives = try chain(first: .fence, retired: retired)
 
@@ -97,7 +97,7 @@ struct SuccessionTests {
         try lives.write("INSERT INTO t VALUES (8, 'x')", at: "a")
     }
 
-    @Test("A merge, an unmerge and restored rows are refused by a fenced store, and each names what to do")
+    @Test("merge, unmerge and restored rows are refused for a fenced store, with the next command")
     func otherWriters() throws {
         let lives = try chain()
         let (a, b, c) = try (lives.store("a").path, lives.store("b").path, lives.store("c").path)
@@ -112,7 +112,7 @@ struct SuccessionTests {
         #expect(try lives.values(at: "b") == ["one", "two"])
     }
 
-    @Test("A fence that comes between the plan of a merge and its transaction stops the merge")
+    @Test("A fence set between the plan of a merge and its transaction stops the merge")
     func fencedMeanwhile() throws {
         let lives = try Lives()
         let late = try lives.folder("c")

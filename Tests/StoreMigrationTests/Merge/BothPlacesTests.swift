@@ -7,14 +7,14 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("Two stores that both hold objects become one")
+@Suite("Merging two stores with objects")
 struct BothPlacesTests {
     private static let merge: @Sendable (inout ShareOptions) -> Void = {
         $0.onBoth = .merge
         $0.level = .coredata
     }
 
-    /// Two stores that were made apart: the habit 1 of the new one is the old one's by its unique number.
+    /// Two unrelated stores: habit 1 of the new one equals the old one's by its unique number.
     private func makeBoth() throws -> MergeWorld {
         let world = try MergeWorld()
         try MergeWorld.build(at: world.places.newStore, tracksHistory: true, seed: "other")
@@ -25,7 +25,7 @@ struct BothPlacesTests {
         return world
     }
 
-    @Test("Objects with the same unique values are one, all others are kept, and the old store is fenced")
+    @Test("A merge joins objects with equal unique values, keeps all others, and fences the old store")
     func mergeBoth() throws {
         let world = try makeBoth()
         let places = world.places
@@ -37,7 +37,7 @@ struct BothPlacesTests {
         #expect(outcome.outcome == .merged)
         let names = try world.content(of: places.newStore)
         #expect(names.map { $0.prefix(1) } == ["1", "2", "3", "4"])
-        // The days of both are kept; the shared store's name wins.
+        // The days of both are kept; the name of the shared store's object is kept.
         #expect(names.first?.hasPrefix("1 Jog") == true)
         #expect(names.last == "4 old : 4")
         try world.expectSound(places.newStore)
@@ -48,7 +48,7 @@ struct BothPlacesTests {
         #expect(try places.share(Self.merge).outcome == .alreadyShared)
     }
 
-    @Test("A merge that is refused leaves both stores as they were, and the old one takes writes")
+    @Test("A refused merge leaves both stores unchanged, and the old one writable")
     func refused() throws {
         let world = try makeBoth()
         let places = world.places
@@ -68,7 +68,7 @@ struct BothPlacesTests {
         #expect(try places.old.directory.status(of: StateFolder.name) == nil)
     }
 
-    @Test("A merged store that fails its proof is told, the old one takes writes, and the merge can be taken back")
+    @Test("After a failed proof of a merge the old store is writable, and the merge can be undone")
     func failedProof() throws {
         let world = try makeBoth()
         let places = world.places
@@ -91,7 +91,7 @@ struct BothPlacesTests {
         #expect(try places.share { $0.level = .coredata }.outcome == .bothHoldObjects)
     }
 
-    @Test("A plan ends as the share would")
+    @Test("The plan of a merge ends with the outcome of the share")
     func planned() throws {
         let world = try MergeWorld()
         let places = world.places
@@ -106,7 +106,7 @@ struct BothPlacesTests {
         }
     }
 
-    @Test("Killed after each record of its journal, a run that comes after it ends in the same store", arguments: 1...6)
+    @Test("After a kill at any journal record of a merge, the next run reaches the same store", arguments: 1...6)
     func killed(records: Int) throws {
         let world = try makeBoth()
         let places = world.places
@@ -117,7 +117,7 @@ struct BothPlacesTests {
         let folder = try places.journalFolder()
         let all = try MigrationJournal.records(in: folder)
         guard records < all.count else { return }
-        // As if the process had been killed before it wrote the rest; the merge itself is committed.
+        // Simulates a kill before the other records are written; the merge itself is committed.
         try folder.removeFile(MigrationJournal.name)
         var journal = try MigrationJournal(in: folder)
         for record in all.prefix(records) { try journal.append(record) }
@@ -133,7 +133,7 @@ struct BothPlacesTests {
         try world.expectSound(places.newStore)
     }
 
-    @Test("What was wrong with the new store before is no sign that its external files are gone")
+    @Test("An earlier defect of the new store does not count as lost external files")
     func inheritedDamage() throws {
         let world = try MergeWorld()
         let places = world.places
@@ -152,7 +152,7 @@ struct BothPlacesTests {
         }
     }
 
-    @Test("A store that was kept stays the shared one, whatever its identifier is and however few keys it gave out")
+    @Test("A kept new store stays the shared one, with any UUID and with fewer keys")
     func keptNew() throws {
         let world = try MergeWorld()
         let places = world.places
@@ -175,7 +175,7 @@ struct BothPlacesTests {
         #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
     }
 
-    @Test("A store that was kept is known as such after the journal is lost, and the old one can be retired")
+    @Test("A kept new store is recognised without the journal, and the old store can be retired")
     func keptNewWithoutJournal() throws {
         let world = try MergeWorld()
         let places = world.places
@@ -193,7 +193,7 @@ struct BothPlacesTests {
         #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
     }
 
-    @Test("A store that was kept is brought back to the old place, whose log holds the fence")
+    @Test("unshare brings a kept new store back to an old store whose fence is only in the log")
     func keptNewComesBack() throws {
         let world = try MergeWorld()
         let places = world.places
@@ -218,7 +218,7 @@ struct BothPlacesTests {
         try world.expectSound(places.oldStore)
     }
 
-    @Test("A shared store that went back to an older state is known as such, also after late writes were left behind")
+    @Test("An older state of the shared store is detected, also when late writes were left behind")
     func olderAfterKeeping() throws {
         let world = try MergeWorld()
         let places = world.places

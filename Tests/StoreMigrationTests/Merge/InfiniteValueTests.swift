@@ -6,7 +6,7 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("A number without end is a value like any other")
+@Suite("Infinite numbers")
 struct InfiniteValueTests {
     private static let sql = """
         CREATE TABLE t (id INTEGER PRIMARY KEY, x REAL); CREATE TABLE bag (x REAL);
@@ -20,7 +20,7 @@ struct InfiniteValueTests {
         return options
     }
 
-    @Test("It is merged, parked, put back, and taken back")
+    @Test("An infinity survives a merge, parking, restoring and an undo")
     func merges() throws {
         let folder = try ScratchFolder()
         for name in ["base", "from", "into"] { try folder.makeStore(Self.sql, as: name) }

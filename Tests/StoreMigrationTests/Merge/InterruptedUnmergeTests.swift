@@ -6,20 +6,20 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("Taking a merge back is gone on with where it was stopped")
+@Suite("An interrupted unmerge")
 struct InterruptedUnmergeTests {
     private static let merge: @Sendable (inout ShareOptions) -> Void = {
         $0.onBoth = .merge
         $0.level = .sqlite
     }
 
-    /// The same for plain stores, whose rows only their texts identify.
+    /// The same for plain stores, whose rows are matched by their text only.
     private static let mergePlain: @Sendable (inout ShareOptions) -> Void = {
         merge(&$0)
         $0.merging.identities = ["t": ["x"]]
     }
 
-    /// Takes the merge back while somebody writes to the old store, so that its fence cannot be lifted.
+    /// Undoes the merge while a process writes to the old store, so that its fence cannot be removed.
     private func unmergeWhileBusy(_ places: Places) throws {
         let writer = try places.old.open()
         try writer.beginWriting(deadline: Deadline(after: .seconds(60)))
@@ -32,7 +32,7 @@ struct InterruptedUnmergeTests {
         #expect(error?.next == .unmerge(into: places.newStore.path))
         writer.rollback()
         try writer.close()
-        // What was merged is in no shared store now: nothing may take the old one for done with.
+        // The merged rows are in no shared store now, so the old store must not be retired.
         #expect(try places.isFenced(places.oldStore))
         let retiring = #expect(throws: MigrationError.self) {
             try StoreRetirement(of: places.oldStore.url).retire()
@@ -41,7 +41,7 @@ struct InterruptedUnmergeTests {
         #expect(retiring?.next == .unmerge(into: places.newStore.path))
     }
 
-    @Test("In a store of Core Data's the undoing that was committed is not asked for again")
+    @Test("A second unmerge does not repeat a committed undo in a Core Data store")
     func managed() throws {
         let world = try MergeWorld()
         let places = world.places
@@ -51,7 +51,7 @@ struct InterruptedUnmergeTests {
         #expect(try places.share(Self.merge).outcome == .merged)
 
         try unmergeWhileBusy(places)
-        // Somebody writes to what the merge had written.
+        // An app writes to an object that the merge had written.
         try world.rename(1, to: "Later", in: places.newStore)
         try MergeUndoing(of: places.newStore.url).unmerge()
 
@@ -61,7 +61,7 @@ struct InterruptedUnmergeTests {
         #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retire() }
     }
 
-    @Test("In any other store, too; and nothing of ours is left in it")
+    @Test("A second unmerge finishes in a plain store, and leaves no table of the tool in it")
     func plain() throws {
         let places = try Places()
         let sql = "CREATE TABLE t (id INTEGER PRIMARY KEY, x TEXT);"
@@ -82,7 +82,7 @@ struct InterruptedUnmergeTests {
         #expect(try places.share().outcome == .bothHoldObjects)
     }
 
-    @Test("What another merge left in between is kept")
+    @Test("A second unmerge keeps another merge that was made in between")
     func mergedInBetween() throws {
         let places = try Places()
         let sql = "CREATE TABLE t (id INTEGER PRIMARY KEY, x TEXT);"
@@ -101,7 +101,7 @@ struct InterruptedUnmergeTests {
         )
         let after = try places.digest(of: places.newStore)
 
-        // The one that was begun is gone on with first, though the container's journal tells of the other one.
+        // The interrupted undo is finished first, although the container's journal records the later merge.
         #expect(try MergeUndoing(of: places.newStore.url).unmerge().deleted == 0)
         #expect(try !places.isFenced(places.oldStore))
         #expect(try places.digest(of: places.newStore) == after)

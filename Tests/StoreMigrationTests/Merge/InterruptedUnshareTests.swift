@@ -7,7 +7,7 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("A way back that was killed at the moment in which it replaces the old store's content")
+@Suite("An unshare killed while it replaces the old store's content")
 struct InterruptedUnshareTests {
     private func shared(_ policy: ShareOptions.OldStorePolicy) throws -> Places {
         let places = try Places()
@@ -32,7 +32,7 @@ struct InterruptedUnshareTests {
     }
 
     @Test(
-        "Both places held the same: the old one takes writes afterwards, whether its content was replaced or not",
+        "With equal stores the old one is writable afterwards, whether or not its content was replaced",
         arguments: ShareOptions.OldStorePolicy.allCases,
         [false, true]
     )
@@ -50,12 +50,12 @@ struct InterruptedUnshareTests {
         #expect(try places.rows(of: places.newStore) == ["after", "early"])
     }
 
-    /// A fenced store takes no writes before its content was replaced.
+    /// A fenced store accepts no writes before its content is replaced.
     static let writableCases: [(ShareOptions.OldStorePolicy, Bool)] = [
         (.capture, false), (.capture, true), (.fence, true),
     ]
 
-    @Test("The old store was written to since: that is merged by the next run", arguments: writableCases)
+    @Test("The next unshare merges writes to the old store after the kill", arguments: writableCases)
     func writtenSince(policy: ShareOptions.OldStorePolicy, isCommitted: Bool) throws {
         let places = try shared(policy)
         try write("INSERT INTO t VALUES (2, 'new')", to: places.newStore)
@@ -75,7 +75,7 @@ struct InterruptedUnshareTests {
         #expect(try places.rows(of: StoreLocation(folder: kept.path, name: places.name)) == ["early"])
     }
 
-    @Test("The same with the objects of Core Data", arguments: writableCases)
+    @Test("The next unshare merges Core Data objects that were added after the kill", arguments: writableCases)
     func objectsWrittenSince(policy: ShareOptions.OldStorePolicy, isCommitted: Bool) throws {
         let world = try MergeWorld(journalMode: "rollback")
         let places = world.places
@@ -92,8 +92,8 @@ struct InterruptedUnshareTests {
         #expect(error?.outcome == .busy)
         #expect(try unsharing(places, level: .coredata).unshare().outcome == .unshared)
         let content = try world.content(of: places.oldStore)
-        // Where the content was replaced already both stores have what is new, and a day has nothing to be known by: that
-        // there may be two of it is no loss.
+        // If the content was replaced already, both stores have the new object. Days have no unique value, so a
+        // duplicate is no loss.
         #expect(content.count == 4)
         for (line, expected) in zip(content, ["1 Run -: 1 2", "2 Read -:", "3 new : 3", "4 late : 4"]) {
             #expect(isCommitted ? line.hasPrefix(expected) : line == expected)
@@ -101,7 +101,7 @@ struct InterruptedUnshareTests {
         try world.expectSound(places.oldStore)
     }
 
-    @Test("External files that came with the content stay while somebody may have written to the store since")
+    @Test("External files of the new content stay while a later write may refer to them")
     func externalFiles() throws {
         let places = try shared(.capture)
         try places.writeExternalFile("blob", 7, count: 10, in: places.container)
@@ -117,7 +117,7 @@ struct InterruptedUnshareTests {
         #expect(try places.externalFiles(in: places.old.directory) == ["blob": 7])
     }
 
-    @Test("Nobody is told to remove a folder that has the name of a run's own")
+    @Test("The advice on an existing folder with a run's name does not say to remove it")
     func takenName() throws {
         let scratch = try ScratchFolder()
         _ = try scratch.directory.createDirectory(AsideFolder.name(for: "t"), mode: 0o700)
@@ -130,11 +130,11 @@ struct InterruptedUnshareTests {
         #expect(error?.advice.contains("Remove") == false)
     }
 
-    @Test("Nothing is journalled while the journal of the way back cannot be kept")
+    @Test("unshare journals nothing when its own journal cannot be created")
     func journalOfAnother() throws {
         let places = try shared(.capture)
         let outer = try places.container.directory.createDirectory(StateFolder.name, mode: 0o700)
-        // What others may write is believed no more than what another one wrote.
+        // A file that others may write is trusted no more than one of another user.
         let inner = try outer.createDirectory(places.name, mode: 0o700)
         try FilePath(inner.path).setMode(0o777)
         let records = try places.records()

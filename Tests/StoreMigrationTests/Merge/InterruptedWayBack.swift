@@ -5,15 +5,15 @@ import Testing
 
 @testable import StoreMigration
 
-/// Two places as a way back left them that was killed when its journal said that the old store's content is replaced.
+/// Two paths after an unshare that was killed when its journal recorded the replacement of the old store's content.
 struct InterruptedWayBack {
     let places: Places
     let transaction: String
 
-    /// Makes that of a shared store that nobody has open; with `isCommitted`, the old store's content was replaced, and
-    /// `externalFiles` came with it.
+    /// Creates that state for a shared store that no process has open; with `isCommitted`, the old store's content was
+    /// replaced, and `externalFiles` were published.
     ///
-    /// Both stores keep a rollback journal, so that their main files are all there is to them.
+    /// Both stores use a rollback journal, so that their main files are complete.
     init(of places: Places, isCommitted: Bool, externalFiles: NameTable<FileIdentity> = [:]) throws {
         self.places = places
         transaction = RunContext.drawTransaction()

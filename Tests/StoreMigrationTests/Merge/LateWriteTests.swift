@@ -8,10 +8,10 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("Late writes are merged into the shared store")
+@Suite("Merging late writes")
 struct LateWriteTests {
     @Test(
-        "What both places changed since the share comes together, and a second share does nothing",
+        "A share merges the changes of both stores, and a second share does nothing",
         arguments: [false, true],
         ["wal", "rollback"]
     )
@@ -41,12 +41,12 @@ struct LateWriteTests {
         let new = try places.container.bytes(places.name)
         #expect(try places.share(MergeWorld.capture).outcome == .alreadyShared)
         #expect(try places.container.bytes(places.name) == new)
-        // The base of the next merge, and that of this one, which can be taken back.
+        // The base of the next merge, and that of this one, which an undo needs.
         #expect(try bases(of: places).count == 2)
         try places.expectTidy(extra: [places.newStore.writeAheadLogName, places.newStore.sharedMemoryName])
     }
 
-    @Test("Each merge begins where the last one ended")
+    @Test("Each merge starts from the base of the last one")
     func mergeTwice() throws {
         let world = try MergeWorld()
         let places = world.places
@@ -58,12 +58,12 @@ struct LateWriteTests {
 
         #expect(try places.share(MergeWorld.capture).outcome == .merged)
 
-        // What the new place deleted since the first merge does not come back with the second.
+        // The second merge must not bring back what the new store deleted since the first.
         #expect(try world.content(of: places.newStore) == ["1 Run -: 1 2", "2 Read -:", "4 second : 4"])
         try world.expectSound(places.newStore)
     }
 
-    @Test("An object that a merge gave another key is known again, whatever the old store does with it next")
+    @Test("An object with another key after a merge is matched when the old store changes it again")
     func rekeyedTwice() throws {
         let world = try MergeWorld()
         let places = world.places
@@ -71,7 +71,7 @@ struct LateWriteTests {
         try world.add(3, "old", to: places.oldStore)
         try world.add(4, "new", to: places.newStore)
         #expect(try places.share(MergeWorld.capture).outcome == .merged)
-        // Both have the key 3 for their own, and the old store is about to give out the key that its object has there.
+        // Both use key 3 for different objects, and the old store is about to assign the key that its object has there.
         try world.rename(3, to: "old again", in: places.oldStore)
         try world.add(5, "old too", to: places.oldStore)
         try world.rename(4, to: "new again", in: places.newStore)
@@ -102,7 +102,7 @@ struct LateWriteTests {
         #expect(try bases(of: places).count == 2)
     }
 
-    @Test("A property that both places changed is the shared one's, and the other row is kept")
+    @Test("A conflicting property gets the value that the policy selects, and the other row is parked")
     func conflict() throws {
         for (policy, name) in [
             (StoreMergePolicy.mergeByPropertyStoreTrump, "new"), (.mergeByPropertyObjectTrump, "late"),
@@ -135,7 +135,7 @@ struct LateWriteTests {
         }
     }
 
-    @Test("A later share that fences merges what was written until then, and nothing is written after it")
+    @Test("A later share with a fence merges all late writes and refuses further ones")
     func mergeAndFence() throws {
         let world = try MergeWorld()
         let places = world.places
@@ -153,13 +153,13 @@ struct LateWriteTests {
         #expect(try world.content(of: places.newStore) == ["1 Run -: 1 2", "2 Read -:", "3 late : 3"])
     }
 
-    @Test("A store that is to take no more writes, and that this user cannot lock, is not merged without its fence")
+    @Test("A store that cannot be locked is not merged without the required fence")
     func unlockableOldStore() throws {
         let world = try MergeWorld(journalMode: "rollback")
         let places = world.places
         try places.share(MergeWorld.capture)
         try world.add(3, "late", to: places.oldStore)
-        // SQLite only reads what has a write version that it does not know, whatever the file's mode is.
+        // SQLite opens a store with an unknown write version read-only, regardless of the file's mode.
         let file = try places.old.directory.openFile(places.name, for: .writing)
         try withUnsafeBytes(of: UInt8(3)) { try file.write($0, at: 18) }
         try file.close()
@@ -169,13 +169,13 @@ struct LateWriteTests {
 
         #expect(error?.outcome == .notWritable)
         #expect(try places.container.bytes(places.name) == before)
-        // Who does not want the fence may have it merged as it lies there.
+        // Without a fence, the store at rest can be merged.
         #expect(try places.share(MergeWorld.capture).outcome == .merged)
         #expect(try world.content(of: places.newStore) == ["1 Run -: 1 2", "2 Read -:", "3 late : 3"])
     }
 
     @Test(
-        "What was merged is known by its content, too, when the old store's files were touched",
+        "Merged late writes are recognised by content when the old store's files were touched",
         arguments: ["wal", "rollback"]
     )
     func touched(journalMode: String) throws {
@@ -192,7 +192,7 @@ struct LateWriteTests {
         #expect(try places.migrator().status().lateWrites == StatusReport.LateWrites.none)
     }
 
-    @Test("A base that was tampered with is refused before anything is written")
+    @Test("A changed base is refused before anything is written")
     func tamperedBase() throws {
         let world = try MergeWorld()
         let places = world.places

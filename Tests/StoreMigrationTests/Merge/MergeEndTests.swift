@@ -7,7 +7,7 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("What goes wrong around a merge's commit is told as what it is")
+@Suite("Failures around a merge's commit")
 struct MergeEndTests {
     private let folder: ScratchFolder
     private var from: StoreLocation { folder.location("from") }
@@ -42,7 +42,7 @@ struct MergeEndTests {
         try StoreReader().withView(of: into) { try $0.connection.value("SELECT count(*) FROM t")?.integer }
     }
 
-    @Test("Who stops the proof of a merged store is told that it is merged")
+    @Test("Cancelling the proof of a merged store reports that the store is merged")
     func cancelledProof() throws {
         let isProving = Mutex(false)
         let merging = StoreMerging(
@@ -62,10 +62,10 @@ struct MergeEndTests {
         #expect(try rows() == 2)
     }
 
-    @Test("A mark that cannot be removed is a finding, and goes with the next run")
+    @Test("A mark that cannot be removed is a finding, and the next run removes it")
     func lockedMark() throws {
         let place = folder
-        // Only the thread of this test sets it: others who merge in this process leave no mark in this store.
+        // Only this test's thread sets it: other merges of this process leave no mark in this store.
         nonisolated(unsafe) var writer: StoreConnection?
         RunMoment.observe { moment in
             guard moment == .merged, writer == nil, let connection = try? place.open("into"),
@@ -87,7 +87,7 @@ struct MergeEndTests {
         #expect(try rows() == 2)
     }
 
-    @Test("A source that is written to while it is merged is not planned again as it was")
+    @Test("A merge whose source changes is not planned again from the same snapshot")
     func changedSource() throws {
         let (old, journal) = (try folder.open("from"), try ScratchFolder())
         try old.beginReading()

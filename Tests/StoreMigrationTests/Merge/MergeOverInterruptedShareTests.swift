@@ -15,14 +15,18 @@ struct MergeOverInterruptedShareTests {
         return StoreMerging(from.location("store.sqlite").url, into: world.places.oldStore.url, options: options)
     }
 
-    @Test("The share is recovered first, and is not harmed", arguments: Interruption.publishing, ["wal", "delete"])
+    @Test(
+        "A merge first recovers an interrupted share of the store, without damage to it",
+        arguments: Interruption.publishing,
+        ["wal", "delete"]
+    )
     func recovers(_ interruption: Interruption, mode: String) throws {
         let world = try InterruptedWorld(interruption, mode: mode)
         let places = world.places
         let from = try ScratchFolder()
         let merging = try merging(from, into: world)
         if interruption.goesForward {
-            // The store is out of use once its share has come to its end.
+            // A finished share puts the store out of use.
             let error = #expect(throws: MigrationError.self) { try merging.merge() }
             #expect(error?.outcome == .needsDecision)
             #expect(try Recovery(of: places.oldStore.url).resume().outcome == (interruption.isFenced ? .shared : .done))
@@ -37,7 +41,7 @@ struct MergeOverInterruptedShareTests {
         }
     }
 
-    @Test("A merge that belongs to no share is no part of the run it was written over")
+    @Test("A merge outside a share is not part of the run among whose records it stands")
     func recordsOfOlderVersions() {
         let places = (StoreLocation(folder: "/old", name: "s"), StoreLocation(folder: "/new", name: "s"))
         let identity = FileIdentity(device: 1, inode: 2)

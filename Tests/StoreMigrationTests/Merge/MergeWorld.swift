@@ -9,7 +9,7 @@ import Testing
 
 @testable import StoreMigration
 
-/// Two places whose stores are edited with Core Data's concepts, as an app and its widget do.
+/// Two stores that are edited with Core Data's concepts, as an app and its widget do.
 struct MergeWorld {
     static let capture: @Sendable (inout ShareOptions) -> Void = {
         $0.oldStore = .capture
@@ -19,14 +19,14 @@ struct MergeWorld {
     let places: Places
     private let tracksHistory: Bool
 
-    /// Two habits, Run with the days 1 and 2, and Read, at the old place.
+    /// Two habits in the old store: Run with the days 1 and 2, and Read.
     init(tracksHistory: Bool = true, journalMode: String = "wal") throws {
         places = try Places()
         self.tracksHistory = tracksHistory
         try Self.build(at: places.oldStore, tracksHistory: tracksHistory, journalMode: journalMode)
     }
 
-    /// Stores of one seed have one UUID, as copies of a store do.
+    /// Stores of one seed have the same UUID, like copies of a store.
     static func build(
         at location: StoreLocation,
         tracksHistory: Bool,
@@ -112,7 +112,7 @@ struct MergeWorld {
         return try #require(try context.fetch(request).first)
     }
 
-    /// What a store holds, as plain SQL sees it: `1 Run -: 1 2`.
+    /// The content of a store, read with plain SQL: `1 Run -: 1 2`.
     func content(of location: StoreLocation) throws -> [String] {
         try StoreReader()
             .withView(of: location) { view in
@@ -129,7 +129,7 @@ struct MergeWorld {
             }
     }
 
-    /// The shared store is as sound as one that Core Data wrote.
+    /// Expects that the shared store is as sound as one that Core Data wrote.
     func expectSound(_ location: StoreLocation, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let report = try StoreVerifier().verify(location, level: .coredata)
         #expect(report.passed, "\(report.findings)", sourceLocation: sourceLocation)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("Late writes outside the model are merged or refused, and never called settled")
+@Suite("Late writes outside the model")
 struct OutsideModelTests {
-    /// Something an application keeps in the store beside its model, a late write to it, and what the write leaves.
+    /// Data of an application beside its model, a late write to it, and the expected result.
     struct Kind: CustomTestStringConvertible, Sendable {
         let testDescription: String
         var schema = "SELECT 1"
@@ -100,7 +100,7 @@ struct OutsideModelTests {
         return StoreUnsharing(places.oldStore.url, from: places.newStore.url, options: options)
     }
 
-    @Test("A second share carries the late write, and nothing is late afterwards", arguments: carried)
+    @Test("A second share merges a late write outside the model, and nothing is late afterwards", arguments: carried)
     func share(_ kind: Kind) throws {
         let places = try Self.world(kind).places
         try Self.execute(kind.write, places.old)
@@ -113,7 +113,7 @@ struct OutsideModelTests {
         #expect(try places.share(MergeWorld.capture).outcome == .alreadyShared)
     }
 
-    @Test("Going back to the old place brings the late write along", arguments: carried)
+    @Test("unshare brings a late write outside the model back", arguments: carried)
     func unshare(_ kind: Kind) throws {
         let places = try Self.world(kind).places
         try Self.execute(kind.write, places.old)
@@ -122,7 +122,7 @@ struct OutsideModelTests {
     }
 
     @Test(
-        "What cannot be carried needs a decision, stays late, and keeps the old store from being retired",
+        "A late write that cannot be merged needs a decision and prevents retiring the old store",
         arguments: refused
     )
     func refuse(_ kind: Kind) throws {
@@ -148,7 +148,7 @@ struct OutsideModelTests {
         #expect(try places.migrator().status().lateWrites == StatusReport.LateWrites.none)
     }
 
-    @Test("A store whose rows are all outside its model does not count as empty")
+    @Test("A store with rows only outside its model does not count as empty")
     func noObjects() throws {
         let world = try MergeWorld()
         let places = world.places

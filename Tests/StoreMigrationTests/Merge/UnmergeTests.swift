@@ -8,10 +8,10 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("A merge is taken back")
+@Suite("Undoing a merge")
 struct UnmergeTests {
     @Test(
-        "What a share merged is undone, counts as late again, and is merged once more",
+        "Undone rows of a share count as late again, and the next share merges them again",
         arguments: ["wal", "rollback"]
     )
     func ofShare(journalMode: String) throws {
@@ -38,7 +38,7 @@ struct UnmergeTests {
         try world.expectSound(places.newStore)
     }
 
-    @Test("Two stores that were made one are two again, and the old one takes writes")
+    @Test("An unmerge separates two merged stores, and the old one is writable again")
     func ofBothPlaces() throws {
         let world = try MergeWorld()
         let places = world.places
@@ -59,7 +59,7 @@ struct UnmergeTests {
         #expect(try places.share { $0.level = .coredata }.outcome == .bothHoldObjects)
     }
 
-    @Test("Nothing is taken back where something was written later to what was merged")
+    @Test("An unmerge is refused when merged objects were changed later")
     func writtenLater() throws {
         let world = try MergeWorld()
         let places = world.places
@@ -76,7 +76,7 @@ struct UnmergeTests {
         #expect(try places.digest(of: places.newStore) == before)
     }
 
-    @Test("A merge of a share that is over is not taken back from the next one")
+    @Test("An unmerge does not undo a merge of a share that has ended")
     func ofFormerShare() throws {
         let world = try MergeWorld()
         let places = world.places
@@ -93,7 +93,7 @@ struct UnmergeTests {
         #expect(try world.content(of: places.newStore) == ["1 Run -: 1 2", "2 Read -:", "3 late : 3"])
     }
 
-    @Test("A store is known again whatever was merged in between, and whatever end was not noted")
+    @Test("A source is recognised after other merges, and after a merge without a recorded result")
     func mergedInBetween() throws {
         let world = try MergeWorld()
         let folder = try ScratchFolder()
@@ -113,7 +113,7 @@ struct UnmergeTests {
         }
         let merged = ["1 Run -: 1 2", "2 two -:", "3 into : 3", "4 one : 4"]
         #expect(try merge("one") == .merged)
-        // As if the process had been killed before it noted the end.
+        // Simulates a kill before the result is recorded.
         let journalFolder = try folder.directory.openDirectory(StateFolder.name).openDirectory(into.name)
         let records = try MigrationJournal.records(in: journalFolder)
         try journalFolder.removeFile(MigrationJournal.name)
@@ -131,7 +131,7 @@ struct UnmergeTests {
         try world.expectSound(into)
     }
 
-    @Test("One store is merged into another by a base, and that is taken back")
+    @Test("A merge with a base merges once, and an unmerge undoes it")
     func ofMerge() throws {
         let world = try MergeWorld()
         let folder = try ScratchFolder()

@@ -6,11 +6,11 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("What was taken back out of the new store counts as late again, whatever came between")
+@Suite("Rows of an undone merge")
 struct UnmergedShareTests {
     private static let late = "3 late : 3"
 
-    /// A shared store into which a row that was written late was merged.
+    /// A shared store into which a late row was merged.
     private func merged() throws -> MergeWorld {
         let world = try MergeWorld()
         try world.places.share(MergeWorld.capture)
@@ -20,7 +20,7 @@ struct UnmergedShareTests {
         return world
     }
 
-    /// Takes the last merge out of the new store, as an unmerge does that is killed before it can note it.
+    /// Undoes the last merge like an unmerge that is killed before it is journalled.
     private func takeBackUnnoted(_ places: Places) throws {
         let folder = try StateFolder(of: places.oldStore, stateFolder: nil).open()
         let epoch = try #require(try MergeState(MigrationJournal.records(in: folder)).standing.last?.epoch)
@@ -33,7 +33,7 @@ struct UnmergedShareTests {
         try record.close()
     }
 
-    @Test("While a merge is being taken back nothing is shared, brought back or retired")
+    @Test("During an interrupted unmerge, share, unshare and retire are refused")
     func beingTakenBack() throws {
         let world = try merged()
         let places = world.places
@@ -63,7 +63,7 @@ struct UnmergedShareTests {
         try world.expectSound(places.newStore)
     }
 
-    @Test("After a share that only fenced")
+    @Test("Undone rows count as late again after a share that only fenced the store")
     func fencedSince() throws {
         let world = try merged()
         let places = world.places
@@ -78,7 +78,7 @@ struct UnmergedShareTests {
         #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
     }
 
-    @Test("And so does the merge before, where both are taken back")
+    @Test("After two undone merges the rows of both count as late again")
     func bothTakenBack() throws {
         let world = try merged()
         let places = world.places
@@ -90,7 +90,7 @@ struct UnmergedShareTests {
         try MergeUndoing(of: places.newStore.url).unmerge()
         #expect(try !world.content(of: places.newStore).contains(Self.late))
 
-        // What both held at first was not kept for so long: that is told, and nothing is taken for merged.
+        // The first base was not kept: the share reports late writes and treats nothing as merged.
         let outcome = try places.share(MergeWorld.capture)
         #expect(outcome.outcome == .lateWrites)
         #expect(outcome.next == .merge(into: places.newStore.path, from: places.oldStore.path))

@@ -8,10 +8,10 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("A share is taken back with all that was written since")
+@Suite("Unsharing a store")
 struct UnshareTests {
     @Test(
-        "The old place gets what the new one holds and takes writes; the new store is kept under another name",
+        "After unshare the old store is writable with the new one's content, and the new store is renamed",
         arguments: ["wal", "rollback"],
         ShareOptions.OldStorePolicy.allCases
     )
@@ -42,12 +42,12 @@ struct UnshareTests {
         #expect(try world.content(of: kept) == expected)
         let aside = try places.old.directory.openDirectory(AsideFolder.name(for: outcome.transaction ?? ""))
         #expect(try places.digest(of: StoreLocation(folder: aside.path, name: places.name)) == before)
-        // And there again.
+        // Sharing again works as well.
         #expect(try places.share { $0.level = .coredata }.outcome == .shared)
         #expect(try world.content(of: places.newStore) == expected + ["5 after : 5"])
     }
 
-    @Test("The merge of late writes is part of the outcome, with its conflicts and the file of the losing rows")
+    @Test("The outcome of an unshare has the merge of late writes with its conflicts and parked rows")
     func conflict() throws {
         let world = try MergeWorld()
         let places = world.places
@@ -74,7 +74,7 @@ struct UnshareTests {
         #expect(try world.content(of: places.oldStore).first == "1 Shared -: 1 2")
     }
 
-    @Test("The policy decides whose value wins; one that asks for a decision stops before either store is written")
+    @Test("The policy decides conflicts of an unshare; the policy error stops it before any write")
     func policy() throws {
         let world = try MergeWorld()
         let places = world.places
@@ -94,7 +94,7 @@ struct UnshareTests {
         #expect(try world.content(of: places.oldStore).first == "1 Late -: 1 2")
     }
 
-    @Test("A run that holds the journal's lock is at work for plans and status, and interrupted once it is gone")
+    @Test("status and plan report a run as at work while its process lives, and as interrupted afterwards")
     func atWork() throws {
         let world = try MergeWorld()
         let places = world.places
@@ -115,7 +115,7 @@ struct UnshareTests {
         #expect(try unsharing(places).plan().outcome == .unshared)
     }
 
-    @Test("A plan writes nothing, and ends as the run would")
+    @Test("The plan of an unshare writes nothing, and ends with the outcome of the run")
     func plan() throws {
         let world = try MergeWorld()
         let places = world.places
@@ -130,7 +130,7 @@ struct UnshareTests {
         #expect(try World(places) == before)
     }
 
-    @Test("The folder that took the old name can be named as the new place")
+    @Test("unshare accepts the new store's folder in place of its path")
     func folder() throws {
         let world = try MergeWorld()
         let places = world.places
@@ -145,7 +145,7 @@ struct UnshareTests {
         #expect(try places.container.directory.status(of: places.name) == nil)
     }
 
-    @Test("A new store that somebody has open stays, and takes no writes")
+    @Test("unshare fences but does not rename a new store that a process has open")
     func inUse() throws {
         let world = try MergeWorld()
         let places = world.places
@@ -169,14 +169,14 @@ struct UnshareTests {
         #expect(try places.share { $0.level = .coredata }.outcome == .shared)
     }
 
-    @Test("Interrupted before the way back began, it goes on")
+    @Test("An unshare interrupted before its copy is finished by the next one")
     func interrupted() throws {
         let world = try MergeWorld()
         let places = world.places
         try places.share { $0.level = .coredata }
         try world.add(3, "new", to: places.newStore)
         let transaction = RunContext.drawTransaction()
-        // As far as a killed process had come: the intent is journalled, the way back is not complete.
+        // The state after a kill: the intent is journalled, the copy back is not complete.
         let state = StateFolder(of: places.oldStore, stateFolder: nil)
         try state.withJournal(deadline: Deadline(after: .seconds(60))) {
             try $0.append(.unsharing(transaction: transaction))
@@ -188,7 +188,7 @@ struct UnshareTests {
         #expect(try world.content(of: places.oldStore) == ["1 Run -: 1 2", "2 Read -:", "3 new : 3"])
     }
 
-    @Test("What was never shared is not taken back")
+    @Test("unshare is refused for a store that was never shared")
     func neverShared() throws {
         let world = try MergeWorld()
         let error = #expect(throws: MigrationError.self) { try unsharing(world.places).unshare() }

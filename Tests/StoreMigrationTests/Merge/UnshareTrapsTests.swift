@@ -6,11 +6,11 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("What is written to the old place is not lost, whenever it is written")
+@Suite("Writes to the old store during an unshare")
 struct UnshareTrapsTests {
     private static let modes = ["wal", "delete"]
 
-    /// A store that is shared, and captured: its writers go on.
+    /// A captured store: its writers continue.
     private func captured(mode: String = "wal") throws -> Places {
         let places = try Places()
         try places.old.makeStore(
@@ -40,7 +40,7 @@ struct UnshareTrapsTests {
         }
     }
 
-    @Test("A write while the new store is copied ends the run, and the next one merges it first", arguments: modes)
+    @Test("A write during the copy back ends the unshare, and the next one merges it first", arguments: modes)
     func writtenMeanwhile(mode: String) throws {
         let places = try captured(mode: mode)
         Self.write("INSERT INTO t VALUES (2, 'new')", to: places.newStore)
@@ -63,7 +63,7 @@ struct UnshareTrapsTests {
         #expect(try places.rows(of: places.oldStore) == ["early", "late", "new"])
     }
 
-    @Test("A write after an interruption ends the run that goes on, and the next one merges it first", arguments: modes)
+    @Test("A write after an interruption ends the next unshare, and the one after merges it first", arguments: modes)
     func writtenBeforeGoingOn(mode: String) throws {
         let places = try captured(mode: mode)
         try StateFolder(of: places.oldStore, stateFolder: nil)
@@ -80,7 +80,7 @@ struct UnshareTrapsTests {
         #expect(try places.rows(of: places.oldStore) == ["early", "late"])
     }
 
-    @Test("A store that came to the place of a retired one does not give way")
+    @Test("unshare does not replace a new store at the retired store's path")
     func resurrected() throws {
         let places = try captured()
         try StoreRetirement(of: places.oldStore.url).retire()
@@ -96,7 +96,7 @@ struct UnshareTrapsTests {
         #expect(try places.rows(of: places.oldStore) == ["early"])
     }
 
-    @Test("What was written meanwhile and taken back is no late write")
+    @Test("A reverted write during an unshare is no late write")
     func sameContent() throws {
         let places = try captured()
         let app = try StoreWriterProcess(places.oldStore.path)
@@ -115,7 +115,7 @@ struct UnshareTrapsTests {
         #expect(try places.rows(of: places.oldStore) == ["early", "logged"])
     }
 
-    @Test("Brought back before, it is not brought back again though the journal beside the new store is gone")
+    @Test("A finished copy back is not repeated when the journal beside the new store is lost")
     func journalGone() throws {
         let world = try MergeWorld()
         let places = world.places
@@ -131,7 +131,7 @@ struct UnshareTrapsTests {
         try places.container.directory.removeDirectory(StateFolder.name)
         let expected = ["1 Run -: 1 2", "2 Read -:", "3 after : 3"]
 
-        // Still open, it stays where it is once more.
+        // The new store is still open, so it is not renamed again.
         #expect(
             try unsharing(places, lockTimeout: .seconds(1)).unshare().findings.contains { $0.code == .notWithdrawn }
         )
@@ -145,7 +145,7 @@ struct UnshareTrapsTests {
         #expect(try world.content(of: places.newStore) == expected)
     }
 
-    @Test("Each store that was withdrawn keeps its own external files")
+    @Test("Each withdrawn store keeps its own external files")
     func externalFiles() throws {
         let places = try captured()
         func withdraw() throws -> StoreLocation {
@@ -164,7 +164,7 @@ struct UnshareTrapsTests {
         #expect(try container.status(of: places.newStore.supportFolderName) == nil)
     }
 
-    @Test("Refused, with nothing changed, while another store shares the new one's folder of external files")
+    @Test("unshare is refused, without changes, while another store uses the same external-file folder")
     func sharedSupportFolder() throws {
         let places = try captured()
         try places.writeExternalFile("blob", 1, count: 10, in: places.container)

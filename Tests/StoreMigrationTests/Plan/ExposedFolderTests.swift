@@ -7,12 +7,12 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("Folders in which others may exchange the old store are told")
+@Suite("Folders in which other users can replace the old store")
 struct ExposedFolderTests {
-    /// A group that a folder is given where the tests run as root, and the user's own elsewhere.
+    /// The group of a folder: a different one if the tests run as root, otherwise the user's own.
     private static let group: UInt32 = geteuid() == 0 ? 4_321 : UInt32(getegid())
 
-    /// A store two folders below a scratch folder; the modes are those of the upper and of the nearer one.
+    /// A store two folders below a scratch folder; the modes are those of the upper and the lower one.
     private func folders(_ modes: (upper: UInt32, nearer: UInt32)) throws -> (
         scratch: ScratchFolder, store: StoreLocation
     ) {
@@ -28,7 +28,7 @@ struct ExposedFolderTests {
     }
 
     @Test(
-        "By the modes of the folders",
+        "A folder is exposed by its mode",
         arguments: [
             (0o755, 0o755, nil, nil), (0o755, 0o777, ExposedFolder.Party.everybody, "upper/nearer"),
             (0o777, 0o755, .everybody, "upper"), (0o1777, 0o755, nil, nil), (0o1777, 0o1777, nil, nil),
@@ -43,7 +43,7 @@ struct ExposedFolderTests {
         #expect(found?.path == path.map { scratch.path + "/" + $0 })
     }
 
-    @Test("Another group than the container's is none of ours, nor is one that may write the store itself")
+    @Test("A group is ignored if it is not the container's, or may write the store itself")
     func groups() throws {
         let (scratch, store) = try folders((0o770, 0o770))
         defer { withExtendedLifetime(scratch) {} }
@@ -55,36 +55,36 @@ struct ExposedFolderTests {
         #expect(try ExposedFolder.onTheWay(to: store, group: Self.group) == nil)
     }
 
-    @Test("A folder of another user's", .enabled(if: geteuid() == 0))
+    @Test("A folder that belongs to another user is exposed", .enabled(if: geteuid() == 0))
     func owner() throws {
         let (scratch, store) = try folders((0o755, 0o755))
         #expect(chown(scratch.path + "/upper", 4_321, 4_321) == 0)
         let found = try ExposedFolder.onTheWay(to: store, group: nil)
         #expect(found == ExposedFolder(path: scratch.path + "/upper", party: .anotherUser))
-        // Root's folders are as good as one's own.
+        // Root's folders count like the user's own.
         #expect(chown(store.path, 4_321, 4_321) == 0)
         #expect(chown(scratch.path, 0, 0) == 0)
         #expect(chown(scratch.path + "/upper", 0, 0) == 0)
         #expect(try ExposedFolder.onTheWay(to: store, group: nil) == nil)
     }
 
-    @Test("A folder above of a user whom the container hides may be root's", .enabled(if: geteuid() == 0))
+    @Test("A parent folder of a user whom the namespace hides counts as root's", .enabled(if: geteuid() == 0))
     func hiddenOwner() throws {
         let (scratch, store) = try folders((0o755, 0o755))
         let container = UserNamespace(map: "         0       1000          1\n", overflowUser: "65534\n")
         #expect(chown(scratch.path + "/upper", 65_534, 65_534) == 0)
         #expect(try ExposedFolder.onTheWay(to: store, group: nil, in: container) == nil)
         #expect(try ExposedFolder.onTheWay(to: store, group: nil)?.party == .anotherUser)
-        // What its mode allows counts, as it does for root's.
+        // Its mode counts, as for root's folders.
         try FilePath(scratch.path + "/upper").setMode(0o777)
         #expect(try ExposedFolder.onTheWay(to: store, group: nil, in: container)?.party == .everybody)
-        // Nearest to the store, it is one that this user chose.
+        // The store's own folder is one that this user chose.
         #expect(chown(scratch.path + "/upper/nearer", 65_534, 65_534) == 0)
         let nearest = try ExposedFolder.onTheWay(to: store, group: nil, in: container)
         #expect(nearest == ExposedFolder(path: scratch.path + "/upper/nearer", party: .anotherUser))
     }
 
-    @Test("A share tells it, and is carried out; one that copies nothing is silent")
+    @Test("A share that copies warns of an exposed folder; one without a copy does not")
     func share() throws {
         let places = try Places()
         try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")

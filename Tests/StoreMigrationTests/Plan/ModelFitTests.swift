@@ -7,7 +7,7 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("A store and the model that its programs carry")
+@Suite("Stores and the model of their programs")
 struct ModelFitTests {
     private static let habitCalendar =
         "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
@@ -18,7 +18,7 @@ struct ModelFitTests {
         return try #require(try StoreInspector(depth: .layout).inspect(places.oldStore).inspection)
     }
 
-    @Test("Version hashes decide where both tell them: the current version's, or an earlier one's")
+    @Test("Version hashes of the current or an earlier version decide if both sides have them")
     func hashes() throws {
         let inspection = try inspection(Places())
         let model = try #require(inspection.model)
@@ -32,7 +32,7 @@ struct ModelFitTests {
         #expect(!file(others, others).covers(inspection))
     }
 
-    @Test("Without them every entity and property of the store has to be known")
+    @Test("Without version hashes the model must have every entity and property of the store")
     func shape() throws {
         let inspection = try inspection(Places())
         let model = try #require(inspection.model)
@@ -57,7 +57,7 @@ struct ModelFitTests {
         #expect(ModelFile(model: ManagedObjectModel(entities: [])).covers(inspection))
     }
 
-    @Test("A store of a newer model is refused at either place, and nothing is written")
+    @Test("A store of a newer model is refused at either path, and nothing is written")
     func refused() throws {
         let places = try Places()
         _ = try inspection(places)
@@ -80,7 +80,7 @@ struct ModelFitTests {
         #expect(try World(places) == before)
     }
 
-    @Test("A model that cannot be read is a mistake of the caller", arguments: ["nothing", "text"])
+    @Test("A model that cannot be read is a usage error", arguments: ["nothing", "text"])
     func unreadableModel(_ kind: String) throws {
         let places = try Places()
         _ = try inspection(places)

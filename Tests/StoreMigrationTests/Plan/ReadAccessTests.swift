@@ -7,7 +7,7 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("Users who can read the new store, and could not read the old one, are told")
+@Suite("Users who gain read access by a share")
 struct ReadAccessTests {
     private static func folder(_ mode: UInt32, _ group: UInt32) -> FileStatus {
         let time = FileStatus.Time(seconds: 0, nanoseconds: 0)
@@ -25,7 +25,7 @@ struct ReadAccessTests {
     }
 
     @Test(
-        "By the mode of the file and the search bits of every folder",
+        "Read access follows from the file's mode and the search bits of every folder",
         arguments: [
             (0o644, 5, [(0o755, 0)], true, [0, 5]), (0o644, 5, [(0o700, 0), (0o755, 0)], false, []),
             (0o644, 5, [(0o750, 7), (0o755, 0)], false, [7]), (0o640, 5, [(0o755, 0)], false, [5]),
@@ -47,7 +47,7 @@ struct ReadAccessTests {
     }
 
     @Test(
-        "A share into an open folder warns, and does not where the old store was as open, or the new one is closed",
+        "A share into an open folder warns, unless the old store was as open or the new one is closed",
         arguments: [
             (0o700, 0o1777, 0o644, true), (0o755, 0o1777, 0o644, false), (0o700, 0o700, 0o644, false),
             (0o700, 0o1777, 0o640, false),
@@ -57,7 +57,7 @@ struct ReadAccessTests {
     func share(_ old: UInt32, _ new: UInt32, _ mode: UInt32, _ warns: Bool) throws {
         let places = try Places()
         try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
-        // Scratch folders lie in a folder that everybody may search.
+        // Scratch folders are in a folder that every user may search.
         let parent = try Directory.open(path: places.old.path + "/..")
         try #require(parent.ancestry().allSatisfy { ($0.status?.mode ?? 0) & 0o001 != 0 })
         try FilePath(places.oldStore.path).setMode(mode)
@@ -73,7 +73,7 @@ struct ReadAccessTests {
         #expect(outcome.findings.contains { $0.code == .readableByMore } == warns)
     }
 
-    @Test("The group of the container is meant to read; a group that gets in beside it is told")
+    @Test("The container's group may read without a warning; another group that gains access is reported")
     func groups() {
         let before = ReadAccess(mode: 0o640, group: 5, through: [Self.folder(0o700, 0)])
         let after = ReadAccess(mode: 0o644, group: 6, through: [Self.folder(0o755, 6), Self.folder(0o750, 7)])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StoreMigration
 
-/// One row of the table of decisions.
+/// One row of the decision table.
 struct PlannerCase: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let old: StoreCondition
@@ -251,7 +251,7 @@ struct PlannerCase: CustomTestStringConvertible, Sendable {
 
 @Suite("Planning a share")
 struct SharePlannerTests {
-    @Test("Every row of the table of decisions", arguments: PlannerCase.all)
+    @Test("Every row of the decision table yields its plan", arguments: PlannerCase.all)
     func decision(_ row: PlannerCase) {
         var options = ShareOptions()
         options.onBoth = row.onBoth
@@ -273,7 +273,7 @@ struct SharePlannerTests {
         if plan.outcome.exitStatus == 4 { #expect(plan.next != nil) }
     }
 
-    @Test("With capture the base is kept and nothing is fenced")
+    @Test("The plan of a capture keeps the base and fences nothing")
     func capture() {
         var options = ShareOptions()
         options.oldStore = .capture
@@ -289,7 +289,7 @@ struct SharePlannerTests {
         #expect(plan.steps.map(\.action) == [.stage, .prove, .publish, .keepBase, .writeReceipt])
     }
 
-    @Test("Content is compared only when the decision hangs on it")
+    @Test("Content is compared only when the decision depends on it")
     func comparison() {
         func needsComparison(_ old: StoreInspection, _ new: StoreInspection) -> Bool {
             PlanningFacts(

@@ -8,7 +8,7 @@ import Testing
 @Suite("An interrupted run")
 struct InterruptedRunTests {
     @Test(
-        "resume finishes it or takes it back, and a second time finds nothing to do",
+        "resume finishes an interrupted run or rolls it back, and a second resume does nothing",
         arguments: Interruption.publishing,
         ["wal", "delete"]
     )
@@ -27,7 +27,7 @@ struct InterruptedRunTests {
         try expectShared(world)
     }
 
-    @Test("Killed while it filled an empty file, it is taken back, and every verb goes on")
+    @Test("A run killed while it fills an empty file is rolled back, and every verb works afterwards")
     func halfFilled() throws {
         let places = try Places()
         try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1), (2)")
@@ -38,7 +38,7 @@ struct InterruptedRunTests {
         let replacing = try #require(
             records.firstIndex { record in if case .replacing = record { true } else { false } }
         )
-        // Back to before the fence and the commit, with the destination as the killed writer left it.
+        // The state before the fence and the commit, with the destination as the killed writer left it.
         try FenceWriter.lift(from: places.oldStore, lockTimeout: .seconds(60))
         let folder = try places.journalFolder()
         try folder.removeFile(MigrationJournal.name)
@@ -51,7 +51,7 @@ struct InterruptedRunTests {
 
         let status = try places.migrator().status()
         #expect(status.run == .interrupted)
-        #expect(status.recovery?.contains("takes the run back") == true)
+        #expect(status.recovery?.contains("rolls the run back") == true)
         #expect(try Recovery(of: places.oldStore.url).resume().outcome == .rolledBack)
 
         #expect(try places.digest(of: places.oldStore) == digest)
@@ -60,7 +60,7 @@ struct InterruptedRunTests {
     }
 
     @Test(
-        "abort takes it back before the commit point, and changes nothing after it",
+        "abort rolls an interrupted run back before the commit point, and changes nothing after it",
         arguments: Interruption.publishing,
         ["wal", "delete"]
     )
@@ -85,7 +85,7 @@ struct InterruptedRunTests {
     }
 
     @Test(
-        "share recovers first and ends as if nothing had happened",
+        "share recovers an interrupted run first and ends like an uninterrupted one",
         arguments: Interruption.publishing,
         ["wal", "delete"]
     )
@@ -99,7 +99,11 @@ struct InterruptedRunTests {
         try expectShared(world)
     }
 
-    @Test("status and plan tell of it, and change nothing", arguments: Interruption.publishing, ["wal", "delete"])
+    @Test(
+        "status and plan report an interrupted run, and change nothing",
+        arguments: Interruption.publishing,
+        ["wal", "delete"]
+    )
     func status(_ interruption: Interruption, mode: String) throws {
         let world = try InterruptedWorld(interruption, mode: mode)
         let before = try World(world.places)
@@ -107,7 +111,7 @@ struct InterruptedRunTests {
             let status = try world.places.migrator().status()
             #expect(status.run == .interrupted)
             #expect(status.transaction == world.transaction)
-            #expect(status.recovery?.contains(interruption.goesForward ? "finishes" : "takes the run back") == true)
+            #expect(status.recovery?.contains(interruption.goesForward ? "finishes" : "rolls the run back") == true)
             #expect(status.next == .resume(old: world.places.oldStore.path))
             let plan = try world.places.migrator().plan()
             #expect(plan.outcome == .interrupted)
@@ -117,7 +121,7 @@ struct InterruptedRunTests {
     }
 
     @Test(
-        "A row that a writer added between the crash and the recovery is told, and merged by the next share",
+        "A row added between the crash and the recovery is a late write, and the next share merges it",
         arguments: ["wal", "delete"]
     )
     func writtenMeanwhile(mode: String) throws {
@@ -140,7 +144,10 @@ struct InterruptedRunTests {
         }
     }
 
-    @Test("A new store that is damaged is not taken for a proved one, now or later", arguments: ["wal", "delete"])
+    @Test(
+        "A damaged new store fails the recovery's proof, and is never treated as proved",
+        arguments: ["wal", "delete"]
+    )
     func damagedMeanwhile(mode: String) throws {
         for interruption in Interruption.publishing where interruption.goesForward && interruption.records < 6 {
             let world = try InterruptedWorld(interruption, mode: mode)
@@ -163,7 +170,7 @@ struct InterruptedRunTests {
         }
     }
 
-    @Test("When the old store is gone the new one is what is left, and the run ends", arguments: ["wal", "delete"])
+    @Test("Recovery finishes a run whose old store is missing", arguments: ["wal", "delete"])
     func oldGone(mode: String) throws {
         for interruption in Interruption.publishing where interruption.goesForward {
             let world = try InterruptedWorld(interruption, mode: mode)
@@ -178,7 +185,7 @@ struct InterruptedRunTests {
         }
     }
 
-    @Test("A row that a consumer added to the new store before the recovery is kept", arguments: ["wal", "delete"])
+    @Test("Recovery keeps a row that a consumer added to the new store", arguments: ["wal", "delete"])
     func consumedMeanwhile(mode: String) throws {
         for interruption in Interruption.publishing where interruption.goesForward {
             let world = try InterruptedWorld(interruption, mode: mode)
@@ -194,7 +201,7 @@ struct InterruptedRunTests {
         }
     }
 
-    @Test("A foreign file at the destination stays when the run is taken back", arguments: ["wal", "delete"])
+    @Test("A rollback leaves a foreign file at the destination", arguments: ["wal", "delete"])
     func foreignFile(mode: String) throws {
         for interruption in Interruption.publishing where !interruption.goesForward {
             let world = try InterruptedWorld(interruption, mode: mode)
@@ -208,7 +215,7 @@ struct InterruptedRunTests {
     }
 
     @Test(
-        "A published store that is gone is given up: the fence is lifted and the old store whole",
+        "When the published store is missing, recovery removes the fence and keeps the old store",
         arguments: ["wal", "delete"]
     )
     func publishedAndGone(mode: String) throws {
@@ -225,7 +232,7 @@ struct InterruptedRunTests {
         }
     }
 
-    // MARK: Looking at the world
+    // MARK: Helpers
 
     private func expectShared(_ world: InterruptedWorld, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let places = world.places
@@ -239,14 +246,14 @@ struct InterruptedRunTests {
 
     private func expectUntouched(_ world: InterruptedWorld, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let places = world.places
-        // A receipt is no part of a run that did not get so far.
+        // A run that stops before its receipt leaves none.
         #expect(try places.container.directory.entries().isEmpty, sourceLocation: sourceLocation)
         #expect(try places.digest(of: places.oldStore) == world.digest, sourceLocation: sourceLocation)
         #expect(try !places.isFenced(places.oldStore), sourceLocation: sourceLocation)
         #expect(try places.records().isEmpty, sourceLocation: sourceLocation)
     }
 
-    /// The bytes at both places, less those of the lock file's folder times.
+    /// The bytes at both paths, without the folder times of the lock file.
     private func contents(_ world: InterruptedWorld) throws -> [String: [UInt8]] {
         try world.places.old.everything().mapValues(\.bytes)
             .merging(

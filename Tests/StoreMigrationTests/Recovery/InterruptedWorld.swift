@@ -5,15 +5,15 @@ import Testing
 
 @testable import StoreMigration
 
-/// How far a run came before it was killed.
+/// The progress of a run before it was killed.
 struct Interruption: CustomTestStringConvertible, Sendable {
-    /// Where the copy is.
+    /// The location of the copy.
     enum Copy: Sendable {
-        /// Not even a private folder.
+        /// There is no staging folder yet.
         case none
-        /// In the private folder, whole or not.
+        /// In the staging folder, complete or not.
         case staged
-        /// In the private folder, but for its external files, which are in place.
+        /// In the staging folder, with its external files published.
         case halfPublished
         case published
     }
@@ -26,7 +26,7 @@ struct Interruption: CustomTestStringConvertible, Sendable {
     var isNestGone = false
     let goesForward: Bool
 
-    /// A run that copies to where nothing is: begin, nest, publishing, published, fenced, proved, done.
+    /// A run to a vacant path: begin, nest, publishing, published, fenced, proved, done.
     static let publishing = [
         Self(testDescription: "begun", records: 1, copy: .none, goesForward: false),
         Self(
@@ -61,7 +61,7 @@ struct Interruption: CustomTestStringConvertible, Sendable {
     ]
 }
 
-/// Both places as a killed run left them, made from a run that came to its end.
+/// Both paths after a killed run, made from a complete run.
 struct InterruptedWorld {
     let places: Places
     let transaction: String
@@ -92,7 +92,7 @@ struct InterruptedWorld {
         try rewriteJournal(journalled)
     }
 
-    /// Moves what is in place back into the private folder.
+    /// Moves the published files back into the staging folder.
     private func fill(_ nest: Directory, _ copy: Interruption.Copy) throws {
         guard copy == .staged || copy == .halfPublished else { return }
         let container = places.container.directory

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StoreMigration
 
-/// What a journal says, what stands at the destination, and what has to become of the run.
+/// A journal, the destination's state, and the expected decision.
 struct RecoveryCase: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let records: [JournalRecord]
@@ -14,7 +14,7 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
 
     private static let ours = FileIdentity(device: 1, inode: 7)
     private static let foreign = FileIdentity(device: 1, inode: 8)
-    /// Devices are numbered anew whenever file systems are mounted.
+    /// Device numbers change when file systems are mounted.
     private static let oursElsewhere = FileIdentity(device: 2, inode: 7)
     private static let token = FileToken(main: nil, writeAheadLog: nil, journal: nil)
     private static let begin = JournalRecord.begin(
@@ -39,7 +39,7 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
             contentDigest: "c"
         )
     )
-    /// Nobody wrote to either store since they were one.
+    /// Neither store was written to since they were equal.
     private static let replacingEqual = JournalRecord.replacing(
         JournalRecord.Replacement(
             main: ours,
@@ -84,7 +84,7 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
             decision: .forward
         ),
         Self(
-            testDescription: "replaced, and looked at after another mount",
+            testDescription: "replaced, and inspected after another mount",
             records: [begin, replacing, .published(ours)],
             main: oursElsewhere,
             decision: .forward
@@ -162,9 +162,9 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
     ]
 }
 
-@Suite("Deciding what becomes of an interrupted run")
+@Suite("Decisions on interrupted runs")
 struct RecoveryDecisionTests {
-    @Test("Every state a crash can leave", arguments: RecoveryCase.all)
+    @Test("Every state that a crash can leave has its decision", arguments: RecoveryCase.all)
     func decision(_ row: RecoveryCase) throws {
         guard case .interrupted(let run) = RunState(row.records) else {
             Issue.record("the records describe no interrupted run")

@@ -6,11 +6,11 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("Retiring the old place", .serialized)
+@Suite("Retiring the old store", .serialized)
 struct RetireTests {
     private static let modes = ["wal", "delete"]
 
-    /// A shared store, and where its archive is to be.
+    /// A shared store, and the expected location of its archive.
     private func shared(mode: String) throws -> (places: Places, archive: StoreLocation) {
         let places = try Places()
         try places.old.makeStore("PRAGMA journal_mode=\(mode); CREATE TABLE t (x); INSERT INTO t VALUES (1), (2)")
@@ -20,12 +20,13 @@ struct RetireTests {
         return (places, StoreLocation(folder: folder, name: "store.sqlite.retired-\(transaction).tar.zst"))
     }
 
-    /// The name that the old store leaves its place under.
+    /// The name that the old store gets when it is retired.
     private func retiredStore(_ places: Places, _ archive: StoreLocation) -> StoreLocation {
         places.old.location(archive.name.dropLast(".tar.zst".count) + ".sqlite")
     }
 
-    /// The old store as a retirement leaves it that is killed before the rename; one that fails takes the seal off again.
+    /// The old store after a retirement that is killed before the rename; a failing one would remove the read-only
+    /// marker.
     private func seal(_ places: Places) throws {
         try places.old.overwrite(places.name, at: 18, [3, 1])
     }
@@ -41,7 +42,7 @@ struct RetireTests {
         return StoreRetirement(of: places.oldStore.url, options: options)
     }
 
-    /// Nothing is left at the old place, and the archive holds the store with its external file, to be written to again.
+    /// Expects that nothing remains at the old path, and that the archive has a writable store with its external file.
     private func expectRetired(
         _ places: Places,
         _ archive: StoreLocation,
@@ -61,7 +62,7 @@ struct RetireTests {
         #expect(try plain.execute("INSERT INTO t VALUES (3)") == "ok", sourceLocation: sourceLocation)
     }
 
-    /// The old store as it is between the moment in which it left its name and its removal: sealed, under the new name.
+    /// The old store between its rename and its removal: read-only, under the new name.
     private func interruptedAfterRename(
         mode: String,
         isNoted: Bool = true
@@ -81,7 +82,10 @@ struct RetireTests {
         return (places, archive, retired)
     }
 
-    @Test("The store is archived with its external files, and removed; a second time does nothing", arguments: modes)
+    @Test(
+        "retire archives a store with its external files and removes it; a second retire does nothing",
+        arguments: modes
+    )
     func retires(mode: String) throws {
         let (places, archive) = try shared(mode: mode)
         let new = try places.container.everything()
@@ -104,7 +108,7 @@ struct RetireTests {
     }
 
     @Test(
-        "The archive goes to the folder that the caller names; what has its name there is looked at",
+        "retire writes the archive to the named folder; another file of that name needs a decision",
         arguments: modes
     )
     func namedFolder(mode: String) throws {
@@ -125,7 +129,11 @@ struct RetireTests {
         #expect(try archives.directory.entries() == [archive.name])
     }
 
-    @Test("Refused while a process has the store open, even an idle one", arguments: modes, ["idle", "reading"])
+    @Test(
+        "retire is refused while a process has the store open, even an idle one",
+        arguments: modes,
+        ["idle", "reading"]
+    )
     func openElsewhere(mode: String, kind: String) throws {
         let (places, archive) = try shared(mode: mode)
         let holder = try StoreWriterProcess(places.oldStore.path)
@@ -148,7 +156,7 @@ struct RetireTests {
         try expectRetired(places, archive)
     }
 
-    @Test("Refused after a late write, which stays where it is", arguments: modes)
+    @Test("retire is refused after a late write, which stays in the old store", arguments: modes)
     func lateWrite(mode: String) throws {
         let (places, _) = try shared(mode: mode)
         let writer = try StoreWriterProcess(places.oldStore.path)
@@ -168,7 +176,7 @@ struct RetireTests {
     }
 
     @Test(
-        "Refused when the new store is gone, is another, or fails its proof",
+        "retire is refused when the new store is missing, is another, or fails its proof",
         arguments: ["gone", "another", "broken"]
     )
     func newStoreTroubles(kind: String) throws {
@@ -189,7 +197,7 @@ struct RetireTests {
         #expect(try places.old.everything()["store.sqlite"] == before["store.sqlite"])
     }
 
-    @Test("A store that no run has shared is not retired, and nothing is left behind")
+    @Test("A store that was never shared is not retired, and no files remain")
     func notShared() throws {
         let places = try Places()
         try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
@@ -201,11 +209,11 @@ struct RetireTests {
         #expect(try World(places) == before)
     }
 
-    @Test("Interrupted between the seal and the rename, it goes on", arguments: modes)
+    @Test("A retirement interrupted between marker and rename is finished by the next one", arguments: modes)
     func interruptedAfterSeal(mode: String) throws {
         let (places, archive) = try shared(mode: mode)
         let retired = retiredStore(places, archive)
-        // A file that has the new name stops the first run exactly there.
+        // A file with the new name stops the first run at exactly this point.
         try places.old.write(retired.name, [1])
         #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
         try seal(places)
@@ -233,7 +241,7 @@ struct RetireTests {
         try expectRetired(places, archive)
     }
 
-    @Test("A log's index that SQLite could not remove with the log is removed")
+    @Test("retire removes a shared-memory file that SQLite failed to remove with the log")
     func indexLeft() throws {
         let (places, archive) = try shared(mode: "delete")
         try places.old.write("store.sqlite-shm", [UInt8](repeating: 0, count: 32_768))
@@ -242,7 +250,7 @@ struct RetireTests {
     }
 
     @Test(
-        "Interrupted after the rename, whoever comes next removes what the archive holds",
+        "After an interruption past the rename, the next command removes the archived store",
         arguments: modes,
         ["retire", "resume", "share", "not noted", "main file gone"]
     )
@@ -265,7 +273,7 @@ struct RetireTests {
     }
 
     @Test(
-        "What is left is removed only while the archive is whole and holds it, and nobody has it open",
+        "Leftovers are removed only if an intact archive has them, and no process has them open",
         arguments: ["archive damaged", "archive gone", "store differs", "another file", "open"]
     )
     func removalRefused(kind: String) throws {
@@ -300,7 +308,7 @@ struct RetireTests {
         try expectRetired(places, archive)
     }
 
-    @Test("A new store at the old place is not taken for the retired one", arguments: modes)
+    @Test("A new store at a retired store's path is not treated as the retired one", arguments: modes)
     func resurrected(mode: String) throws {
         let (places, archive) = try shared(mode: mode)
         try retirement(of: places).retire()

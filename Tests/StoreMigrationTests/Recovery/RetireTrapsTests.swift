@@ -6,7 +6,7 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("What a retirement must leave alone, and how it leaves a store that it could not retire")
+@Suite("Files that a retirement must keep, and stores that it cannot retire")
 struct RetireTrapsTests {
     private func shared(
         mode: String = "wal",
@@ -25,7 +25,7 @@ struct RetireTrapsTests {
         return StoreRetirement(of: places.oldStore.url, options: options)
     }
 
-    @Test("The external files of a store whose name begins with this one's stay")
+    @Test("retire keeps the external files of a store whose name begins with the retired one's")
     func filesOfALongerName() throws {
         let (places, _) = try shared()
         let other = try places.old.makeStore("CREATE TABLE t (x)", as: "store.sqlite.bak")
@@ -39,7 +39,7 @@ struct RetireTrapsTests {
         )
     }
 
-    @Test("Refused while another store keeps its external files in the same folder; it is named")
+    @Test("retire is refused, and names the other store, while two stores share a folder of external files")
     func filesOfTheSameStem() throws {
         let (places, _) = try shared()
         let other = try places.old.makeStore("CREATE TABLE t (x)", as: "store.store")
@@ -56,7 +56,7 @@ struct RetireTrapsTests {
     }
 
     @Test(
-        "A folder that the store cannot leave ends the retirement with notWritable, and the store takes no harm",
+        "retire from an unwritable folder ends as notWritable and leaves the store intact",
         .enabled(if: FileMark.isAvailable),
         arguments: ["i", "a"]
     )
@@ -82,7 +82,7 @@ struct RetireTrapsTests {
         #expect(try retirement(of: places).retire().outcome == .retired)
     }
 
-    @Test("What has the name that the folder of external files is to take is not adopted")
+    @Test("retire does not adopt an existing folder with the new name of the external files")
     func takenName() throws {
         let (places, transaction) = try shared()
         let name = RetireRun.Fate.archived.name(of: places.oldStore, transaction: transaction)
@@ -97,11 +97,14 @@ struct RetireTrapsTests {
         #expect(after.mapValues(\.bytes) == before.mapValues(\.bytes))
     }
 
-    @Test("A store that could not be retired after it was sealed takes writes again", arguments: ["wal", "delete"])
+    @Test(
+        "A store is writable again after a retirement that fails past the read-only marker",
+        arguments: ["wal", "delete"]
+    )
     func unsealed(mode: String) throws {
         let (places, transaction) = try shared(mode: mode, policy: .capture)
         let name = RetireRun.Fate.archived.name(of: places.oldStore, transaction: transaction)
-        // A file that has the new name stops it right before the rename.
+        // A file with the new name stops the retirement right before the rename.
         try places.old.write(name, [1])
 
         #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
@@ -116,11 +119,11 @@ struct RetireTrapsTests {
         #expect(try places.count("SELECT count(*) FROM t", in: places.oldStore) == 3)
     }
 
-    @Test("An archive that cannot be unpacked for want of a scratch place is not called another one")
+    @Test("An archive that cannot be unpacked without a scratch folder is not reported as a mismatch")
     func unreadArchive() throws {
         let (places, transaction) = try shared()
         let name = RetireRun.Fate.archived.name(of: places.oldStore, transaction: transaction)
-        // A file that has the new name stops it when the archive is made.
+        // A file with the new name stops the retirement after the archive is made.
         try places.old.write(name, [1])
         #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
         try places.old.directory.removeFile(name)
@@ -135,7 +138,7 @@ struct RetireTrapsTests {
     }
 
     @Test(
-        "What a killed retirement left sealed is let go by whoever comes next",
+        "The next command removes the read-only marker of a killed retirement",
         arguments: ["unshare", "share", "resume"]
     )
     func leftSealed(verb: String) throws {
@@ -153,7 +156,7 @@ struct RetireTrapsTests {
     }
 
     @Test(
-        "What was sealed before any record said so is let go by the way back",
+        "unshare removes a read-only marker that the journal does not record",
         arguments: ["wal", "delete"],
         [false, true]
     )
@@ -176,7 +179,7 @@ struct RetireTrapsTests {
     }
 
     @Test(
-        "A log that a killed retirement took is given back once, by whoever comes next",
+        "The next command restores WAL mode once after a killed retirement",
         arguments: ["unshare", "share", "resume"],
         ["announced", "folded", "sealed"]
     )
@@ -207,13 +210,13 @@ struct RetireTrapsTests {
         try connection.close()
     }
 
-    @Test("A retirement that an earlier version journalled is read as one that took no log")
+    @Test("A retirement record of an earlier version decodes as one that left WAL mode alone")
     func earlierRecord() throws {
         let json = Data(#"{"retiring":{"to":"store"}}"#.utf8)
         #expect(try JSONDecoder().decode(JournalRecord.self, from: json) == .retiring(to: "store"))
     }
 
-    @Test("No base outlives the share that it belongs to")
+    @Test("Bases are removed with the share that they belong to")
     func bases() throws {
         let (places, _) = try shared(policy: .capture)
         #expect(try bases(of: places).count == 1)
@@ -231,7 +234,7 @@ struct RetireTrapsTests {
         #expect(try bases(of: places).isEmpty)
     }
 
-    @Test("A base that cannot be removed holds nothing up")
+    @Test("A base that cannot be removed does not stop a retirement")
     func stubbornBase() throws {
         let (places, _) = try shared(policy: .capture)
         _ = try places.journalFolder().createDirectory(CapturedBase.name(of: "stubborn"), mode: 0o700)
@@ -242,7 +245,7 @@ struct RetireTrapsTests {
         #expect(try places.old.directory.entries().allSatisfy { !$0.contains("retired") })
     }
 
-    /// Goes on after a retirement that was stopped.
+    /// Runs a verb after an interrupted retirement.
     private func goOn(with verb: String, _ places: Places) throws {
         switch verb {
         case "unshare":

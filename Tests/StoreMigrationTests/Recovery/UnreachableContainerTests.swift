@@ -6,15 +6,15 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("A container that cannot be looked into")
+@Suite("A container that cannot be opened")
 struct UnreachableContainerTests {
-    @Test("It is not taken for one that moved: what was published in it stays the run's, and the fence stands")
+    @Test("An unreadable container is not treated as moved: its published store and the fence stay")
     func unreachable() throws {
         let fenced = try #require(Interruption.publishing.first { $0.isFenced })
         let places = try InterruptedWorld(fenced, mode: "wal").places
         let elsewhere = try ScratchFolder()
         let records = try places.records()
-        // A folder whose name leads to itself for a while.
+        // A symbolic link to itself replaces the folder for a while.
         let (container, kept) = (places.container.path, places.container.path + "-kept")
         try FileManager.default.moveItem(atPath: container, toPath: kept)
         try FileManager.default.createSymbolicLink(atPath: container, withDestinationPath: container)

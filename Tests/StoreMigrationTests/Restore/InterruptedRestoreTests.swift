@@ -9,7 +9,10 @@ import Testing
 
 @Suite("An interrupted restore")
 struct InterruptedRestoreTests {
-    @Test("It is taken back before its store is in place, and finished after that", arguments: [false, true])
+    @Test(
+        "resume rolls an interrupted restore back before publication, and finishes it after",
+        arguments: [false, true]
+    )
     func resume(isInPlace: Bool) throws {
         let (world, archive) = try interrupted(isInPlace: isInPlace)
         let recovery = Recovery(of: world.restored.url)
@@ -22,7 +25,7 @@ struct InterruptedRestoreTests {
         #expect(try world.digest(of: world.restored) == world.digest(of: world.store))
     }
 
-    @Test("The next restore recovers it first", arguments: [false, true])
+    @Test("A restore recovers an interrupted restore first", arguments: [false, true])
     func again(isInPlace: Bool) throws {
         let (world, archive) = try interrupted(isInPlace: isInPlace)
         let outcome = try world.restore(archive)
@@ -31,7 +34,7 @@ struct InterruptedRestoreTests {
         #expect(try world.digest(of: world.restored) == world.digest(of: world.store))
     }
 
-    @Test("abort takes it back only before its store is in place", arguments: [false, true])
+    @Test("abort rolls an interrupted restore back only before publication", arguments: [false, true])
     func abort(isInPlace: Bool) throws {
         let (world, _) = try interrupted(isInPlace: isInPlace)
         let recovery = Recovery(of: world.restored.url)
@@ -44,7 +47,7 @@ struct InterruptedRestoreTests {
         }
     }
 
-    @Test("A file in its place that is not what was restored is told")
+    @Test("Recovery of a restore fails when the published file differs from the backup")
     func damaged() throws {
         let (world, _) = try interrupted(isInPlace: true, digest: String(repeating: "0", count: 64))
         let error = #expect(throws: MigrationError.self) { try Recovery(of: world.restored.url).resume() }
@@ -52,7 +55,7 @@ struct InterruptedRestoreTests {
         #expect(try world.digest(of: world.restored) == world.digest(of: world.store))
     }
 
-    /// A place as a killed restore left it: with its nest, and with its store or without.
+    /// The destination after a killed restore: with its staging folder, with or without the restored store.
     private func interrupted(isInPlace: Bool, digest: String? = nil) throws -> (RestoreWorld, archive: URL) {
         let world = try RestoreWorld()
         try world.stores.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1), ('two')")

@@ -7,9 +7,9 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("Restoring over a store that is damaged")
+@Suite("Restoring over a damaged store")
 struct RestoreOverDamageTests {
-    /// What happened to the store.
+    /// The damage to the store.
     enum Damage: String, CaseIterable, Sendable {
         case noDatabase
         case zeroedPages
@@ -17,7 +17,7 @@ struct RestoreOverDamageTests {
         case cutOff
     }
 
-    /// A store with an external file and a log, an archive of it, and the same store at its place, damaged.
+    /// A store with an external file and a log, its archive, and a damaged copy of it at the destination.
     private func damaged(_ damage: Damage) throws -> (world: RestoreWorld, archive: URL) {
         let world = try RestoreWorld()
         let rows = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 500)"
@@ -47,7 +47,10 @@ struct RestoreOverDamageTests {
         try file.close()
     }
 
-    @Test("Also one that something was merged into before", arguments: ["no database at all", ""])
+    @Test(
+        "A damaged store with an earlier merge is replaced, and the merge is not repeated",
+        arguments: ["no database at all", ""]
+    )
     func afterMerge(content: String) throws {
         let world = try RestoreWorld()
         for folder in [world.stores, world.place] {
@@ -71,7 +74,7 @@ struct RestoreOverDamageTests {
         #expect(try merging.merge().outcome == .done)
     }
 
-    @Test("It is kept aside whole, byte for byte, and the backup takes its place", arguments: Damage.allCases)
+    @Test("A restore replaces a damaged store and keeps every file of it byte for byte", arguments: Damage.allCases)
     func replaces(damage: Damage) throws {
         let (world, archive) = try damaged(damage)
         let before = try world.place.everything().mapValues(\.bytes)
@@ -92,7 +95,7 @@ struct RestoreOverDamageTests {
         #expect(try world.restore(archive).transaction == nil)
     }
 
-    @Test("It stays where it is unless its replacement was asked for", arguments: Damage.allCases)
+    @Test("A damaged store stays unchanged without --overwrite always", arguments: Damage.allCases)
     func stays(damage: Damage) throws {
         let (world, archive) = try damaged(damage)
         let before = try world.place.everything().mapValues(\.bytes)
@@ -103,7 +106,7 @@ struct RestoreOverDamageTests {
         #expect(try world.place.everything().mapValues(\.bytes) == before)
     }
 
-    @Test("It is not moved while somebody has it open")
+    @Test("A damaged store that a process has open is not displaced")
     func inUse() throws {
         let (world, archive) = try damaged(.zeroedPages)
         let before = try world.place.everything().mapValues(\.bytes)
@@ -126,14 +129,14 @@ struct RestoreOverDamageTests {
     }
 
     @Test(
-        "An interrupted one is told, and put back whole or finished by whatever comes next",
+        "status reports an interrupted restore over damage; resume puts the store back, a restore finishes",
         arguments: [false, true]
     )
     func interrupted(isResumed: Bool) throws {
         let (world, archive) = try damaged(.zeroedPages)
         let before = try world.place.everything().mapValues(\.bytes)
         let folder = world.place.directory
-        // As a kill between the two renames leaves it: aside is the store, and its place is empty.
+        // The state after a kill between the two renames: the store is displaced, and nothing is published.
         try StateFolder(of: world.restored, stateFolder: nil)
             .withJournal(deadline: Deadline(after: .seconds(60))) { journal in
                 let transaction = RunContext.drawTransaction()

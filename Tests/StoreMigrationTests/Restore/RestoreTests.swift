@@ -12,7 +12,7 @@ import Testing
 struct RestoreTests {
     private static let sql = "CREATE TABLE t (x); INSERT INTO t VALUES (1), ('two')"
 
-    @Test("To an empty place it brings the store, its mode and its external files, and leaves nothing else")
+    @Test("A restore to a vacant path brings the store, its mode and external files, and no other files")
     func emptyPlace() throws {
         let world = try RestoreWorld()
         try world.stores.makeStore("PRAGMA journal_mode=wal;" + Self.sql)
@@ -32,7 +32,7 @@ struct RestoreTests {
         #expect(try world.place.directory.entries() == [world.store.supportFolderName, world.name])
     }
 
-    @Test("A folder as the place takes the store's old name; one that is not there is told with its line")
+    @Test("In an existing folder a store keeps its name; a missing folder fails with the command to create it")
     func folder() throws {
         let world = try RestoreWorld(name: "Habits.sqlite")
         try world.stores.makeStore(Self.sql, as: world.name)
@@ -44,7 +44,7 @@ struct RestoreTests {
         #expect(error?.outcome == .nothingFound && error?.next == .makeFolder(path: world.place.path + "/missing"))
     }
 
-    @Test("Under another name the external files take the folder that goes with it")
+    @Test("A store restored under another name has its external files in the folder of that name")
     func otherName() throws {
         let world = try RestoreWorld()
         try world.stores.makeStore(Self.sql)
@@ -56,7 +56,7 @@ struct RestoreTests {
         #expect(try world.digest(of: other) == world.digest(of: world.store))
     }
 
-    @Test("A store that is there stays, unless its replacement was asked for")
+    @Test("An existing store stays unchanged without --overwrite")
     func occupied() throws {
         let world = try RestoreWorld()
         try world.stores.makeStore(Self.sql)
@@ -70,7 +70,7 @@ struct RestoreTests {
         #expect(try world.place.everything() == before)
     }
 
-    @Test("One that is replaced is kept aside whole, and those who have it open go on", arguments: ["wal", "delete"])
+    @Test("A copy of a replaced store is kept, and processes that have it open continue", arguments: ["wal", "delete"])
     func replaced(mode: String) throws {
         let world = try RestoreWorld()
         try world.stores.makeStore(Self.sql)
@@ -91,7 +91,7 @@ struct RestoreTests {
         #expect(try world.digest(of: aside) == former)
     }
 
-    @Test("Done again it does nothing")
+    @Test("A repeated restore does nothing")
     func again() throws {
         let world = try RestoreWorld()
         try world.stores.makeStore(Self.sql)
@@ -103,7 +103,7 @@ struct RestoreTests {
         #expect(try world.place.everything().mapValues(\.bytes) == before.mapValues(\.bytes))
     }
 
-    @Test("An empty file and a log without its store are in nobody's way")
+    @Test("A restore succeeds over an empty file and over a log without its store")
     func remains() throws {
         let world = try RestoreWorld()
         try world.stores.makeStore(Self.sql)
@@ -120,7 +120,7 @@ struct RestoreTests {
         #expect(try aside.entries() == [other.name + "-wal"])
     }
 
-    @Test("What cannot be read at the place is left there, unless its replacement was asked for")
+    @Test("An unreadable file at the destination stays unless --overwrite always replaces it")
     func unreadable() throws {
         let world = try RestoreWorld()
         try world.stores.makeStore(Self.sql)
@@ -134,7 +134,7 @@ struct RestoreTests {
         #expect(try world.place.everything() == before)
     }
 
-    @Test("A damaged archive changes nothing", arguments: [10, 100, 400])
+    @Test("A restore from a damaged archive fails and changes nothing", arguments: [10, 100, 400])
     func damaged(length: Int) throws {
         let world = try RestoreWorld()
         try world.stores.makeStore(Self.sql)
@@ -146,7 +146,7 @@ struct RestoreTests {
         #expect(try world.restore(archive).outcome == .restored)
     }
 
-    @Test("The backup of a fenced store takes writes again; the fenced place takes no backup")
+    @Test("A restored backup of a fenced store is writable; a restore over a fenced store is refused")
     func fenced() throws {
         let places = try Places()
         try places.old.makeStore("PRAGMA journal_mode=wal;" + Self.sql)
@@ -167,7 +167,10 @@ struct RestoreTests {
         #expect(try places.digest(of: places.oldStore) == before)
     }
 
-    @Test("Another store is replaced only when that was said", .genuineStores("wibosco-1", "objcio-moody-2"))
+    @Test(
+        "A store with another UUID is replaced only with --other-store",
+        .genuineStores("wibosco-1", "objcio-moody-2")
+    )
     func otherStore() throws {
         let world = try RestoreWorld()
         let first = try Corpus.copy(
@@ -198,7 +201,7 @@ struct RestoreTests {
         #expect(try world.digest(of: place) == world.digest(of: first))
     }
 
-    @Test("Only an older store is replaced where that is asked for", .genuineStores("objcio-moody-2"))
+    @Test("if-older replaces only an older store", .genuineStores("objcio-moody-2"))
     func ifOlder() throws {
         let world = try RestoreWorld()
         let store = try #require(Corpus.store(in: "objcio-moody-2"))
@@ -216,7 +219,7 @@ struct RestoreTests {
         #expect(try world.digest(of: place) == world.digest(of: source))
     }
 
-    @Test("Every store comes back as it was", .genuineStores, arguments: Corpus.stores)
+    @Test("Every genuine store is restored with equal content", .genuineStores, arguments: Corpus.stores)
     func corpus(store: String) throws {
         let world = try RestoreWorld()
         let source = try Corpus.copy(store, into: world.stores)

@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import StoreMigration
 
-/// A store, archives of it, and a place to restore to.
+/// A store, archives of it, and a destination.
 struct RestoreWorld {
     let archives: ScratchFolder
     let stores: ScratchFolder
@@ -23,7 +23,7 @@ struct RestoreWorld {
     var store: StoreLocation { stores.location(name) }
     var restored: StoreLocation { place.location(name) }
 
-    /// Backs the store up as it is now.
+    /// Backs up the store's present state.
     func backUp(_ store: StoreLocation? = nil, as archive: String = "archive.tar.zst") throws -> URL {
         let url = archives.location(archive).url
         try BackupMaker(of: (store ?? self.store).url).make(at: url)

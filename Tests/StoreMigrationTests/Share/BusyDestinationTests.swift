@@ -4,15 +4,15 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("A store at the new place that somebody writes to")
+@Suite("A store at the new path with a writer")
 struct BusyDestinationTests {
     /// With some versions of SQLite a writer that begins the log anew during a checkpoint can make later commits vanish.
-    @Test("Its log is not folded into it while its writer has the lock")
+    @Test("The log of a store at the destination is not checkpointed while a writer has the lock")
     func logOfWriter() throws {
         let places = try Places()
         try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
         try places.container.makeStore("PRAGMA journal_mode=wal; CREATE TABLE t (x)")
-        // What is told of progress is told by the thread that shares, one after the other.
+        // Progress is reported by the sharing thread only, so no lock is needed.
         nonisolated(unsafe) let writer = try StoreWriterProcess(places.newStore.path)
         #expect(try writer.execute("PRAGMA user_version = 7") == "ok")
         let main = try places.container.bytes(places.name)

@@ -5,10 +5,10 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("Where a finding about a staged file says that it is")
+@Suite("Paths in findings about staged files")
 struct FindingPlaceTests {
     @Test(
-        "The path at the place that the file is on its way to, whatever letters are in it",
+        "A finding about a staged file names the final path, for names of any characters",
         arguments: ["Größe", "Gro\u{308}ße", "plain", "習慣 🏃"]
     )
     func moved(folder: String) {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import StoreMigration
 
-/// A store is shared, and an app and its extension use the new place, each a process of its own (FLOWS F1).
+/// A store is shared, and an app and its extension use it in separate processes (FLOWS F1).
 @Suite("An app shares its store with an extension")
 struct FirstFlowTests {
     private func makeStore(_ places: Places, tracksHistory: Bool) throws {
@@ -44,7 +44,7 @@ struct FirstFlowTests {
     }
 
     @Test(
-        "The extension shows and changes an object of the shared store, and the app sees it",
+        "The extension changes an object of the shared store, and the app sees the change",
         arguments: [false, true]
     )
     func shareAndUse(tracksHistory: Bool) throws {
@@ -54,7 +54,7 @@ struct FirstFlowTests {
         func peer(_ location: StoreLocation) throws -> StoreWriterProcess {
             try StoreWriterProcess(program: "relay-peer", ["container", location.path] + roles)
         }
-        // A version of the app that knew of no extension, and was ended to be replaced.
+        // An app version without the extension, terminated for an update.
         do {
             let former = try peer(places.oldStore)
             #expect(try former.execute("update 3 old") == "ok")
@@ -69,9 +69,9 @@ struct FirstFlowTests {
         #expect(try widget.execute("fetch") == "1=dummy1 2=dummy2 3=old")
         #expect(try widget.execute("update 1 seen") == "ok")
         #expect(try app.execute("until 1=seen 2=dummy2 3=old") == "ok")
-        // An id that is gone is a normal answer.
+        // An unknown object ID is a normal answer.
         #expect(try widget.execute("update 99 never") == "gone")
-        // Whoever still writes to the old place is refused.
+        // Writes to the old store are refused.
         #expect(try peer(places.oldStore).execute("update 1 late").hasPrefix("error"))
     }
 }

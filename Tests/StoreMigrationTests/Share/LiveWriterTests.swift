@@ -10,7 +10,7 @@ struct LiveWriterTests {
     private static let writers = 6
 
     @Test(
-        "Every row that was acknowledged is in the new store, or in the old one and reported",
+        "Every row acknowledged to a writer is in the new store, or reported as a late write",
         arguments: ["wal", "delete"],
         1...20
     )
@@ -32,13 +32,13 @@ struct LiveWriterTests {
         #expect(outcome.outcome == .shared)
         #expect(acknowledged.isSubset(of: arrived), "acknowledged rows are missing in the new store")
         #expect(arrived == stayed, "the two places differ though writers were refused")
-        #expect(arrived.subtracting(acknowledged).isEmpty, "rows that no writer was told of")
+        #expect(arrived.subtracting(acknowledged).isEmpty, "rows that were never acknowledged")
         #expect(lines.filter { $0 == "fenced" }.count == Self.writers)
         #expect(try places.migrator().status().lateWrites == StatusReport.LateWrites.none)
         #expect(try places.share().outcome == .alreadyShared)
     }
 
-    @Test("With capture, what writers add later is merged", arguments: ["wal", "delete"])
+    @Test("With capture, the next share merges rows that writers add later", arguments: ["wal", "delete"])
     func captured(mode: String) throws {
         let places = try Places()
         try places.old.makeStore(
@@ -51,7 +51,7 @@ struct LiveWriterTests {
 
         writer.waitForLines(20)
         let acknowledged = try Set(writer.finish().compactMap { Int64($0) })
-        // A row that came before the lock is shared, and every other one is late.
+        // Rows from before the lock are shared, all others are late.
         #expect(acknowledged.isSubset(of: try rows(places.oldStore)))
         let isWhole = try acknowledged.isSubset(of: rows(places.newStore))
         let late = try places.share { $0.oldStore = .capture }
@@ -60,7 +60,7 @@ struct LiveWriterTests {
     }
 
     @Test(
-        "A lock that is never let go ends the share at its deadline, and nothing is left behind",
+        "A lock that is never released ends the share at its deadline, without leftovers",
         arguments: ["wal", "delete"]
     )
     func heldLock(mode: String) throws {

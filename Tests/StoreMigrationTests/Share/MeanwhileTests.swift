@@ -7,13 +7,13 @@ import Testing
 
 @testable import StoreMigration
 
-/// What others do between two steps of a share; the steps are known by the progress they report.
-@Suite("What happens while a share is at work")
+/// Actions of other processes between two steps of a share; reported progress identifies the steps.
+@Suite("Concurrent changes during a share")
 struct MeanwhileTests {
     private static let table = "CREATE TABLE t (x); INSERT INTO t VALUES ('early'), ('early')"
     private static let journalModes = ["wal", "delete"]
 
-    @Test("A write between the lock and the end of a capture is late, never taken for shared", arguments: journalModes)
+    @Test("A write between the lock and the end of a capture is late, never counted as shared", arguments: journalModes)
     func writtenBeforeTheEnd(mode: String) throws {
         let places = try Places()
         try places.old.makeStore("PRAGMA journal_mode=\(mode);" + Self.table)
@@ -34,7 +34,7 @@ struct MeanwhileTests {
     }
 
     @Test(
-        "A write between the proof and the lock is carried, and the copy proved again",
+        "A write between the proof and the lock is carried, and the copy is proved again",
         arguments: journalModes,
         ShareOptions.OldStorePolicy.allCases
     )
@@ -56,7 +56,7 @@ struct MeanwhileTests {
         try places.expectTidy()
     }
 
-    @Test("The shared store is written to before it is compared", arguments: journalModes)
+    @Test("A write to the published store before its comparison is a finding, not a failure", arguments: journalModes)
     func newStoreWritten(mode: String) throws {
         let places = try Places()
         try places.old.makeStore("PRAGMA journal_mode=\(mode);" + Self.table)
@@ -65,7 +65,7 @@ struct MeanwhileTests {
         let outcome = try places.share(onProgress: { progress in
             guard progress.phase == .publishing else { return }
             if progress.done == 0 {
-                // Without a change after the proof there would be nothing left to compare.
+                // Without a change after the proof, nothing would remain to compare.
                 Self.write("INSERT INTO t VALUES ('in time'); DELETE FROM t WHERE x = 'in time'", to: places.oldStore)
             } else {
                 Self.write("INSERT INTO t VALUES ('consumer')", to: places.newStore)
@@ -79,17 +79,17 @@ struct MeanwhileTests {
         #expect(try places.share().outcome == .alreadyShared)
     }
 
-    @Test("A commit in the log that its writer told nobody of is no commit, and is not shared", arguments: [1, 3])
-    func untoldCommit(commits: Int) throws {
+    @Test("A commit frame that is missing from the log's index is not shared", arguments: [1, 3])
+    func unindexedCommit(commits: Int) throws {
         let places = try Places()
         try places.old.makeStore("PRAGMA journal_mode=wal;" + Self.table)
         let writer = try StoreWriterProcess(places.oldStore.path)
         #expect(try writer.execute("INSERT INTO t VALUES ('told')") == "ok")
-        // What a writer leaves that dies between its commit frame and the index that readers look at.
+        // The state after a writer's death between its commit frame and the update of the index that readers use.
         let index = places.name + "-shm"
-        let told = Array(try places.old.bytes(index).prefix(96))
+        let header = Array(try places.old.bytes(index).prefix(96))
         for _ in 1...commits { #expect(try writer.execute("INSERT INTO t VALUES ('untold')") == "ok") }
-        try places.old.overwrite(index, at: 0, told)
+        try places.old.overwrite(index, at: 0, header)
 
         #expect(try places.share().outcome == .shared)
 
@@ -98,7 +98,7 @@ struct MeanwhileTests {
         #expect(try places.share().outcome == .alreadyShared)
     }
 
-    @Test("External files that come, change and go while the copy is proved are carried as they are in the end")
+    @Test("External files added, changed and removed during the proof are shared in their last state")
     func externalFiles() throws {
         let places = try Places(fixture: "clean")
         for name in ["STAYS", "CHANGES", "GOES"] {
@@ -125,7 +125,7 @@ struct MeanwhileTests {
     }
 
     @Test(
-        "A plain store that is put over the old one while it is copied is neither fenced nor taken for what was shared",
+        "A plain store that replaces the old one during the copy is neither fenced nor counted as shared",
         arguments: journalModes,
         ShareOptions.OldStorePolicy.allCases
     )
@@ -155,7 +155,7 @@ struct MeanwhileTests {
         #expect(try places.migrator().status().run != .interrupted)
     }
 
-    @Test("A destination that comes and goes at every try ends the run as busy")
+    @Test("A destination that appears and disappears at every attempt ends the run as busy")
     func restlessDestination() throws {
         let places = try Places()
         try places.old.makeStore(Self.table)
@@ -178,7 +178,7 @@ struct MeanwhileTests {
         #expect(try !places.isFenced(places.oldStore))
     }
 
-    @Test("What is not a file among the external files stops the share before anything is made")
+    @Test("A folder among the external files stops the share before it writes anything")
     func folderAmongExternalFiles() throws {
         let places = try Places(fixture: "clean")
         try places.writeExternalFile("FILE", 1, count: 5000, in: places.old)
@@ -193,7 +193,7 @@ struct MeanwhileTests {
         #expect(try !places.old.directory.entries().contains(".store-migrate"))
     }
 
-    /// Writes as another process would, and lets go of the store.
+    /// Writes like another process, and closes the store.
     private static func write(_ sql: String, to store: StoreLocation) {
         do {
             let writer = try StoreWriterProcess(store.path)

@@ -7,13 +7,13 @@ import Testing
 
 @Suite("A run that copies nothing and fails")
 struct ProtectTests {
-    @Test("Cancelled after it fenced a captured store, it leaves no fence", arguments: ["wal", "delete"])
+    @Test("A run that is cancelled after fencing a captured store leaves no fence", arguments: ["wal", "delete"])
     func cancelledAfterFence(mode: String) throws {
         let places = try Places()
         try places.old.makeStore(
             "PRAGMA journal_mode=\(mode); CREATE TABLE t (x); INSERT INTO t VALUES (1), (2); CREATE TABLE u (x)"
         )
-        // The digest of a small store asks at its external files alone whether it is to stop.
+        // The digest of a small store checks for cancellation only at its external files.
         try places.writeExternalFile("blob", 7, count: 1000, in: places.old)
         try #require(try places.share { $0.oldStore = .capture }.outcome == .shared)
         let state = try StateFolder(of: places.oldStore, stateFolder: nil).state()

@@ -25,7 +25,7 @@ struct RelayCarriageTests {
         try StoreMigrator(from: places.oldStore.url, to: places.newStore.url).shareStoreIfNecessary()
     }
 
-    /// Two places, and at the old one three notices of which the app has dealt with the first.
+    /// Two paths; the relay of the old store has three notices, of which the app has processed the first.
     private func places() throws -> Places {
         let places = try Places(fixture: "clean")
         let queue = try RelayQueue(beside: places.oldStore)
@@ -35,7 +35,7 @@ struct RelayCarriageTests {
         return places
     }
 
-    @Test("Pending notices and positions are at the new place, and nothing comes twice")
+    @Test("A share copies pending notices and positions, and delivers no notice twice")
     func carried() throws {
         let places = try places()
         let outcome = try share(places)
@@ -43,12 +43,12 @@ struct RelayCarriageTests {
         #expect(outcome.findings.contains { $0.code == .relayCarried })
         let queue = try RelayQueue(beside: places.newStore)
         try #expect(numbers(RelayConsumer("app", of: queue)) == [2, 3])
-        // A place in the queue that somebody wrote down still means the same.
+        // A recorded position in the queue is still valid.
         #expect(try queue.notices(after: 2).map(\.sequence) == [3])
         #expect(try queue.post(notice(4)) == 4)
     }
 
-    @Test("A queue that an extension began at the new place keeps its own, and nobody misses what came along")
+    @Test("An existing queue at the new path keeps its notices, and consumers receive the copied ones, too")
     func intoUsedQueue() throws {
         let places = try places()
         try places.container.makeStore("", as: places.newStore.name)
@@ -58,13 +58,13 @@ struct RelayCarriageTests {
         try places.container.directory.removeFile(places.newStore.name)
         #expect(try share(places).outcome == .shared)
         let queue = try RelayQueue(beside: places.newStore)
-        // What the app had dealt with may come once more; what it had not must come.
+        // The app may receive processed notices again, and must receive unprocessed ones.
         #expect(try numbers(RelayConsumer("app", of: queue)) == [9, 2, 3])
-        // The first was merged by all that there were, and is gone.
+        // The first notice was processed by all consumers, and is deleted.
         #expect(try numbers(widget) == [9, 2, 3])
     }
 
-    @Test("What is carried twice is there once")
+    @Test("Notices that are copied twice exist once")
     func twice() throws {
         let places = try places()
         #expect(try share(places).outcome == .shared)
@@ -74,7 +74,7 @@ struct RelayCarriageTests {
         #expect(try numbers(RelayConsumer("app", of: queue)) == [2, 3])
     }
 
-    @Test("What is no queue is told, and the store is shared all the same")
+    @Test("A relay that cannot be read is a warning, and the store is shared")
     func rubbish() throws {
         let places = try Places(fixture: "clean")
         try places.old.write(RelayQueue.name(for: places.oldStore.name), [UInt8]("no queue".utf8))
@@ -83,7 +83,7 @@ struct RelayCarriageTests {
         #expect(outcome.findings.contains { $0.code == .relayNotCarried && $0.severity == .warning })
     }
 
-    @Test("Changes left in preferences are notices at the new place, and stay in the file until they are merged")
+    @Test("Pending changes in preferences become notices, and stay in the file until processed")
     func legacyChanges() throws {
         let places = try Places(fixture: "clean")
         let file = places.old.location("group.app.plist")
@@ -111,7 +111,7 @@ struct RelayCarriageTests {
         #expect(try Data(contentsOf: file.url) == preferences)
     }
 
-    @Test("An empty file is no relay, and nothing to tell of")
+    @Test("An empty relay file is ignored without a finding")
     func empty() throws {
         let places = try Places(fixture: "clean")
         try places.old.write(RelayQueue.name(for: places.oldStore.name), [])
@@ -120,7 +120,7 @@ struct RelayCarriageTests {
         #expect(!outcome.findings.contains { $0.code == .relayNotCarried || $0.code == .relayCarried })
     }
 
-    @Test("What was merged at the new place does not come again when the old store is retired")
+    @Test("Notices processed at the new store are not delivered again after a retirement")
     func mergedBeforeRetirement() throws {
         let places = try places()
         #expect(try share(places).outcome == .shared)
@@ -135,7 +135,7 @@ struct RelayCarriageTests {
         #expect(try !app.next().needsFullRefresh)
     }
 
-    @Test("Whoever missed something at the old place meanwhile is told so at the new one")
+    @Test("A consumer that missed notices of the old relay must refresh everything at the new one")
     func missedMeanwhile() throws {
         let places = try places()
         #expect(try share(places).outcome == .shared)
@@ -147,7 +147,7 @@ struct RelayCarriageTests {
         #expect(try RelayConsumer("app", of: queue).next().needsFullRefresh)
     }
 
-    @Test("A retired store takes its queue along, and leaves the wake-up file nowhere")
+    @Test("The archive of a retired store has its queue, and the wake-up file is removed")
     func retired() throws {
         let places = try places()
         try RemoteChangeNotification(beside: places.oldStore).post()

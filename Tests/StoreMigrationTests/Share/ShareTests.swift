@@ -20,7 +20,7 @@ struct ShareTests {
         "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
         + "/Fixtures/HabitCalendar/HabitCalendar.yaml"
 
-    @Test("A store arrives whole, in either journal mode", arguments: ["wal", "delete"])
+    @Test("A share copies every row and proves it, in either journal mode", arguments: ["wal", "delete"])
     func wholeStore(mode: String) throws {
         let places = try Places()
         try places.old.makeStore("PRAGMA journal_mode=\(mode);" + Self.rows)
@@ -36,7 +36,7 @@ struct ShareTests {
         try places.expectTidy()
     }
 
-    @Test("Rows that are only in the write-ahead log arrive")
+    @Test("Rows that are only in the write-ahead log are shared")
     func rowsOnlyInTheLog() throws {
         let places = try Places()
         let elsewhere = try ScratchFolder()
@@ -64,7 +64,7 @@ struct ShareTests {
         #expect(before == after)
     }
 
-    @Test("External files arrive with their store")
+    @Test("External files are shared with their store")
     func externalFiles() throws {
         let places = try Places()
         try places.old.makeStore(Self.rows)
@@ -84,7 +84,7 @@ struct ShareTests {
         try places.expectTidy()
     }
 
-    @Test("A half-copied external file at the destination does not win over the good one")
+    @Test("A truncated external file at the destination is replaced by the complete one")
     func halfCopiedExternalFile() throws {
         let places = try Places()
         try places.old.makeStore(Self.rows)
@@ -106,7 +106,7 @@ struct ShareTests {
         try places.expectTidy(extra: [aside])
     }
 
-    @Test("A stale log at the destination is moved aside and not replayed")
+    @Test("A stale log at the destination is displaced and not replayed")
     func staleLog() throws {
         let places = try Places()
         try places.old.makeStore("PRAGMA journal_mode=wal;" + Self.rows)
@@ -124,7 +124,7 @@ struct ShareTests {
         try places.expectTidy(extra: [".store-migrate-aside-\(outcome.transaction ?? "")"])
     }
 
-    @Test("An empty store that somebody still has open takes the content", arguments: ["wal", "delete", "zero bytes"])
+    @Test("An empty store that a process has open receives the content", arguments: ["wal", "delete", "zero bytes"])
     func emptyStoreInUse(kind: String) throws {
         let places = try Places()
         try places.old.makeStore("PRAGMA journal_mode=wal;" + Self.rows)
@@ -149,7 +149,7 @@ struct ShareTests {
         #expect(try consumer.value("PRAGMA integrity_check")?.text == "ok")
     }
 
-    @Test("Writers of the old store are refused and told the new place")
+    @Test("Writers of the old store get an error that names the new path")
     func fence() throws {
         let places = try Places()
         try places.old.makeStore("PRAGMA journal_mode=wal;" + Self.rows)
@@ -162,7 +162,7 @@ struct ShareTests {
         #expect(try writer.execute("SELECT count(*) FROM habit") == "value 500")
     }
 
-    @Test("A write that gets past the fence is reported and nothing is overwritten")
+    @Test("A write that bypasses the fence is reported, and nothing is overwritten")
     func lateWrites() throws {
         let places = try Places()
         try places.old.makeStore("PRAGMA journal_mode=wal;" + Self.rows)
@@ -178,7 +178,7 @@ struct ShareTests {
         #expect(try places.migrator().status().lateWrites == .found)
     }
 
-    @Test("Both places hold objects: a decision is asked for, and each choice keeps the other store whole")
+    @Test("Two stores with objects need a decision, and each choice keeps the other store")
     func bothHoldObjects() throws {
         for policy in ShareOptions.BothPlacesPolicy.allCases where policy != .merge {
             let places = try Places()
@@ -211,7 +211,7 @@ struct ShareTests {
         }
     }
 
-    @Test("Equal stores at both places need no decision")
+    @Test("Equal stores at both paths need no decision")
     func equalStores() throws {
         let places = try Places()
         try places.old.makeStore(Self.rows)
@@ -224,7 +224,7 @@ struct ShareTests {
         try places.expectTidy()
     }
 
-    @Test("A shared store that is gone is shared again, loudly")
+    @Test("A missing shared store is shared again, with an error finding")
     func sharedAgain() throws {
         let places = try Places()
         try places.old.makeStore("PRAGMA journal_mode=wal;" + Self.rows)
@@ -239,7 +239,7 @@ struct ShareTests {
         try places.expectTidy()
     }
 
-    @Test("Another store in the shared one's place, under its inode or its receipt, is not taken for it")
+    @Test("Another store at the shared one's path, with its inode or its receipt, is not accepted as shared")
     func anotherStoreInItsPlace() throws {
         let places = try Places()
         try RecipeBuilder.build(recipeFile: Self.habitCalendar, at: places.oldStore)

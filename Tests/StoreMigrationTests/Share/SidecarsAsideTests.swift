@@ -5,8 +5,8 @@ import Testing
 
 @testable import StoreMigration
 
-/// A log without a main file, moved out of the way of a store to come, when that one does not come.
-@Suite("Logs that were moved aside")
+/// A log without a main file that was displaced for a publication that then fails.
+@Suite("Rollback of displaced logs")
 struct SidecarsAsideTests {
     private static let theirs = "CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1), (2)"
 
@@ -17,7 +17,7 @@ struct SidecarsAsideTests {
     init() throws {
         places = try Places()
         log = places.newStore.writeAheadLogName
-        // That of a store with other tables, which would be replayed into whatever has the name.
+        // The log of a store with other tables, which SQLite would replay into any store of that name.
         let former = try ScratchFolder()
         try former.makeStore("PRAGMA journal_mode=wal; CREATE TABLE former (x)")
         let writer = try StoreWriterProcess(former.location("store.sqlite").path)
@@ -27,7 +27,7 @@ struct SidecarsAsideTests {
     }
 
     private func makeTheirs() throws {
-        // Made elsewhere and moved there closed, as SQLite itself would remove the log beside an empty file.
+        // Made elsewhere and moved here closed, because SQLite removes the log beside an empty file.
         let elsewhere = try ScratchFolder()
         try elsewhere.makeStore(Self.theirs)
         try places.container.write(places.name, elsewhere.bytes("store.sqlite"))
@@ -39,7 +39,7 @@ struct SidecarsAsideTests {
         #expect(rows == 2, sourceLocation: sourceLocation)
     }
 
-    @Test("Taken back, they do not come beside a store that somebody made there meanwhile")
+    @Test("A rollback leaves a displaced log aside when another process has created a store")
     func besideOthers() throws {
         let aside = AsideFolder(for: "t", in: container)
         try aside.take(log, from: container) { _ in }
@@ -49,7 +49,7 @@ struct SidecarsAsideTests {
         #expect(try aside.opened()?.entries() == [log])
     }
 
-    @Test("Taken back after a crash neither")
+    @Test("Recovery after a crash leaves a displaced log aside when another process has created a store")
     func besideOthersAfterCrash() throws {
         let aside = AsideFolder(for: "t", in: container)
         try aside.take(log, from: container) { _ in }
@@ -62,7 +62,7 @@ struct SidecarsAsideTests {
     }
 
     @Test(
-        "Where nothing is they come back, and so they do with the store that they belong to",
+        "A rollback moves a displaced log back to a vacant path, and with its own store",
         arguments: [false, true]
     )
     func comeBack(isWithStore: Bool) throws {
@@ -83,7 +83,7 @@ struct SidecarsAsideTests {
     }
 
     @Test(
-        "Back where they were goes the last one alone, and not over one that was made since",
+        "putBackLast moves only the last displaced file back, and replaces no newer file",
         arguments: [false, true]
     )
     func lastOne(isTaken: Bool) throws {

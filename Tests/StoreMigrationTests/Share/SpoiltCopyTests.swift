@@ -7,13 +7,13 @@ import Testing
 
 @testable import StoreMigration
 
-/// What a disk or another program may do to the copy between its writing and its proof.
-@Suite("A copy that is not what it was copied from")
+/// Damage by a disk or another program between the copy's writing and its proof.
+@Suite("A copy that differs from its original")
 struct SpoiltCopyTests {
-    /// Something that leaves the copy a sound store.
+    /// Damage that leaves the copy a sound store.
     struct Spoilage: CustomTestStringConvertible, Sendable {
         let testDescription: String
-        /// What the refusal speaks of.
+        /// A word of the expected refusal.
         let word: String
         let spoil: @Sendable (_ nest: Directory, _ main: String) throws -> Void
 
@@ -59,7 +59,7 @@ struct SpoiltCopyTests {
     }
 
     @Test(
-        "It is refused by its proof, nothing is published, and the old store is as it was",
+        "A copy that differs from its original fails the proof, and nothing is published or changed",
         arguments: [
             Spoilage.row, .externalFile,
         ]

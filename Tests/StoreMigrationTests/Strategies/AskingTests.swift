@@ -7,7 +7,7 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("When strategies are asked")
+@Suite("When strategies run")
 struct AskingTests {
     private let world: DescribedWorld
     private var places: Places { world.places }
@@ -18,7 +18,7 @@ struct AskingTests {
         try world.share([StrategyPipeline.Step(Interviewed(whenAsked: whenAsked))])
     }
 
-    @Test("The journal is not locked while they answer, and not even made")
+    @Test("The journal is neither locked nor created while strategies run")
     func noLock() throws {
         let old = places.oldStore
         let asked = Mutex(0)
@@ -31,7 +31,7 @@ struct AskingTests {
         #expect(asked.withLock { $0 } == 1)
     }
 
-    @Test("Another run may have the journal while they answer about a store that is shared already")
+    @Test("Another run may lock the journal while strategies run for a shared store")
     func lockedByOthers() throws {
         try world.share([])
         let old = places.oldStore
@@ -46,7 +46,7 @@ struct AskingTests {
         #expect(wasHeld.withLock { $0 })
     }
 
-    @Test("What they were asked about is looked at again under the lock, and they are asked again when it changed")
+    @Test("Strategies run again when their input has changed under the lock")
     func askedAgain() throws {
         let old = places.oldStore
         let asked = Mutex(0)
@@ -67,7 +67,7 @@ struct AskingTests {
         try places.expectTidy()
     }
 
-    @Test("A store that never is what they were asked about ends as busy, with nothing done")
+    @Test("A share whose strategy input changes at every attempt ends as busy, without changes")
     func restless() throws {
         let old = places.oldStore
         let asked = Mutex(0)
@@ -88,7 +88,7 @@ struct AskingTests {
         #expect(try places.old.directory.status(of: StateFolder.name) == nil)
     }
 
-    @Test("A plan asks as a share does, writes nothing, and tells what would be done and by whom")
+    @Test("A plan runs the strategies, writes nothing, and reports each step and its strategy")
     func plan() throws {
         let asked = Mutex(0)
         let pipeline = StrategyPipeline([StrategyPipeline.Step(Interviewed { asked.withLock { $0 += 1 } })])

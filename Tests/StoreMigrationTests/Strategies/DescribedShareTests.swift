@@ -11,9 +11,9 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("Sharing a store as strategies describe it")
+@Suite("Sharing a store with strategies")
 struct DescribedShareTests {
-    @Test("A role that reads only may not save, and the app may")
+    @Test("A read-only role cannot save, and the app can")
     func readOnlyExtension() throws {
         let world = try DescribedWorld()
         let outcome = try world.share(["ReadOnlyExtension"], extensions: ["widget"])
@@ -42,7 +42,7 @@ struct DescribedShareTests {
         }
     }
 
-    @Test("Proof and receipt know the content apart from a history that is new", arguments: ["wal", "delete"])
+    @Test("Proof and receipt compare the content without the added history tables", arguments: ["wal", "delete"])
     func digests(mode: String) throws {
         let world = try DescribedWorld(mode: mode)
         let before = try world.places.digest(of: world.places.oldStore)
@@ -60,7 +60,7 @@ struct DescribedShareTests {
     }
 
     @Test(
-        "What is written between the proof and the lock is carried into the store as described",
+        "A write between the proof and the lock is carried into the described store",
         arguments: ["wal", "delete"],
         ShareOptions.OldStorePolicy.allCases
     )
@@ -91,7 +91,7 @@ struct DescribedShareTests {
         try places.expectTidy()
     }
 
-    @Test("A capture keeps the base as the old store was", arguments: ["HistoryTracking", "RollbackJournal"])
+    @Test("The base of a capture has the old store's settings", arguments: ["HistoryTracking", "RollbackJournal"])
     func capture(_ strategy: String) throws {
         let world = try DescribedWorld()
         let before = try world.places.digest(of: world.places.oldStore)
@@ -102,7 +102,7 @@ struct DescribedShareTests {
     }
 
     @Test(
-        "A run that was killed after its commit point ends with its descriptions, and its new history counts as none",
+        "Recovery of a described share keeps its descriptions, and ignores the added history",
         arguments: [3, 4, 5, 6]
     )
     func recovered(records: Int) throws {
@@ -126,7 +126,7 @@ struct DescribedShareTests {
         #expect(try world.share(["HistoryTracking"], extensions: ["widget"]).findings.isEmpty)
     }
 
-    @Test("What cannot be put in force is found when the store is opened as its role, and all is taken back")
+    @Test("An option that does not take effect for a role is found, and the share is rolled back")
     func difference() throws {
         let world = try DescribedWorld()
         let before = try world.places.digest(of: world.places.oldStore)
@@ -141,7 +141,7 @@ struct DescribedShareTests {
         #expect(try world.share(["WriteAheadLog"]).outcome == .shared)
     }
 
-    @Test("A role that carries another model cannot use the store")
+    @Test("A share is refused for a role that carries another model")
     func model() throws {
         let world = try DescribedWorld()
         try world.places.old.write("contents", Array("<model><entity name='Habit'/></model>".utf8))
@@ -158,21 +158,21 @@ struct DescribedShareTests {
         #expect(try world.places.container.directory.entries().isEmpty)
     }
 
-    @Test("A mode that a strategy sets is not told as the old store's")
+    @Test("A mode that a strategy sets is not reported as the old store's")
     func modeOfStrategy() throws {
         #expect(try DescribedWorld().share([]).findings.contains { $0.code == .notGroupReadable })
         let outcome = try DescribedWorld().share(["SharedAccess:mode=0600"])
         #expect(!outcome.findings.contains { $0.code == .notGroupReadable }, "\(outcome.findings)")
     }
 
-    @Test("Files of another group than their folder's are told", .enabled(if: geteuid() == 0))
+    @Test("Files of another group than their folder's are reported", .enabled(if: geteuid() == 0))
     func otherGroup() throws {
         let code = Finding.Code.containerOfAnotherGroup
         #expect(try !DescribedWorld().share(["SharedAccess"]).findings.contains { $0.code == code })
         #expect(try DescribedWorld().share(["SharedAccess:group=61234"]).findings.contains { $0.code == code })
     }
 
-    @Test("A log that is to stay stays when the last program has closed the store")
+    @Test("A persistent log remains after the last program has closed the store")
     func persistentLog() throws {
         let world = try DescribedWorld()
         let outcome = try world.share(["WriteAheadLog:persistent=true"])
@@ -187,7 +187,7 @@ struct DescribedShareTests {
         #expect(try world.places.container.directory.status(of: world.places.newStore.writeAheadLogName) != nil)
     }
 
-    @Test("What no role can have in force is taken back, in a store that Core Data did not make too")
+    @Test("A pragma that does not take effect rolls the share of a plain store back")
     func plainDifference() throws {
         let places = try Places()
         try places.old.makeStore("PRAGMA journal_mode=wal; CREATE TABLE t (x); INSERT INTO t VALUES (1)")
@@ -202,7 +202,7 @@ struct DescribedShareTests {
         #expect(try places.container.directory.entries().isEmpty)
     }
 
-    @Test("A configuration of the model, which nothing here knows, is found when the role opens the store")
+    @Test("An unknown configuration of the model is found when the role opens the store")
     func configuration() throws {
         let world = try DescribedWorld()
         let error = #expect(throws: MigrationError.self) {
@@ -213,7 +213,7 @@ struct DescribedShareTests {
         #expect(try world.places.container.directory.entries().isEmpty)
     }
 
-    /// Asks for a configuration of the model.
+    /// Sets a configuration of the model.
     private struct Local: StoreStrategy {
         let name = "Local"
         let documentation = StrategyDocumentation(
@@ -232,7 +232,7 @@ struct DescribedShareTests {
         }
     }
 
-    /// Asks for a page cache that no connection can have.
+    /// Sets a page cache that no connection can have.
     private struct Sideways: StoreStrategy {
         let name = "Sideways"
         let documentation = StrategyDocumentation(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import StoreMigration
 
-/// A Core Data store at the old place, without a history unless the recipe has one, to be shared as strategies describe it.
+/// A Core Data store at the old path, without a history unless the recipe has one, to be shared with strategies.
 struct DescribedWorld {
     private static let recipes =
         "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/Fixtures/Stores/"
@@ -56,7 +56,7 @@ struct DescribedWorld {
         .shareStoreIfNecessary(isCancelled: nil)
     }
 
-    /// The new store has the tables of a history, empty, with their numbers; the old one has none.
+    /// Expects empty, numbered history tables in the new store, and none in the old one.
     func expectHistory(sourceLocation: SourceLocation = #_sourceLocation) throws {
         let tables =
             "SELECT count(*) FROM sqlite_schema WHERE name IN ('ACHANGE', 'ATRANSACTION', 'ATRANSACTIONSTRING')"

@@ -4,12 +4,12 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("The table of what a description says on Apple's platforms and here")
+@Suite("The table of options and their effects")
 struct DescriptionTableTests {
     private static let guide =
         "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/Plugins/README.md"
 
-    @Test("It says of every option whether it has an effect here, and the share acts accordingly")
+    @Test("The page lists every option with its effect here, as the share treats it")
     func effects() throws {
         let text = try String(contentsOf: URL(filePath: Self.guide), encoding: .utf8)
         let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") }

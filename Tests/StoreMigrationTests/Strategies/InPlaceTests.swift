@@ -20,12 +20,12 @@ struct InPlaceTests {
     }
 
     @Test(
-        "What is not in force is told each time, with the option and the strategy, and nothing is changed",
+        "Each run reports options that are not in force, with option and strategy, and changes nothing",
         arguments: [
-            ("RollbackJournal", "sqlitePragmas.journal_mode is WAL", "RollbackJournal asks for DELETE"),
-            ("HistoryTracking", "isHistoryTrackingEnabled is false", "HistoryTracking asks for true"),
-            ("SharedAccess:mode=0640,group=61234", "posixGroup is ", "SharedAccess asks for 61234"),
-            ("SharedAccess:mode=0600", "posixMode is 0644", "SharedAccess asks for 0600"),
+            ("RollbackJournal", "sqlitePragmas.journal_mode is WAL", "RollbackJournal requires DELETE"),
+            ("HistoryTracking", "isHistoryTrackingEnabled is false", "HistoryTracking requires true"),
+            ("SharedAccess:mode=0640,group=61234", "posixGroup is ", "SharedAccess requires 61234"),
+            ("SharedAccess:mode=0600", "posixMode is 0644", "SharedAccess requires 0600"),
         ]
     )
     func different(_ strategy: String, _ found: String, _ wanted: String) throws {
@@ -34,16 +34,16 @@ struct InPlaceTests {
         for _ in 1...2 {
             let outcome = try world.share([strategy], extensions: ["widget"])
             #expect(outcome.outcome == .alreadyShared)
-            let told = outcome.findings.filter { $0.code == .strategiesNotApplied }
-            #expect(told.contains { $0.message.contains(found) && $0.message.contains(wanted) }, "\(told)")
-            #expect(told.allSatisfy { $0.severity == .warning })
+            let warnings = outcome.findings.filter { $0.code == .strategiesNotApplied }
+            #expect(warnings.contains { $0.message.contains(found) && $0.message.contains(wanted) }, "\(warnings)")
+            #expect(warnings.allSatisfy { $0.severity == .warning })
             #expect(outcome.descriptions.byRoleName == receipt)
         }
         #expect(try recorded() == receipt)
         #expect(try places.container.directory.token(of: places.name) == token)
     }
 
-    @Test("What is in force is told once, and described for every role that is named")
+    @Test("Options in force are reported once, and described for every named role")
     func equal() throws {
         try world.share(["RollbackJournal", "SharedAccess:mode=0640"])
         let again = try world.share(["RollbackJournal", "SharedAccess:mode=0640"])
@@ -57,7 +57,7 @@ struct InPlaceTests {
     }
 
     @Test(
-        "A store that others copied is described as it is, not as strategies would have it",
+        "A store copied by other means is described by the strategies only if it matches them",
         arguments: [true, false]
     )
     func nothingCopied(isFitting: Bool) throws {
@@ -74,7 +74,7 @@ struct InPlaceTests {
         #expect(try places.digest(of: places.newStore) == digest)
     }
 
-    @Test("The plan of it tells the same")
+    @Test("The plan of a shared store reports the same differences as the share")
     func plan() throws {
         try world.share([])
         let step = try StrategySelection("RollbackJournal").step(among: BuiltInStrategies.all)
@@ -88,7 +88,7 @@ struct InPlaceTests {
         #expect(plan.findings.map(\.code) == [.strategiesNotApplied])
     }
 
-    @Test("A role whose model does not cover the shared store is refused then too")
+    @Test("A role whose model does not cover the shared store is refused")
     func model() throws {
         try world.share([])
         try places.old.write("contents", Array("<model><entity name='Habit'/></model>".utf8))
@@ -99,7 +99,7 @@ struct InPlaceTests {
         #expect(error?.outcome == .incompatible)
     }
 
-    @Test("The file of descriptions gets what is in force, whoever made the store")
+    @Test("The file of descriptions gets the options in force, also for a store without an earlier run")
     func file() throws {
         let file = places.old.location("descriptions.json").url
         func written() throws -> [String: PersistentStoreDescription] {
@@ -108,7 +108,7 @@ struct InPlaceTests {
         try world.share([])
         try world.share(["RollbackJournal"]) { $0.descriptionsFile = file }
         #expect(try written()["app"]?.journalMode == "WAL")
-        // Without an old store there is no run of ours, and no receipt.
+        // Without an old store there is no earlier run, and no receipt.
         let other = try DescribedWorld()
         try other.places.old.copyFiles(of: other.places.name, to: other.places.container)
         try other.places.old.directory.removeFile(other.places.name)

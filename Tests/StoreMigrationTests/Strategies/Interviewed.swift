@@ -1,6 +1,6 @@
 import StoreStrategies
 
-/// A strategy that does something when it is asked, and then asks for a mode.
+/// A strategy that runs a closure when it is called, and sets a mode.
 struct Interviewed: StoreStrategy {
     let name = "Interviewed"
     let documentation = StrategyDocumentation(

@@ -8,9 +8,9 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("What is checked across roles before anything is shared")
+@Suite("Checks across roles before a share")
 struct RoleChecksTests {
-    /// A strategy that is made up for a test, and says more than it documents if it likes.
+    /// A strategy for tests that may set options it does not document.
     private struct Liar: StoreStrategy {
         let name = "Liar"
         let documentation: StrategyDocumentation
@@ -54,7 +54,7 @@ struct RoleChecksTests {
         #expect(try world.places.digest(of: world.places.oldStore) == before)
     }
 
-    @Test("A role that would silently be read-only, for it does not track the history that the store keeps")
+    @Test("A share is refused when a role would be read-only because it does not track the history")
     func silentlyReadOnly() throws {
         let tracked = try DescribedWorld(recipe: "history-on")
         let strategy = Liar(sets: [.isHistoryTrackingEnabled]) { $1.isHistoryTrackingEnabled = $0.role == .app }
@@ -62,7 +62,7 @@ struct RoleChecksTests {
         #expect(try tracked.share(["WriteAheadLog"], extensions: ["widget"]).outcome == .shared)
     }
 
-    @Test("Roles that want another journal, mode or group of the one store")
+    @Test("A share is refused when roles require different journal modes, modes or groups")
     func disagreement() throws {
         let journal = Liar(sets: [.journalMode]) { request, changes in
             changes.sqlitePragmas["journal_mode"] = request.role == .app ? "WAL" : "DELETE"
@@ -74,7 +74,7 @@ struct RoleChecksTests {
         try expectRefusal(try DescribedWorld(), group, "posixGroup")
     }
 
-    @Test("An answer that was never offered, or that no store should be opened with")
+    @Test("A share is refused for undocumented options and for unsafe values")
     func lies() throws {
         let unoffered = Liar(sets: [.timeout]) { $1.isReadOnly = true }
         try expectRefusal(try DescribedWorld(), unoffered, as: .failed, "Liar", "isReadOnly", "does not document")

@@ -5,11 +5,11 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("Folders of external files under a strategy's rights")
+@Suite("Folders of external files with a strategy's mode and group")
 struct SharedFoldersTests {
     private func mode(of folder: Directory?) throws -> UInt32? { try folder?.status().mode }
 
-    @Test("New ones get the mode that goes with the files', setgid with it, and it is read back")
+    @Test("New folders of external files get the matching mode with setgid, which is read back")
     func new() throws {
         let world = try DescribedWorld(recipe: "external-data")
         #expect(try world.share(["SharedAccess:mode=0640"]).outcome == .shared)
@@ -23,7 +23,7 @@ struct SharedFoldersTests {
         for name in names { #expect(try files.status(of: name)?.mode == 0o640) }
     }
 
-    @Test("Those that are there stay as their owner made them, and the share goes on")
+    @Test("Existing folders of external files keep their modes, and the share succeeds")
     func there() throws {
         let world = try DescribedWorld(recipe: "external-data")
         let container = world.places.container.directory

@@ -25,13 +25,13 @@ struct UnconfinedStrategyTests {
         }
     }
 
-    @Test("A finding says what nothing kept it from", arguments: ["files (Landlock)", nil])
+    @Test("A warning lists the gaps in a plugin's confinement", arguments: ["files (Landlock)", nil])
     func finding(_ gap: String?) throws {
         let world = try DescribedWorld()
         let outcome = try world.share([StrategyPipeline.Step(Plugin(unconfined: gap))])
         #expect(outcome.outcome == .shared)
-        let told = outcome.findings.filter { $0.code == .strategyNotConfined }
-        #expect(told.map(\.message) == (gap.map { ["nothing keeps the plugin Plugin from \($0) here"] } ?? []))
-        #expect(told.allSatisfy { $0.severity == .warning })
+        let warnings = outcome.findings.filter { $0.code == .strategyNotConfined }
+        #expect(warnings.map(\.message) == (gap.map { ["this kernel cannot keep the plugin Plugin from \($0)"] } ?? []))
+        #expect(warnings.allSatisfy { $0.severity == .warning })
     }
 }

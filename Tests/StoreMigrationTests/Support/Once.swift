@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Says yes once.
+/// Returns true once.
 final class Once: Sendable {
     private let isUsed = Mutex(false)
 

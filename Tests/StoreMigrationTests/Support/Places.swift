@@ -6,7 +6,7 @@ import Testing
 
 @testable import StoreMigration
 
-/// An old place and a container, and what tests do with them.
+/// An old folder and a container, with helpers for tests.
 struct Places {
     let old: ScratchFolder
     let container: ScratchFolder
@@ -36,7 +36,7 @@ struct Places {
         try migrator(change).shareStoreIfNecessary(isCancelled: nil)
     }
 
-    /// Shares, and does something at steps of the work.
+    /// Shares, and runs a closure at steps of the run.
     @discardableResult
     func share(
         _ change: (inout ShareOptions) -> Void = { _ in },
@@ -45,7 +45,7 @@ struct Places {
         try migrator(change, onProgress: onProgress).shareStoreIfNecessary(isCancelled: nil)
     }
 
-    /// The content digest of a store, our fence left out.
+    /// The content digest of a store, without the fence.
     func digest(of location: StoreLocation) throws -> String {
         try StoreReader()
             .withView(of: location) { view in
@@ -53,12 +53,12 @@ struct Places {
             }
     }
 
-    /// The rows that a query counts, read without changing anything.
+    /// The count of a query, read without changing anything.
     func count(_ sql: String, in location: StoreLocation) throws -> Int64? {
         try StoreReader().withView(of: location) { try $0.connection.value(sql)?.integer }
     }
 
-    /// Looks at the world after a share that succeeded: nothing of ours is left but what is promised.
+    /// Expects that a successful share leaves only the promised files.
     func expectTidy(extra: Set<String> = [], sourceLocation: SourceLocation = #_sourceLocation) throws {
         let support = newStore.supportFolderName
         let allowed = Set([name, ".\(name).store-migrate.json", support]).union(extra)
@@ -68,6 +68,6 @@ struct Places {
             name, name + "-wal", name + "-shm", oldStore.supportFolderName, ".store-migrate",
         ])
         let leftOld = try Set(old.directory.entries()).subtracting(allowedOld)
-        #expect(leftOld.isEmpty, "left at the old place", sourceLocation: sourceLocation)
+        #expect(leftOld.isEmpty, "left at the old path", sourceLocation: sourceLocation)
     }
 }

@@ -2,7 +2,7 @@ import SafeFiles
 import StoreFormat
 
 extension StoreInspection {
-    /// An inspection as the planner sees it; nil objects make a database without tables.
+    /// An inspection for the planner; nil objects make a database without tables.
     static func sample(
         objects: Int64?,
         kind: Kind = .sqlite,

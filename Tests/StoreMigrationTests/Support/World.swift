@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import StoreMigration
 
-/// Everything at both places, to be compared before and after.
+/// Everything in both folders, for comparisons before and after.
 struct World: Equatable {
     private let old: [String: FileState]
     private let container: [String: FileState]
@@ -17,11 +17,11 @@ struct World: Equatable {
 }
 
 extension Places {
-    /// The recipes of small stores that the package keeps.
+    /// The package's recipes of small stores.
     private static let recipes =
         "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/Fixtures/Stores/"
 
-    /// Two places with a store of the package's fixtures at the old one.
+    /// Two folders with a store of the package's fixtures in the old one.
     init(fixture: String, name: String = "store.sqlite") throws {
         try self.init(name: name)
         try build(fixture, at: oldStore)
@@ -56,7 +56,7 @@ extension Places {
         )
     }
 
-    /// What the column `x` of the table `t` holds, in its order.
+    /// The values of column `x` of table `t`, in order.
     func rows(of store: StoreLocation) throws -> [String] {
         try StoreReader()
             .withView(of: store) { view in
@@ -66,7 +66,7 @@ extension Places {
             }
     }
 
-    /// True when a fence of ours stands in the store.
+    /// True when the store is fenced.
     func isFenced(_ location: StoreLocation) throws -> Bool {
         try StoreReader().withView(of: location) { try StoreFence(reading: $0.connection) } != nil
     }
@@ -81,14 +81,14 @@ extension Places {
         try old.directory.openDirectory(StateFolder.name).openDirectory(name)
     }
 
-    /// What was moved or copied aside by a run.
+    /// The displaced files of a run.
     func aside(of transaction: String?) throws -> Directory {
         try container.directory.openDirectory(AsideFolder.name(for: transaction ?? ""))
     }
 }
 
 extension Directory {
-    /// The folder `name`, made when it is not there.
+    /// The folder `name`, created if missing.
     fileprivate func ensure(_ name: String) throws -> Directory {
         try status(of: name) == nil ? createDirectory(name, mode: 0o755) : openDirectory(name)
     }

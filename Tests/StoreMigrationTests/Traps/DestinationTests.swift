@@ -11,7 +11,7 @@ import Testing
 struct DestinationTests {
     private static let rows = "CREATE TABLE t (x); INSERT INTO t VALUES (1), (2), (3);"
 
-    @Test("A container or sub-folder that is not there is never made up, and the way to make it is told")
+    @Test("A missing container or sub-folder is not created, and the error has the command to create it")
     func missingFolder() throws {
         let places = try Places()
         try places.old.makeStore(Self.rows)
@@ -29,7 +29,7 @@ struct DestinationTests {
         }
     }
 
-    @Test("An existing folder as the destination takes the old name")
+    @Test("In an existing folder as destination the store keeps its name")
     func folderAsDestination() throws {
         let places = try Places()
         try places.old.makeStore(Self.rows)
@@ -46,7 +46,7 @@ struct DestinationTests {
     }
 
     @Test(
-        "A file where the folder of external files has to be stops the share before anything appears",
+        "A file in place of the external-file folder stops the share before publication",
         arguments: [
             "file", "link", "inner file", "inner link",
         ]
@@ -81,14 +81,14 @@ struct DestinationTests {
     }
 
     @Test(
-        "What cannot be written ends the plan as it ends the share: with notWritable, and nothing is changed",
+        "Plan and share end with notWritable for an unwritable file, and change nothing",
         .enabled(if: FileMark.isAvailable),
         arguments: ["old", "old-wal", "new", "new-wal", "folder of old"]
     )
     func markedFiles(kind: String) throws {
         let places = try Places()
         try places.old.makeStore("PRAGMA journal_mode=wal; " + Self.rows)
-        // An empty store that is to be replaced.
+        // An empty store to be replaced.
         try places.container.makeStore("PRAGMA journal_mode=wal")
         let folder = kind.hasPrefix("old") ? places.old : places.container
         let file = folder.path + "/" + places.name + (kind.hasSuffix("-wal") ? "-wal" : "")
@@ -110,7 +110,7 @@ struct DestinationTests {
         #expect(try bytes() == before)
     }
 
-    @Test("Pages of another size cannot go into a store in write-ahead-log mode; nothing is changed")
+    @Test("A store in WAL mode is not replaced by one with another page size")
     func otherPageSizeInLogMode() throws {
         let places = try Places()
         try places.old.makeStore("PRAGMA page_size=1024;" + Self.rows)
@@ -129,7 +129,7 @@ struct DestinationTests {
         #expect(try places.container.directory.entries().filter { $0.hasPrefix(".store-migrate") }.isEmpty)
     }
 
-    @Test("Pages of another size go into a store with a rollback journal")
+    @Test("A store with a rollback journal is replaced by one with another page size")
     func otherPageSizeWithJournal() throws {
         let places = try Places()
         try places.old.makeStore("PRAGMA page_size=1024;" + Self.rows)
@@ -141,7 +141,7 @@ struct DestinationTests {
         #expect(try places.digest(of: places.newStore) == old)
     }
 
-    @Test("Keeping the old store keeps the other aside whole, external files included", arguments: ["wal", "delete"])
+    @Test("keep-old keeps a copy of the new store with its external files", arguments: ["wal", "delete"])
     func keepOldWithExternalFiles(mode: String) throws {
         let places = try Places()
         try places.old.makeStore(Self.rows)
@@ -167,7 +167,7 @@ struct DestinationTests {
         #expect(try places.share { $0.onBoth = .keepOld }.outcome == .alreadyShared)
     }
 
-    @Test("A store whose content was replaced is known again while that content lies in its log")
+    @Test("A replaced store is recognised while its new content is still in the log")
     func knownByItsLog() throws {
         let places = try Places(fixture: "clean")
         try places.build("empty-store", at: places.newStore)
@@ -180,7 +180,7 @@ struct DestinationTests {
         #expect(try StoreRetirement(of: places.oldStore.url, options: options).retire().outcome == .retired)
     }
 
-    @Test("Keeping the new store fences the old one and touches no byte of the new")
+    @Test("keep-new fences the old store and changes no byte of the new one")
     func keepNew() throws {
         let places = try Places()
         try places.old.makeStore(Self.rows)
@@ -195,7 +195,7 @@ struct DestinationTests {
         #expect(try places.share().outcome == .alreadyShared)
     }
 
-    @Test("What appears at the destination while the copy is made is never overwritten")
+    @Test("A store that appears at the destination during the copy is never overwritten")
     func destinationAppears() throws {
         let places = try Places()
         try places.old.makeStore(Self.rows)
@@ -217,7 +217,7 @@ struct DestinationTests {
     }
 
     @Test(
-        "Rows that are added to an empty store while the copy is made are not taken for nothing",
+        "Rows added to an empty destination during the copy are not overwritten",
         arguments: ["wal", "delete"]
     )
     func emptyStoreFills(mode: String) throws {
@@ -241,7 +241,7 @@ struct DestinationTests {
         #expect(try places.container.directory.entries().filter { $0.hasPrefix(".store-migrate") }.isEmpty)
     }
 
-    /// Shares, and lets somebody else act once, after the plan and before the copy is complete.
+    /// Shares, and runs `act` once, between the plan and the completion of the copy.
     private func share(_ places: Places, meanwhile act: @escaping @Sendable () -> Void) throws -> ShareOutcome {
         let once = Once()
         let migrator = StoreMigrator(from: places.oldStore.url, to: places.newStore.url) { progress in
@@ -249,7 +249,7 @@ struct DestinationTests {
             act()
         }
         let outcome = try migrator.shareStoreIfNecessary(isCancelled: nil)
-        #expect(!once.isFirst(), "nobody acted")
+        #expect(!once.isFirst(), "the action never ran")
         return outcome
     }
 }

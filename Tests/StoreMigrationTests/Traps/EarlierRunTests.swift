@@ -28,7 +28,7 @@ struct EarlierRunTests {
         try places.old.directory.removeDirectory(StateFolder.name)
     }
 
-    @Test("A shared store is not shared to a second place")
+    @Test("A shared store is not shared to a second path")
     func secondPlace() throws {
         let (places, _) = try shared()
         let other = try ScratchFolder()
@@ -43,7 +43,7 @@ struct EarlierRunTests {
         #expect(try World(places) == before)
     }
 
-    @Test("When the first place is gone, a second one is taken, loudly")
+    @Test("When the first new path is missing, the store is shared to a second one with an error finding")
     func secondPlaceInstead() throws {
         let (places, _) = try shared()
         let before = try places.digest(of: places.oldStore)
@@ -60,7 +60,7 @@ struct EarlierRunTests {
         #expect(try writer.execute("INSERT INTO t VALUES (9)").contains("store moved to \(other.path)"))
     }
 
-    @Test("A lost journal is found again from the fence and the receipt, so that the old place can be retired")
+    @Test("A lost journal is rebuilt from fence and receipt, so that the old store can be retired")
     func lostJournal() throws {
         let (places, _) = try shared()
         try loseJournal(of: places)
@@ -89,7 +89,7 @@ struct EarlierRunTests {
         #expect(try places.count("SELECT count(*) FROM late", in: places.oldStore) == 1)
     }
 
-    @Test("A fence without journal and receipt is not guessed at")
+    @Test("A fence without journal and receipt needs a decision")
     func lostJournalAndReceipt() throws {
         let (places, _) = try shared()
         try loseJournal(of: places)
@@ -102,7 +102,7 @@ struct EarlierRunTests {
         #expect(try World(places) == before)
     }
 
-    @Test("A fence without journal and without a new store is lifted, and the store shared again")
+    @Test("A fence without journal and new store is removed, and the store is shared again")
     func lostJournalAndNewStore() throws {
         let (places, transaction) = try shared()
         let before = try places.digest(of: places.oldStore)
@@ -121,7 +121,7 @@ struct EarlierRunTests {
         try places.expectTidy()
     }
 
-    @Test("Another store at the new place is recognised by its inode and by the receipt's transaction")
+    @Test("Another store at the new path is recognised by its inode and by the receipt's transaction")
     func anotherStoreAtTheNewPlace() throws {
         let (places, _) = try shared()
         try places.container.directory.removeFile(places.name)
@@ -158,7 +158,7 @@ struct EarlierRunTests {
         #expect(try places.container.bytes(places.name) == bytes)
     }
 
-    @Test("Content that is the same in other pages is no late write, and the next look is cheap again")
+    @Test("Equal content in other pages is no late write, and the next check is cheap again")
     func checkpointedOldStore() throws {
         let (places, _) = try shared()
         let writer = try places.old.open()
@@ -173,7 +173,7 @@ struct EarlierRunTests {
         }
     }
 
-    @Test("The journal may lie in a folder of its own, and nothing else then lies beside the old store")
+    @Test("With a separate state folder there are no files of the tool beside the old store")
     func stateFolder() throws {
         let state = try ScratchFolder()
         let url = URL(filePath: state.path, directoryHint: .isDirectory)
@@ -187,7 +187,7 @@ struct EarlierRunTests {
         #expect(try StoreRetirement(of: places.oldStore.url, options: options).retire().outcome == .retired)
     }
 
-    @Test("Two stores of one name do not share a journal in one state folder")
+    @Test("Two stores of the same name cannot use one state folder")
     func stateFolderOfTwoStores() throws {
         let state = try ScratchFolder()
         let url = URL(filePath: state.path, directoryHint: .isDirectory)
@@ -205,7 +205,7 @@ struct EarlierRunTests {
         #expect(try MigrationJournal.records(in: state.directory.openDirectory(first.name)) == records)
     }
 
-    @Test("Captured, the old store stays writable; its base is kept, and a late write is merged")
+    @Test("A captured store stays writable; its base is kept, and a late write is merged")
     func capture() throws {
         let capture: (inout ShareOptions) -> Void = { $0.oldStore = .capture }
         let (places, _) = try shared(capture)
@@ -229,7 +229,7 @@ struct EarlierRunTests {
         #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
     }
 
-    @Test("A store that was captured is fenced by a later share that asks for it")
+    @Test("A later share with a fence fences a captured store")
     func captureThenFence() throws {
         let (places, _) = try shared { $0.oldStore = .capture }
 
@@ -239,7 +239,7 @@ struct EarlierRunTests {
         #expect(try places.share().outcome == .alreadyShared)
     }
 
-    @Test("A fence that could not be set again leaves the earlier run as it was")
+    @Test("A failure to renew the fence leaves the earlier run in force")
     func busyFence() throws {
         let (places, _) = try shared()
         for name in try fenceTriggers(places) {
@@ -273,7 +273,7 @@ struct EarlierRunTests {
         return names
     }
 
-    @Test("An older state of the shared store, put in its place, is not taken for it")
+    @Test("An older state of the shared store at its path is not accepted as shared")
     func olderStore() throws {
         let places = try Places(fixture: "clean")
         try places.share()
@@ -286,7 +286,7 @@ struct EarlierRunTests {
         #expect(try places.old.directory.status(of: places.name) != nil)
     }
 
-    @Test("A journal with a damaged record before good ones stops everything, and is left as it is")
+    @Test("A damaged record before valid ones stops every command, and the journal is unchanged")
     func damagedJournal() throws {
         let (places, _) = try shared()
         let folder = try places.journalFolder()

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Traps in a store's set of files")
 struct FileSetTests {
-    @Test("A hot rollback journal is played back: no uncommitted row arrives, and none is left")
+    @Test("A hot rollback journal is rolled back: no uncommitted row is shared or remains")
     func hotJournal() throws {
         let places = try Places(fixture: "hot-journal")
         #expect(try places.old.directory.status(of: "store.sqlite-journal") != nil)
@@ -24,7 +24,7 @@ struct FileSetTests {
     }
 
     @Test(
-        "The index of a log from another machine is not believed, and none is needed",
+        "A log is shared without its index, and with an index from another machine",
         arguments: ["foreign", "missing"]
     )
     func sharedMemory(kind: String) throws {
@@ -39,7 +39,7 @@ struct FileSetTests {
         try places.expectTidy()
     }
 
-    @Test("A store that was closed cleanly has no sidecars, and needs none", arguments: ["clean", "rollback-journal"])
+    @Test("A store that was closed cleanly is shared without sidecars", arguments: ["clean", "rollback-journal"])
     func noSidecars(fixture: String) throws {
         let places = try Places(fixture: fixture)
         #expect(try places.old.directory.entries() == ["store.sqlite"])
@@ -52,7 +52,7 @@ struct FileSetTests {
         try places.expectTidy()
     }
 
-    @Test("A log or journal without its store is neither a store nor nothing", arguments: ["-wal", "-journal"])
+    @Test("A log or journal without its store is reported as orphanSidecar", arguments: ["-wal", "-journal"])
     func orphanSidecarAtSource(suffix: String) throws {
         let places = try Places()
         try places.old.write("store.sqlite" + suffix, [UInt8](repeating: 1, count: 4000))
@@ -68,7 +68,7 @@ struct FileSetTests {
         }
     }
 
-    @Test("Sidecars without a main file at the destination are moved aside, all of them")
+    @Test("All sidecars without a main file at the destination are displaced")
     func orphanSidecarsAtDestination() throws {
         let places = try Places(fixture: "clean")
         let before = try places.digest(of: places.oldStore)
@@ -89,7 +89,7 @@ struct FileSetTests {
     }
 
     @Test(
-        "A store that names external files it has not got keeps its flaw, and that is no failure of ours",
+        "A store with missing, orphan or truncated external files is shared, and they are inherited findings",
         arguments: ["missing-external-file", "orphan-external-file", "truncated-external-file"]
     )
     func externalFileTroubles(fixture: String) throws {
@@ -100,7 +100,7 @@ struct FileSetTests {
 
         #expect(outcome.outcome == .shared)
         #expect(outcome.outcome.exitStatus == 0)
-        // How long a file was before it was cut off is written nowhere.
+        // The length of a file before it was truncated is recorded nowhere.
         if fixture != "truncated-external-file" {
             #expect(outcome.findings.contains { $0.severity == .inherited }, "\(outcome.findings)")
         }
@@ -110,7 +110,7 @@ struct FileSetTests {
     }
 
     @Test(
-        "A file's name is never taken for more than a name",
+        "A file name is never interpreted as a path, pattern or URI",
         arguments: [
             "my store.sqlite", "store", "Größe.storedata", "it's \"quoted\".sqlite", "what?mode=memory.sqlite",
             "file:store.sqlite", "a#b.sqlite", "100%25.sqlite", "%41.sqlite", "two\nlines.sqlite", ".hidden", "-n",
@@ -141,7 +141,7 @@ struct FileSetTests {
         try places.expectTidy()
     }
 
-    @Test("Names that differ in case only are different names")
+    @Test("Names that differ only in case are different names")
     func caseOfNames() throws {
         let places = try Places(name: "Store.sqlite")
         try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)", as: "Store.sqlite")
@@ -154,7 +154,7 @@ struct FileSetTests {
         try places.expectTidy(extra: ["store.sqlite"])
     }
 
-    @Test("The new store keeps what the old one was", arguments: ["history-on", "small-pages", "rollback-journal"])
+    @Test("The new store keeps the old one's settings", arguments: ["history-on", "small-pages", "rollback-journal"])
     func identityIsKept(fixture: String) throws {
         let places = try Places(fixture: fixture)
         try FilePath(places.oldStore.path).setMode(0o640)

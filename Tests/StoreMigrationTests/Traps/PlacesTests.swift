@@ -8,11 +8,11 @@ import Testing
 
 @testable import StoreMigration
 
-@Suite("Two places that cannot be an old and a new one")
+@Suite("Paths that cannot be an old and a new store")
 struct PlacesTests {
     private static let rows = "CREATE TABLE t (x); INSERT INTO t VALUES (1), (2)"
 
-    @Test("A store is never shared to itself, however it is named", arguments: ["same", "folder", "link"])
+    @Test("A store is never shared to itself under any of its paths", arguments: ["same", "folder", "link"])
     func itself(_ kind: String) throws {
         let places = try Places()
         try places.old.makeStore(Self.rows)
@@ -35,7 +35,7 @@ struct PlacesTests {
     }
 
     @Test(
-        "A name that SQLite takes for a log or journal, or that has no room beside it, is refused",
+        "A new name with a sidecar's suffix, or without room for sidecar names, is refused",
         arguments: [
             "store.sqlite-wal", "store.sqlite-journal", "other-shm", String(repeating: "n", count: 236) + ".db",
         ]
@@ -53,7 +53,7 @@ struct PlacesTests {
     }
 
     @Test(
-        "A store is not shared where its own name is that of a file that goes with the new store",
+        "An old store with the name of a sidecar of the new store is refused",
         arguments: ["-wal", "-shm", "-journal"].map { "x" + $0 } + [".x.relay.sqlite", ".x.relay.sqlite-wal"]
     )
     func oldNamedLikeCompanion(_ name: String) throws {
@@ -70,7 +70,7 @@ struct PlacesTests {
     }
 
     @Test(
-        "A database of another program that is named like a sidecar of the old or new store stays where it is",
+        "A database with the name of a sidecar of the old or new store is not displaced",
         arguments: ["-wal", "-journal"]
     )
     func databaseNamedLikeSidecar(_ suffix: String) throws {
@@ -89,7 +89,7 @@ struct PlacesTests {
         }
     }
 
-    @Test("A database of another program that is named like the new store's shared memory stays where it is")
+    @Test("A database with the name of the new store's shared-memory file is not displaced")
     func databaseNamedLikeSharedMemory() throws {
         let places = try Places()
         try places.old.makeStore(Self.rows)
@@ -101,7 +101,7 @@ struct PlacesTests {
         #expect(try World(places) == before)
     }
 
-    @Test("A store with the longest name that is taken can be shared, unshared, shared again and retired")
+    @Test("A store with the longest permitted name can be shared, unshared, shared again and retired")
     func longestName() throws {
         let length = try longestNameOfOldStore() - 4
         let places = try Places(name: String(repeating: "n", count: length - 3) + ".db")
@@ -118,7 +118,7 @@ struct PlacesTests {
         #expect(try places.count("SELECT count(*) FROM t", in: places.newStore) == 2)
     }
 
-    @Test("An old store whose name leaves no room beside it is refused by plan and share, and nothing is written")
+    @Test("plan and share refuse an old store whose name is too long for sidecars, and write nothing")
     func oldName() throws {
         let length = try longestNameOfOldStore() + 4
         let places = try Places(name: String(repeating: "n", count: length - 3) + ".db")
@@ -134,7 +134,7 @@ struct PlacesTests {
         #expect(try World(places) == before)
     }
 
-    @Test("A store that is retired under a long name keeps the run's number in its shortened name")
+    @Test("The shortened name of a retired store contains the transaction ID")
     func cutName() {
         let store = StoreLocation(folder: "/f", name: String(repeating: "ü", count: 112) + ".sqlite")
         let transaction = String(repeating: "0", count: 32)
@@ -146,16 +146,17 @@ struct PlacesTests {
         }
     }
 
-    /// The longest name of an old store in a scratch folder; a copy two folders below has to fit SQLite's limit for paths.
+    /// The longest name of an old store in a scratch folder; the path of a copy two folders below must fit SQLite's
+    /// limit.
     ///
-    /// The names of scratch folders differ by up to two bytes.
+    /// The lengths of scratch folders' names differ by up to two bytes.
     private func longestNameOfOldStore() throws -> Int {
         let folder = try ScratchFolder().path + "/.store-migrate/"
         let rest = BackupMaker.pathLength(ofCopyOf: "", in: folder)
         return min(231, (StoreLocation.longestPath - rest) / 2)
     }
 
-    @Test("A container that moved between two runs is found again, and keeps what its consumers wrote")
+    @Test("A container that moved between two runs is found again, with its consumers' writes")
     func movedContainer() throws {
         let places = try Places()
         try places.old.makeStore(Self.rows)
@@ -163,7 +164,7 @@ struct PlacesTests {
         let consumer = try StoreWriterProcess(places.newStore.path)
         #expect(try consumer.execute("INSERT INTO t VALUES (3)") == "ok")
         #expect(consumer.waitForExit() == 0)
-        // A folder that is open tells the path that it has now.
+        // An open folder reports its present path.
         let path = places.container.path
         let moved = path + "-moved"
         try rename(path, to: moved)
@@ -178,7 +179,7 @@ struct PlacesTests {
         try rename(moved, to: path)
     }
 
-    @Test("Another store at another place does not lift the fence of a shared one")
+    @Test("Another store at another path does not remove the fence of a shared one")
     func anotherStoreElsewhere() throws {
         let places = try Places()
         try places.old.makeStore(Self.rows)
@@ -195,7 +196,7 @@ struct PlacesTests {
         #expect(try places.migrator().status().run == .shared)
     }
 
-    @Test("A copy of a shared store's folder does nothing to the original")
+    @Test("A copy of a shared store's folder does not affect the original")
     func copiedFolder() throws {
         let places = try Places()
         try places.old.makeStore(Self.rows)
@@ -223,7 +224,7 @@ struct PlacesTests {
         #expect(try World(places) == before)
     }
 
-    @Test("A state folder that the caller made stays, whatever becomes of the run")
+    @Test("A state folder that the caller created stays after any run")
     func stateFolder() throws {
         let places = try Places()
         try places.old.makeStore(Self.rows)

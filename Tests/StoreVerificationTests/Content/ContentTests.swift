@@ -3,7 +3,7 @@ import Testing
 
 @testable import StoreVerification
 
-@Suite("Content against another store's")
+@Suite("The level content against another store")
 struct ContentTests {
     private static let schema = "CREATE TABLE item (id INTEGER PRIMARY KEY, name); CREATE TABLE list (id);"
     private static let rows = "INSERT INTO item VALUES (1, 'a'), (2, 'b'); INSERT INTO list VALUES (7)"
@@ -19,7 +19,7 @@ struct ContentTests {
     }
 
     @Test(
-        "Equal content passes, however the pages lie",
+        "Equal content passes, in any page layout",
         arguments: [
             "SELECT 1", "PRAGMA page_size=8192; VACUUM", "PRAGMA journal_mode=WAL",
             "INSERT INTO item VALUES (3, 'c'); DELETE FROM item WHERE id = 3",
@@ -29,7 +29,7 @@ struct ContentTests {
         #expect(try findings(after: change) == [])
     }
 
-    @Test("What differs is named table by table")
+    @Test("Differences are reported table by table")
     func differences() throws {
         #expect(
             try findings(after: "DELETE FROM item WHERE id = 2").map(\.message)
@@ -44,7 +44,7 @@ struct ContentTests {
         #expect(try findings(after: "CREATE INDEX byName ON item (name)").map(\.code) == [.schemaDiffers])
     }
 
-    @Test("A level that does not apply is skipped, and it is said why")
+    @Test("A level that does not apply is skipped with its reason")
     func skipped() throws {
         let store = try ScratchStore(Self.schema, Self.rows)
         let report = try StoreVerifier().verify(store.location, level: .content)
@@ -54,7 +54,7 @@ struct ContentTests {
         #expect(report.passed)
     }
 
-    @Test("Beyond damaged pages nothing is proved")
+    @Test("Damaged pages end the proof at the level sqlite")
     func damaged() throws {
         let store = try ScratchStore(Self.schema, Self.rows)
         let sound = try ScratchStore(Self.schema, Self.rows)

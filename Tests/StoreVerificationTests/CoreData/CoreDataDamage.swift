@@ -3,7 +3,7 @@ import Testing
 
 @testable import StoreVerification
 
-/// One promise of Core Data's that is broken on a small store by a statement, and the finding that tells of it.
+/// A statement that breaks one invariant of Core Data in a small store, and the finding that reports it.
 struct CoreDataDamage: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let sql: String
@@ -12,7 +12,7 @@ struct CoreDataDamage: CustomTestStringConvertible, Sendable {
     var table: String?
     var key: Int64?
 
-    /// The store they are made on; see the numbers of its entities in the statements.
+    /// The recipe of the store; the statements use the numbers of its entities.
     ///
     /// Being 1 (abstract) with Person 2 and Robot 3, Club 4, Passport 5, Pet 6.
     static let recipe = """

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StoreVerification
 
-@Suite("What Core Data promises")
+@Suite("The rules of the level coredata")
 struct CoreDataRulesTests {
     private func store() throws -> ScratchStore {
         let store = try ScratchStore()
@@ -18,12 +18,12 @@ struct CoreDataRulesTests {
         try StoreVerifier().verify(store.location, level: .coredata).findings.filter { $0.level == .coredata }
     }
 
-    @Test("A sound store of Core Data's breaks no promise")
+    @Test("A sound Core Data store has no finding")
     func sound() throws {
         #expect(try findings(in: store()) == [])
     }
 
-    @Test("Each broken promise is found", arguments: CoreDataDamage.all)
+    @Test("Each broken invariant is found", arguments: CoreDataDamage.all)
     func damage(_ damage: CoreDataDamage) throws {
         let store = try store()
         try store.execute(damage.sql)
@@ -34,7 +34,7 @@ struct CoreDataRulesTests {
         if let key = damage.key { #expect(found.contains { $0.key == key }) }
     }
 
-    @Test("Of many alike the first are listed and the rest is counted")
+    @Test("Of many equal findings the first are listed and the rest is counted")
     func many() throws {
         let store = try store()
         try store.execute(
@@ -50,7 +50,7 @@ struct CoreDataRulesTests {
         #expect(dangling.last?.key == nil)
     }
 
-    @Test("A finding never tells a value of a row")
+    @Test("A finding never contains a value of a row")
     func noValues() throws {
         for damage in CoreDataDamage.all {
             let store = try store()
@@ -61,7 +61,7 @@ struct CoreDataRulesTests {
         }
     }
 
-    @Test("A digest that is not that of the version hashes is found")
+    @Test("A digest that does not match the version hashes is found")
     func modelDigest() throws {
         let store = try store()
         let connection = try StoreConnection(store.location, access: .immutable)
@@ -78,7 +78,7 @@ struct CoreDataRulesTests {
 
     private func hex(_ text: String) -> String { text.utf8.map { String(format: "%02X", $0) }.joined() }
 
-    @Test("A table of an entity that is not there is found")
+    @Test("A missing table of an entity is found")
     func missingTable() throws {
         let store = try store()
         try store.execute("DROP TABLE ZPET")
@@ -86,7 +86,7 @@ struct CoreDataRulesTests {
         #expect(findings.contains { $0.code == .missingTable && $0.severity == .error && $0.message.contains("ZPET") })
     }
 
-    @Test("A log by which the content was replaced is the store's own, also after further changes of the schema")
+    @Test("A log of a backup that replaced the content is accepted, also after further changes of the schema")
     func replacedContent() throws {
         let store = try store()
         let other = try ScratchStore(name: "Other.sqlite")
@@ -94,7 +94,7 @@ struct CoreDataRulesTests {
         try RecipeBuilder.build(RecipeReader.recipe(from: recipe), at: other.location)
         let target = try StoreConnection(store.location, access: .liveWriting)
         let source = try StoreConnection(other.location, access: .liveReading)
-        // Holds the log open, so that it is not folded in.
+        // Holds the log open, so that it is not checkpointed.
         let reader = try StoreConnection(store.location, access: .liveReading)
         try reader.beginReading()
         target.withHandle { target in
@@ -112,7 +112,7 @@ struct CoreDataRulesTests {
         reader.rollback()
     }
 
-    @Test("Another store's write-ahead log is told apart")
+    @Test("Another store's write-ahead log is found")
     func foreignLog() throws {
         let store = try store()
         let other = try ScratchStore(name: "Other.sqlite")

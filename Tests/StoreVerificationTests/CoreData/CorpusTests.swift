@@ -7,13 +7,13 @@ import Testing
 
 @Suite("Genuine stores", .genuineStores)
 struct CorpusTests {
-    /// What the catalogue calls odd about some of them; all others are sound.
+    /// The known findings of some genuine stores; all others are sound.
     private static let odd: [String: Set<Finding.Code>] = [
         "artsy-2.0": [.keyMaximumBehind, .wrongEntity, .danglingRelationship],
         "cdplus-sm1-v2": [.entityRenamed, .notProved],
     ]
 
-    @Test("A rule fires only on what is genuinely odd", arguments: Corpus.stores)
+    @Test("A genuine store has only its known findings", arguments: Corpus.stores)
     func findings(_ store: String) throws {
         try withCopy(of: store) { location in
             let report = try StoreVerifier().verify(location, level: .coredata)
@@ -23,7 +23,7 @@ struct CorpusTests {
         }
     }
 
-    @Test("A store equals itself, and inherits whatever is odd about it", arguments: Corpus.stores)
+    @Test("A store equals itself, and its copy inherits its findings", arguments: Corpus.stores)
     func content(_ store: String) throws {
         try withCopy(of: store) { location in
             let report = try StoreVerifier().verify(location, level: .content, against: location)

@@ -54,21 +54,21 @@ struct FileSetProofTests {
         #expect(!report.inheriting(from: findings).passed)
     }
 
-    @Test("A log beside a store in rollback mode would be replayed, and is told")
+    @Test("A log beside a store in rollback-journal mode is reported")
     func strayLog() throws {
         let store = try store()
         try Data([1]).write(to: store.folder.appending(path: store.location.writeAheadLogName))
         #expect(try findings(in: store).map(\.code) == [.strayWriteAheadLog])
     }
 
-    @Test("A rollback journal beside the store is told")
+    @Test("A rollback journal beside the store is reported")
     func journal() throws {
         let store = try store()
         try Data([1]).write(to: store.folder.appending(path: store.location.journalName))
         #expect(try findings(in: store).map(\.code) == [.journalPresent])
     }
 
-    @Test("Permissions that shut out readers of the store are told")
+    @Test("Permissions that exclude readers of the store are reported")
     func modes() throws {
         let store = try store()
         let log = store.folder.appending(path: store.location.writeAheadLogName)
@@ -84,7 +84,7 @@ struct FileSetProofTests {
         #expect(findings.allSatisfy { $0.severity == .warning })
     }
 
-    @Test("What is no regular file has no place among a store's files")
+    @Test("A file of the store that is not a regular file is an error")
     func kinds() throws {
         let store = try store()
         let external = try external(store)
@@ -100,14 +100,14 @@ struct FileSetProofTests {
         #expect(findings.map(\.code) == [.notARegularFile, .notARegularFile, .notARegularFile])
     }
 
-    @Test("A file in the place of the folder of external files is an error")
+    @Test("A file instead of the folder of external files is an error")
     func noFolder() throws {
         let store = try store()
         try Data().write(to: store.folder.appending(path: store.location.supportFolderName))
         #expect(try findings(in: store).map(\.code) == [.notAFolder])
     }
 
-    @Test("A second name of the main file is an error")
+    @Test("A second hard link of the main file is an error")
     func hardLink() throws {
         let store = try store()
         let connection = try StoreConnection(store.location, access: .immutable)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The merge probe on genuine stores", .genuineStores)
 struct GenuineMergeProbeTests {
-    @Test("What one side saves arrives at the other, and the store stays as it was", arguments: Corpus.stores)
+    @Test("Saves of one side arrive at the other, and the store stays unchanged", arguments: Corpus.stores)
     func arrives(_ store: String) throws {
         let scratch = try ScratchFolder()
         let location = try Corpus.copy(store, into: scratch)
@@ -26,11 +26,11 @@ struct GenuineMergeProbeTests {
         for entity in probe.coverage {
             let done = Set(entity.operations.map(\.rawValue))
             #expect(done.union(entity.omitted.keys) == Set(ProbeStep.Operation.allCases.map(\.rawValue)))
-            // Two entities of all have neither a sortable attribute nor a to-many relationship.
-            let isListed = entity.omitted["insert"] != "it has nothing that a list of it could be sorted by"
+            // Two entities of the corpus have neither a sortable attribute nor a to-many relationship.
+            let isListed = entity.omitted["insert"] != "it has no attribute to sort a list by"
             guard isListed else { continue }
             #expect(done.contains("insert"), "\(entity)")
-            // What the model forbids, or leaves a probe nothing to change, cannot be tried.
+            // An operation that the model forbids, or that has no attribute to change, cannot be tested.
             for (operation, reason) in entity.omitted {
                 let isDenied = operation == "delete" && reason.hasSuffix("(1600)")
                 #expect(isDenied || reason == "it has no attribute that a probe can set", "\(entity)")
@@ -38,7 +38,7 @@ struct GenuineMergeProbeTests {
         }
     }
 
-    @Test("What is written late to an old place arrives at the new one", arguments: Corpus.stores)
+    @Test("Late writes to an old store arrive in the new one", arguments: Corpus.stores)
     func lateWrites(_ store: String) throws {
         let (scratch, other) = (try ScratchFolder(), try ScratchFolder())
         let location = try Corpus.copy(store, into: scratch)

@@ -7,8 +7,8 @@ import Testing
 
 @testable import StoreVerification
 
-/// Each makes one thing wrong that a merge across two places can do wrong, and expects the probe to name it.
-@Suite("What the probe across two places finds")
+/// Each test injects one fault of a merge of late writes, and expects the probe to name it.
+@Suite("Findings of the probe of late writes")
 struct LateWriteProbeTests {
     /// Probes late writes to a copy of a store, without the rest of the probe.
     private func codes(
@@ -50,7 +50,7 @@ struct LateWriteProbeTests {
     }
 
     @Test(
-        "Late writes arrive, whatever the store looks like, and neither store is touched",
+        "Late writes arrive for every kind of store, and neither store is changed",
         arguments: ["history-on", "many-to-many", "inheritance", "ordered", "rollback-journal"]
     )
     func sound(_ recipe: String) throws {
@@ -72,7 +72,7 @@ struct LateWriteProbeTests {
         }
     }
 
-    @Test("A late write that was dropped")
+    @Test("Finds a late write that was dropped")
     func dropped() throws {
         let found = try codes {
             $0.afterMerge = { try $0.execute("DELETE FROM ZNOTE WHERE Z_PK = (SELECT max(Z_PK) FROM ZNOTE)") }
@@ -80,7 +80,7 @@ struct LateWriteProbeTests {
         #expect(found.contains(.lateWriteLost))
     }
 
-    @Test("A reference of an object with another key that was not followed")
+    @Test("Finds a reference that was not updated after an object got another key")
     func reference() throws {
         let found = try codes {
             $0.afterMerge = {
@@ -91,7 +91,7 @@ struct LateWriteProbeTests {
         #expect(!found.contains(.lateWriteLost))
     }
 
-    @Test("A greatest key that was not raised")
+    @Test("Finds a greatest key that was not raised")
     func keyMaximum() throws {
         let found = try codes {
             $0.afterMerge = { try $0.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = 1 WHERE Z_NAME = 'Note'") }
@@ -99,7 +99,7 @@ struct LateWriteProbeTests {
         #expect(found == [.keyMaximumBehind])
     }
 
-    @Test("A merge that is missing in history")
+    @Test("Finds a merge that is missing in the history")
     func history() throws {
         let found = try codes {
             $0.afterMerge = {
@@ -109,7 +109,7 @@ struct LateWriteProbeTests {
         #expect(found == [.mergeNotTold])
     }
 
-    @Test("A controller that is not told")
+    @Test("Finds a controller that is not notified")
     func controller() throws {
         let found = try codes {
             $0.receiver = { coordinator, _ in DeafReceiver(heard: try HistoryProbeReceiver(coordinator)) }
@@ -117,13 +117,13 @@ struct LateWriteProbeTests {
         #expect(found == [.mergeNotShown])
     }
 
-    @Test("A controller that looks only at what its context had")
+    @Test("Finds a controller that considers only objects of its context")
     func registeredOnly() throws {
         #expect(try codes { $0.behaviour = .registeredOnly } == [.mergeNotShown])
     }
 }
 
-/// Hears of everything and shows nothing of it.
+/// Receives all changes and merges none.
 private struct DeafReceiver: ProbeReceiver {
     var heard: HistoryProbeReceiver
 

@@ -12,7 +12,7 @@ struct MergeProbeTests {
     static let recipes = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fixtures/Stores").path
 
-    /// Nothing is to be left out on a slow machine.
+    /// Limits that do not cut the probe short on a slow machine.
     static let patient: MergeProbe.Limits = {
         var limits = MergeProbe.Limits()
         limits.duration = .seconds(600)
@@ -41,7 +41,10 @@ struct MergeProbeTests {
         return found
     }
 
-    @Test("Every change of every entity arrives", arguments: ["history-on", "many-to-many", "inheritance", "ordered"])
+    @Test(
+        "Every operation on every entity arrives at the other role",
+        arguments: ["history-on", "many-to-many", "inheritance", "ordered"]
+    )
     func arrives(_ recipe: String) throws {
         try Self.withStore(recipe) { location, _ in
             let report = try probe(location)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import StoreVerification
 
-@Suite("What the merge probe does with stores that it cannot try")
+@Suite("The merge probe and stores that it cannot test")
 struct ProbeBoundsTests {
     private func verify(
         _ recipe: String,
@@ -39,7 +39,7 @@ struct ProbeBoundsTests {
               - {entity: Note, repeat: 2, values: {title: "Note {n}"}}
         """
 
-    @Test("A model that asks for more objects than a probe may make is not tried, and the rest is")
+    @Test("An entity that requires too many objects is left out, and the others are tested")
     func tooManyCompanions() throws {
         let report = try verify(
             """
@@ -66,7 +66,7 @@ struct ProbeBoundsTests {
         #expect(coverage.first { $0.entity == "Thing" }?.operations == ProbeStep.Operation.allCases)
     }
 
-    @Test("What is no trigger of Core Data's plays no part")
+    @Test("A trigger that is not Core Data's does not affect the probe")
     func foreignTriggers() throws {
         let report = try verify(
             Self.notes,
@@ -76,7 +76,7 @@ struct ProbeBoundsTests {
         #expect(report.probe?.coverage.first?.operations == ProbeStep.Operation.allCases)
     }
 
-    @Test("Roles of which none writes leave nothing to try, and that is told")
+    @Test("A probe of read-only roles reports that it tested nothing")
     func nobodyWrites() throws {
         let report = try verify(Self.notes) { location in
             var description = PersistentStoreDescription(url: location.url)
@@ -100,10 +100,10 @@ struct ProbeBoundsTests {
             return MergeProbe(descriptions: descriptions)
         }
         #expect(report.findings.map(\.code) == [.roleCannotOpen])
-        #expect(report.findings.first?.message.hasPrefix("\(role) cannot open it") == true)
+        #expect(report.findings.first?.message.hasPrefix("\(role) cannot open the store") == true)
     }
 
-    @Test("An entity without a text or a number is listed and tried all the same")
+    @Test("An entity without a text or a number is tested, too")
     func plainAttributes() throws {
         let report = try verify(
             """

@@ -8,8 +8,8 @@ import Testing
 @testable import ManagedObjects
 @testable import StoreVerification
 
-/// Each makes one thing wrong that is wrong in some app, and expects the probe to name it.
-@Suite("What the merge probe finds")
+/// Each test injects one fault that apps have, and expects the probe to name it.
+@Suite("Findings of the merge probe")
 struct ProbeFaultTests {
     private func findings(
         _ recipe: String = "many-to-many",
@@ -26,7 +26,7 @@ struct ProbeFaultTests {
         return codes
     }
 
-    /// Roles that open the store as they should, but for what `change` does to one of them.
+    /// Correct roles, except for `change` of one of them.
     private func roles(
         _ location: StoreLocation,
         _ change: (StoreRole, inout PersistentStoreDescription) -> Void
@@ -42,7 +42,7 @@ struct ProbeFaultTests {
         return result
     }
 
-    @Test("A controller that looks only at what its context had")
+    @Test("Finds a controller that considers only objects of its context")
     func registeredOnly() throws {
         let codes = try findings("history-on") { _ in
             var probe = MergeProbe(limits: MergeProbeTests.patient)
@@ -52,7 +52,10 @@ struct ProbeFaultTests {
         #expect(codes == [.controllerDiffersFromFetch])
     }
 
-    @Test("A role that keeps no history of a store with one", arguments: [StoreRole.app, .extension("widget")])
+    @Test(
+        "Finds a role without history tracking for a store with a history",
+        arguments: [StoreRole.app, .extension("widget")]
+    )
     func historyOff(_ role: StoreRole) throws {
         let codes = try findings("history-on") { location in
             MergeProbe(
@@ -63,7 +66,7 @@ struct ProbeFaultTests {
         #expect(codes == [.historyDisagrees])
     }
 
-    @Test("A store that is read-only for every role without a word")
+    @Test("Finds a store that is silently read-only for every role")
     func readOnlyTrap() throws {
         let codes = try findings("history-on") { location in
             MergeProbe(
@@ -74,7 +77,7 @@ struct ProbeFaultTests {
         #expect(codes == [.silentlyReadOnly])
     }
 
-    @Test("A row of a join table that was lost")
+    @Test("Finds a lost row of a join table")
     func lostJoinRow() throws {
         let codes = try findings { location in
             MergeProbe(
@@ -86,7 +89,7 @@ struct ProbeFaultTests {
         #expect(codes == [.savedRelationshipLost])
     }
 
-    @Test("A place in the relay that was moved past notices nobody has merged")
+    @Test("Finds a relay position that was moved past unmerged notices")
     func movedPosition() throws {
         let codes = try findings { location in
             MergeProbe(
@@ -100,7 +103,7 @@ struct ProbeFaultTests {
         #expect(codes == [.relayPositionMoved])
     }
 
-    @Test("Notices that name a store with another UUID")
+    @Test("Finds notices that name a store with another UUID")
     func otherUUID() throws {
         let codes = try findings { location in
             MergeProbe(
@@ -117,7 +120,7 @@ struct ProbeFaultTests {
         #expect(codes == [.otherStoreNamed])
     }
 
-    @Test("Roles that tell each other nothing refresh everything, and miss nothing")
+    @Test("Roles without notifications refresh everything and miss no change")
     func refreshing() throws {
         try MergeProbeTests.withStore("many-to-many") { location, _ in
             let probe = MergeProbe(
@@ -133,7 +136,7 @@ struct ProbeFaultTests {
         }
     }
 
-    @Test("Cached rows that nobody forgets")
+    @Test("Finds cached rows that are not refreshed")
     func staleRows() throws {
         let codes = try findings("history-on") { _ in
             var probe = MergeProbe(limits: MergeProbeTests.patient)
@@ -144,7 +147,7 @@ struct ProbeFaultTests {
     }
 }
 
-/// Saves as it should, and then does something to the relay.
+/// Saves correctly, and then changes the relay.
 private struct Meddling: ProbeWriter {
     let meddle: @Sendable (StoreConnection, _ storeUUID: String) throws -> Void
 
@@ -176,7 +179,7 @@ private struct Meddling: ProbeWriter {
     }
 }
 
-/// Saves as it should, and then takes every row of the join tables away.
+/// Saves correctly, and then deletes every row of the join tables.
 private struct LosingJoinRows: ProbeWriter {
     var name: String { "one that loses rows" }
 
@@ -204,7 +207,7 @@ private struct LosingJoinRows: ProbeWriter {
     }
 }
 
-/// Takes in what history says without having the cached rows forgotten.
+/// Merges the history's changes without refreshing cached rows.
 private struct ForgettingNothing: ProbeReceiver {
     private let coordinator: PersistentStoreCoordinator
     private var token: PersistentHistoryToken

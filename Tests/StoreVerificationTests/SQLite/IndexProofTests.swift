@@ -4,7 +4,7 @@ import Testing
 
 @testable import StoreVerification
 
-/// One way in which an index and its table can part, made on a small store.
+/// One kind of difference between an index and its table, made in a small store.
 struct IndexDamage: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let code: Finding.Code
@@ -70,7 +70,7 @@ struct IndexProofTests {
         #expect(try findings(in: store()) == [])
     }
 
-    @Test("What SQLite finds by integrity_check, the scan finds", arguments: IndexDamage.all)
+    @Test("The scan finds what integrity_check finds", arguments: IndexDamage.all)
     func damage(_ damage: IndexDamage) throws {
         let store = try store()
         try damage.make(store)
@@ -81,7 +81,7 @@ struct IndexProofTests {
         let table = try #require(schema.table(named: "item"))
         let findings = try IndexProof(connection, progress: ProofProgress(.silent)).findings(of: table)
         #expect(findings.contains { $0.code == damage.code && $0.severity == .error && $0.table == "item" })
-        // The scan spoke, not only the check by SQLite that follows it.
+        // The finding is the scan's, not only that of SQLite's check after it.
         #expect(findings.contains { !$0.message.hasPrefix("SQLite reports") })
     }
 
@@ -102,7 +102,7 @@ struct IndexProofTests {
     }
 
     @Test(
-        "Shapes of indexes that are sound pass",
+        "Sound indexes of every supported shape pass",
         arguments: [
             "CREATE INDEX i ON item (name DESC)",
             "CREATE INDEX i ON item (name COLLATE NOCASE DESC, weight)",
@@ -135,10 +135,10 @@ struct IndexProofTests {
     func partialIndexHoldsTooMuch() throws {
         let store = try store()
         try store.redefineIndex("byName", as: "CREATE INDEX byName ON item (name) WHERE weight > 2")
-        #expect(try findings(in: store).contains { $0.message.contains("holds more entries") })
+        #expect(try findings(in: store).contains { $0.message.contains("has more entries") })
     }
 
-    @Test("A key that stands twice in a unique index is found, null keys aside")
+    @Test("A repeated key in a unique index is found, except for null keys")
     func uniqueIndex() throws {
         let store = try store()
         try store.redefineIndex("byName", as: "CREATE UNIQUE INDEX byName ON item (name)")
@@ -184,7 +184,7 @@ struct IndexProofTests {
         #expect(try findings(in: store).contains { $0.code == .indexDiffers })
     }
 
-    @Test("Whatever bit flips in a small store: what integrity_check reports, the proof reports")
+    @Test("After any bit flip in a small store the proof reports what integrity_check reports")
     func everyByte() throws {
         let store = try ScratchStore(
             "PRAGMA page_size=512; CREATE TABLE item (id INTEGER PRIMARY KEY, name, n INTEGER);"
@@ -196,7 +196,7 @@ struct IndexProofTests {
         )
         let sound = try store.bytes
         let damaged = try ScratchStore("CREATE TABLE t (a)")
-        // The first page holds header and schema; a store damaged there is none to open.
+        // The first page has header and schema; with damage there SQLite cannot open the store.
         for offset in stride(from: 512, to: sound.count, by: 3) {
             var bytes = sound
             bytes[offset] ^= 1 << UInt8(truncatingIfNeeded: offset % 8)

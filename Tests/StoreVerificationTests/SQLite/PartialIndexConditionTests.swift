@@ -5,7 +5,7 @@ import Testing
 @Suite("The condition of a partial index")
 struct PartialIndexConditionTests {
     @Test(
-        "It is what follows WHERE outside parentheses and quotes",
+        "The condition is the text after a WHERE outside parentheses and quotes",
         arguments: [
             ("CREATE INDEX i ON t (a) WHERE b > 5", "b > 5"),
             ("create index i on t(a)where(b)", "(b)"),

@@ -10,7 +10,7 @@ struct VirtualTableTests {
         return try StructureProof(connection, monitor: .silent).findings()
     }
 
-    @Test("A spatial index is checked wherever the store lies")
+    @Test("Damage of a spatial index is found")
     func spatial() throws {
         let store = try ScratchStore(
             "CREATE VIRTUAL TABLE area USING rtree(id, minX, maxX); INSERT INTO area VALUES (1, 0, 1), (2, 5, 6)"
@@ -20,7 +20,7 @@ struct VirtualTableTests {
         #expect(try findings(in: store, .immutable).map(\.code) == [.virtualTableDamaged])
     }
 
-    @Test("A full-text index is checked on a copy, and left alone elsewhere", arguments: ["fts4", "fts5"])
+    @Test("A full-text index is checked on a copy, and skipped on a live store", arguments: ["fts4", "fts5"])
     func text(_ module: String) throws {
         let store = try ScratchStore(
             "CREATE VIRTUAL TABLE word USING \(module)(body); INSERT INTO word VALUES ('alpha beta'), ('gamma')"
@@ -34,13 +34,13 @@ struct VirtualTableTests {
         #expect(try store.bytes == bytes)
     }
 
-    @Test("A module that nobody knows is said to be unproved")
+    @Test("A table of an unknown module is reported as unproved")
     func unknown() throws {
         let store = try ScratchStore("CREATE TABLE item (a)")
         try store.execute(
             """
             PRAGMA writable_schema=ON;
-            INSERT INTO sqlite_schema VALUES ('table', 'x', 'x', 0, 'CREATE VIRTUAL TABLE x USING nobody(a)')
+            INSERT INTO sqlite_schema VALUES ('table', 'x', 'x', 0, 'CREATE VIRTUAL TABLE x USING unknown(a)')
             """
         )
         #expect(try findings(in: store, .immutable).map(\.code) == [.notProved])

@@ -3,9 +3,9 @@ import Foundation
 import StoreFormat
 import Synchronization
 
-/// A small database in a folder of its own that tests build with plain SQL and then damage.
+/// A small database in its own folder, which tests build with plain SQL and then damage.
 ///
-/// The folders are removed when the tests end, not with the value: a test may hold nothing but the location.
+/// The folders are removed when the tests end, not with the object: a test may keep only the location.
 final class ScratchStore {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -36,7 +36,7 @@ final class ScratchStore {
         }
     }
 
-    /// Runs statements on a connection of its own, without any of the protections that production code has.
+    /// Runs statements on a separate connection, without the protections of production code.
     func execute(_ sql: String) throws {
         _ = try rows(sql)
     }
@@ -70,7 +70,7 @@ final class ScratchStore {
         return result
     }
 
-    /// Runs `body` while SQLite does not know an index, so that the index does not follow what `body` does.
+    /// Runs `sql` while an index is missing in the schema, so that the index is not updated.
     func hidingIndex(_ name: String, _ sql: String) throws {
         try execute(
             """
@@ -89,7 +89,7 @@ final class ScratchStore {
         try execute("DROP TABLE hidden")
     }
 
-    /// Replaces the definition of an index without touching what it holds.
+    /// Replaces the definition of an index without changing its content.
     func redefineIndex(_ name: String, as sql: String) throws {
         try execute("PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql = '\(sql)' WHERE name = '\(name)'")
     }

@@ -2,7 +2,7 @@ import StoreFormat
 import StoreWriting
 import Testing
 
-/// Compares the history that a test wrote with the genuine history before it, column by column.
+/// Compares the history written by a test with the genuine history before it, column by column.
 struct HistoryShape {
     private let written: WrittenStore
 
@@ -23,7 +23,7 @@ struct HistoryShape {
         )
         #expect(transactions.written.subtracting(transactions.genuine).isEmpty || transactions.genuine.isEmpty)
         let changes = try shapes("ACHANGE", by: "ZCHANGETYPE", [], own)
-        // A store need not have genuine changes of every kind.
+        // A store may lack genuine changes of some kinds.
         for shape in changes.written where changes.genuine.contains(where: { $0.first == shape.first }) {
             #expect(changes.genuine.contains(shape), "\(shape) is none of \(changes.genuine)")
         }
@@ -33,7 +33,7 @@ struct HistoryShape {
         }
     }
 
-    /// The storage classes of each column, grouped by a column; those of `optional` columns are left out.
+    /// The storage classes of each column, grouped by a column, without `optional` columns.
     private func shapes(
         _ table: String,
         by group: String,
@@ -41,7 +41,7 @@ struct HistoryShape {
         _ own: Int64
     ) throws -> (genuine: Set<[String]>, written: Set<[String]>) {
         let columns = written.schema.table(named: table)?.columns.map(\.name) ?? []
-        // What a tombstone keeps is the object's own.
+        // A tombstone contains values of the object itself, which differ.
         let compared = columns.filter { !optional.contains($0) && !$0.hasPrefix("ZTOMBSTONE") }
         let key = table == "ACHANGE" ? "ZTRANSACTIONID" : "Z_PK"
         let types = ([group] + compared.map { "typeof(\($0))" }).joined(separator: ", ")

@@ -2,7 +2,7 @@ import SafeFiles
 import StoreFormat
 import StoreWriting
 
-/// An open store of a test's own model, in a folder that goes away with it.
+/// An open store of a test's own model, in a folder that is removed with it.
 final class NewStore {
     let folder: TemporaryDirectory
     let location: StoreLocation
@@ -34,7 +34,7 @@ final class NewStore {
         )
     }
 
-    /// Inserts one object in a save of its own.
+    /// Inserts one object in a separate save.
     @discardableResult
     func insert(_ entity: String, _ values: [String: SQLValue] = [:]) throws -> ObjectKey {
         var key: ObjectKey?

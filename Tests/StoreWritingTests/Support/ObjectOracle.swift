@@ -1,7 +1,7 @@
 import StoreFormat
 import StoreWriting
 
-/// What a graph of objects must look like, kept in the simplest way that could be right.
+/// The expected graph of objects, maintained in the simplest correct way.
 struct ObjectOracle {
     let model: ManagedObjectModel
     private(set) var objects: [ObjectKey] = []
@@ -44,7 +44,7 @@ struct ObjectOracle {
         links[owner, default: [:]][name] = order
     }
 
-    /// Deletes objects with all that goes with them; false, and nothing done, where a rule denies it.
+    /// Deletes objects with their cascades; false, without a change, if a rule denies it.
     mutating func delete(_ keys: [ObjectKey]) -> Bool {
         var doomed: Set<ObjectKey> = []
         var pending = keys

@@ -1,10 +1,10 @@
 import StoreFormat
 
-/// Every row of a store as a plain SQLite reader sees it, to find out which ones a save changed.
+/// Every row of a store as a plain SQLite reader sees it, to find the rows that a save changed.
 struct TableRows {
     private let rows: [String: [SQLValue: [String: SQLValue]]]
 
-    /// Reads all ordinary tables; rows are known by their rowid, those of join tables by all they hold.
+    /// Reads all ordinary tables; rows are identified by rowid, those of join tables by all their values.
     init(reading connection: StoreConnection) throws {
         var rows: [String: [SQLValue: [String: SQLValue]]] = [:]
         for table in try StoreSchema(reading: connection).tables where table.kind == .ordinary {
@@ -20,7 +20,7 @@ struct TableRows {
         self.rows = rows
     }
 
-    /// What became of one row.
+    /// The change of one row.
     struct Change {
         let before: [String: SQLValue]?
         let after: [String: SQLValue]?

@@ -4,7 +4,7 @@ import StoreWriting
 import TestSupport
 import Testing
 
-/// A copy of a genuine store that a test writes to, and what the test made in it.
+/// A copy of a genuine store that a test writes to, and the objects that the test inserted.
 final class WrittenStore {
     let scratch: ScratchFolder
     let location: StoreLocation
@@ -14,7 +14,7 @@ final class WrittenStore {
     /// The object that the test inserted, by entity.
     var made: [String: ObjectKey] = [:]
 
-    /// Nil for a store that keeps no model.
+    /// Nil for a store without a model.
     init?(copyOf store: String) throws {
         scratch = try ScratchFolder()
         location = try Corpus.copy(store, into: scratch)
@@ -37,7 +37,7 @@ final class WrittenStore {
         concreteEntities.filter { $0.attributes.contains { !$0.description.isDerived } }
     }
 
-    /// Saves, and checks that exactly the rows changed that the save says it changed.
+    /// Saves, and checks that exactly the rows changed that the save reports.
     @discardableResult
     func save(_ body: () throws -> Void) throws -> SaveResult {
         let before = try TableRows(reading: connection)
@@ -51,14 +51,14 @@ final class WrittenStore {
     private func check(_ changes: [String: [Int64: TableRows.Change]], against result: SaveResult) throws {
         let bookkeeping: Set = ["Z_PRIMARYKEY", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
         let joins = Set(layout.joinTables.map(\.name))
-        var told: [String: Set<Int64>] = [:]
+        var reported: [String: Set<Int64>] = [:]
         for key in result.changes.inserted + result.changes.updated + result.changes.deleted {
-            told[try writer.entity(key.entity).table, default: []].insert(key.primaryKey)
+            reported[try writer.entity(key.entity).table, default: []].insert(key.primaryKey)
         }
         for (table, rows) in changes where !bookkeeping.contains(table) && !joins.contains(table) {
             let isSpatial =
                 schema.tables.contains { $0.name == table && $0.kind != .ordinary } || table.hasPrefix("Z_RT_")
-            #expect(isSpatial || Set(rows.keys) == told[table] ?? [], "rows of \(table)")
+            #expect(isSpatial || Set(rows.keys) == reported[table] ?? [], "rows of \(table)")
         }
         for key in result.changes.updated {
             let change = changes[try writer.entity(key.entity).table]?[key.primaryKey]
@@ -73,7 +73,7 @@ final class WrittenStore {
         #expect(writer.tracksHistory == (changes["ATRANSACTION"]?.count == 1))
     }
 
-    /// A value for each attribute that can be given one; they differ from round to round.
+    /// A value for each settable attribute; values differ between rounds.
     func values(for entity: StoreLayout.Entity, round: Int) -> [String: SQLValue] {
         var result: [String: SQLValue] = [:]
         for attribute in entity.attributes where !attribute.description.isDerived {
@@ -102,13 +102,13 @@ final class WrittenStore {
         }
     }
 
-    /// The object that the test made of an entity or of one that inherits from it.
+    /// The test's object of an entity or of one that inherits from it.
     func made(kindOf entity: String) -> ObjectKey? {
         concreteEntities.lazy.filter { self.layout.model.isEntity($0.name, kindOf: entity) }
             .compactMap { self.made[$0.name] }.first
     }
 
-    /// The first object of exactly this entity that was there before the test.
+    /// The first object of exactly this entity from before the test.
     func genuine(_ entity: StoreLayout.Entity) throws -> ObjectKey? {
         let key = try connection.value(
             "SELECT min(Z_PK) FROM \(SQLName.quoted(entity.table)) WHERE Z_ENT = ? AND Z_PK < ?",

@@ -17,7 +17,7 @@ struct ScenarioReaderTests {
         )
     }
 
-    @Test("The least scenario")
+    @Test("A minimal scenario is read with defaults")
     func least() throws {
         let scenario = try Self.scenario()
         #expect(scenario.about == "it")
@@ -25,7 +25,7 @@ struct ScenarioReaderTests {
         #expect(scenario.deadline == .seconds(60))
     }
 
-    @Test("Labels, the deadline and files")
+    @Test("Labels, the deadline and files are read")
     func whole() throws {
         let scenario = try Self.scenario(
             more: """
@@ -48,7 +48,7 @@ struct ScenarioReaderTests {
         #expect(scenario.files.map { $0.content == nil } == [false, false, false, false, true, false])
     }
 
-    @Test("What stands beside a verb")
+    @Test("All keys beside a verb are read")
     func verb() throws {
         let scenario = try Self.scenario(
             steps: """
@@ -76,13 +76,13 @@ struct ScenarioReaderTests {
     }
 
     @Test(
-        "Mistakes that a key makes",
+        "Each mistake of a key is reported with what is expected",
         arguments: [
             ("[{share: [old, '{nwe}']}]", "no store is called 'nwe'"),
             ("[{share: old}]", "a list is expected here"),
             ("[{share: [old], as: root}]", "the other user is called 'nobody'"),
             ("[{share: [old], deadline: 20}]", "a time such as"),
-            ("[{share: [old], killed: {}}]", "a run is killed 'at' a moment"),
+            ("[{share: [old], killed: {}}]", "a run is killed 'at' a trigger point"),
             ("[{share: [old], killed: {call: 'a;b'}}]", "the name of a system call"),
             ("[{share: [old], fails: {call: fsync, nth: 0, with: EIO}}]", "a number such as 2"),
             ("[{share: [old], ends: {}}]", "how the run must end is missing"),
@@ -115,11 +115,11 @@ struct ScenarioReaderTests {
         #expect((error?.line ?? 0) == 3 && (error?.column ?? 0) > 0)
     }
 
-    @Test("A folder's scenarios come in the order of their paths; recipes and other files are none")
+    @Test("A folder's scenarios are ordered by path, without recipes and other files")
     func folder() throws {
         let error = #expect(throws: ScenarioError.self) { try Scenario.all(in: "../WrongScenarios") }
         #expect(error?.path.hasSuffix("/key-twice.yaml") == true)
         let empty = #expect(throws: ScenarioError.self) { try Scenario.all(in: "../Reading") }
-        #expect(empty?.message.contains("holds no scenario") == true)
+        #expect(empty?.message.contains("contains no scenario") == true)
     }
 }

@@ -2,18 +2,18 @@ import FoundationEssentials
 import Testing
 import UpgradeRehearsal
 
-/// Scenarios with one mistake each; the first line of each says where it is and how it is told.
-@Suite("Wrong scenarios")
+/// Scenarios with one mistake each; the first line of each has the expected position and message.
+@Suite("Invalid scenarios")
 struct WrongScenarioTests {
     static let folder =
         #filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined() + "/WrongScenarios"
 
     static let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
 
-    @Test("There are ten at least")
+    @Test("The folder has at least ten invalid scenarios")
     func count() { #expect(Self.names.count >= 10) }
 
-    @Test("A wrong scenario is told with line and column", arguments: names)
+    @Test("An invalid scenario is reported with line and column", arguments: names)
     func wrong(_ name: String) throws {
         let path = Self.folder + "/" + name
         let text = try String(contentsOfFile: path, encoding: .utf8)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UpgradeRehearsal
 
-@Suite("Where a graph's boxes and lines are drawn")
+@Suite("The layout of graphs")
 struct GraphLayoutTests {
     private static func layout(_ nodes: Int, _ edges: [(from: Int, to: Int)]) -> GraphLayout {
         GraphLayout(
@@ -22,7 +22,7 @@ struct GraphLayoutTests {
             }
     }
 
-    @Test("No box covers another, none leaves the drawing, and every line joins its two boxes", arguments: 0..<40)
+    @Test("Boxes do not overlap or leave the drawing, and every line joins its two boxes", arguments: 0..<40)
     func sound(_ seed: Int) {
         let nodes = 1 + seed * 60 / 39
         let edges = Self.edges(nodes, seed * 2, seed: Seed.current &+ UInt64(seed))
@@ -52,7 +52,7 @@ struct GraphLayoutTests {
         }
     }
 
-    @Test("The same graph is laid out the same way")
+    @Test("Equal graphs have equal layouts")
     func deterministic() {
         let edges = Self.edges(60, 90, seed: 7)
         let (first, second) = (Self.layout(60, edges), Self.layout(60, edges))
@@ -77,7 +77,7 @@ struct GraphLayoutTests {
         }
     }
 
-    @Test("Of a sequence the nearest ascending one is taken")
+    @Test("A sequence becomes the nearest ascending one")
     func ascending() {
         #expect(GraphLayout.ascending([1, 2, 3]) == [1, 2, 3])
         #expect(GraphLayout.ascending([3, 1, 2]) == [2, 2, 2])

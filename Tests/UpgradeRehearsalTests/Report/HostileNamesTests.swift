@@ -4,7 +4,7 @@ import Testing
 
 @testable import UpgradeRehearsal
 
-@Suite("Names that mean harm, in a report")
+@Suite("Hostile names in a report")
 struct HostileNamesTests {
     static let names = [
         "</td></table><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\" onload=\"alert(1)",
@@ -17,7 +17,7 @@ struct HostileNamesTests {
         "", String(repeating: "long", count: 500),
     ]
 
-    /// A page that says a text wherever a page says anything.
+    /// A page with a text in every position.
     static func page(_ name: String) -> ReportPage {
         let model = ManagedObjectModel(entities: [
             EntityDescription(
@@ -65,11 +65,11 @@ struct HostileNamesTests {
         )
     }
 
-    @Test("They stay text: the page has the elements and attributes of any other", arguments: names)
+    @Test("A hostile name adds no element or attribute to the page", arguments: names)
     func text(_ name: String) throws {
         let root = try XMLTree.parse(Self.page(name).html)
         let plain = try XMLTree.parse(Self.page("plain").html)
-        // The order of entities follows their names, titles are added to what is cut, and nothing needs no paragraph.
+        // Entities are ordered by name, cut text gets a title, and an empty text gets no paragraph.
         let names = [root, plain].map { $0.all.map(\.name).filter { $0 != "title" }.sorted() }
         if name.isEmpty {
             #expect(Set(names[1]).isSuperset(of: names[0]))
@@ -84,7 +84,7 @@ struct HostileNamesTests {
         }
     }
 
-    @Test("What has no shape or turns text around is spelled out", arguments: names)
+    @Test("Invisible and direction-changing characters are written as their number", arguments: names)
     func visible(_ name: String) throws {
         let html = Self.page(name).html
         let scalars = html.unicodeScalars

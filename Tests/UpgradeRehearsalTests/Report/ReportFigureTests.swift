@@ -18,7 +18,7 @@ struct ReportFigureTests {
         return try XMLTree.parse(page.html)
     }
 
-    @Test("A step's bar lies where the step lies in the run, and even the shortest shows")
+    @Test("A step's bar shows its start and duration, and the shortest is visible")
     func timeline() throws {
         let root = try Self.figure(
             .timeline(
@@ -40,7 +40,7 @@ struct ReportFigureTests {
         #expect(title.text == "copying: 0.250 s; publishing: 0.000 s; proving: 0.750 s")
     }
 
-    @Test("Bars are as long as the amounts; equal amounts are said once, others both, and a table says all")
+    @Test("Bars are proportional to the amounts; labels merge equal amounts, and a table lists all")
     func counts() throws {
         let root = try Self.figure(
             .counts(
@@ -102,7 +102,7 @@ struct ReportFigureTests {
         )
     }
 
-    @Test("A model that nobody could find his way in is listed only")
+    @Test("A model that is too large to draw is only listed")
     func large() throws {
         let nodes = (0..<500).map { ReportGraph.Node("Entity\($0)") }
         let root = try Self.figure(.graph(ReportGraph(nodes: nodes, edges: [])))

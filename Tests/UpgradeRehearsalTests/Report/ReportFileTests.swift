@@ -21,7 +21,7 @@ struct ReportFileTests {
         return try #require(error?.outcome)
     }
 
-    @Test("It is its owner's alone, whole, and replaces an earlier report")
+    @Test("A report is written completely, readable by its owner alone, and replaces an earlier report")
     func written() throws {
         let file = try ReportFile(url("report.html"), besides: [])
         for title in ["One", "Two"] {
@@ -36,7 +36,7 @@ struct ReportFileTests {
     }
 
     @Test(
-        "What is no report is not replaced: a store, a page of somebody else's, a folder, a link, a file with two names"
+        "A file that is not a report is never replaced: a store, another page, a folder, a link, a file with two names"
     )
     func refused() throws {
         try scratch.makeStore("CREATE TABLE t(x)", as: "store.sqlite")
@@ -52,7 +52,7 @@ struct ReportFileTests {
     }
 
     @Test(
-        "It takes no name that a store may need, there or not",
+        "A name that a store may need is refused, whether it exists or not",
         arguments: ["Habits.sqlite", "Habits.sqlite-wal", ".Habits_SUPPORT"]
     )
     func names(_ name: String) throws {
@@ -61,13 +61,13 @@ struct ReportFileTests {
         #expect(throws: Never.self) { try ReportFile(url("Habits.html"), besides: [store]) }
     }
 
-    @Test("A missing folder is told before anything is done")
+    @Test("A missing folder is reported before the run")
     func missingFolder() throws {
         #expect(try refusal("missing/report.html") != .shared)
         #expect(try scratch.directory.entries() == [])
     }
 
-    @Test("What came to its place meanwhile is not replaced")
+    @Test("A file that was created at its path during the run is not replaced")
     func takenMeanwhile() throws {
         let file = try ReportFile(url("report.html"), besides: [])
         try scratch.write("report.html", Array("SQLite format 3".utf8))
@@ -75,7 +75,7 @@ struct ReportFileTests {
         #expect(try scratch.bytes("report.html") == Array("SQLite format 3".utf8))
     }
 
-    @Test("An empty file is taken, and made private")
+    @Test("An empty file is replaced and made private")
     func empty() throws {
         try scratch.write("empty.html", [])
         try ReportFile(url("empty.html"), besides: []).write(Self.page)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UpgradeRehearsal
 
-@Suite("A report as a page")
+@Suite("The HTML of a report")
 struct ReportPageTests {
     private static let page = ReportPage(
         kicker: "store-migrate merge",
@@ -41,7 +41,7 @@ struct ReportPageTests {
         colophon: ["Made by hand."]
     )
 
-    @Test("Facts, tables and their marks are written as this page says")
+    @Test("Facts, tables and marks have the expected markup")
     func golden() {
         let lines = Self.page.html.split(separator: "\n").map(String.init)
         #expect(lines.first == "<!DOCTYPE html>")
@@ -74,7 +74,7 @@ struct ReportPageTests {
         )
     }
 
-    @Test("It asks for nothing: no script, no address, one policy that forbids all")
+    @Test("A page has no script and no URL, and its policy forbids all requests")
     func selfContained() throws {
         let html = Self.page.html
         let root = try XMLTree.parse(html)

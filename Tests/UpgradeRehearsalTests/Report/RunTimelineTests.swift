@@ -5,7 +5,7 @@ import UpgradeRehearsal
 
 @Suite("The steps of a run")
 struct RunTimelineTests {
-    /// A clock that is set by the test.
+    /// A clock that the test sets.
     private final class Clock: Sendable {
         let now = Mutex(Duration.zero)
         func advance(_ milliseconds: Int) { now.withLock { $0 += .milliseconds(milliseconds) } }
@@ -18,7 +18,7 @@ struct RunTimelineTests {
         timeline = RunTimeline(elapsed: { [clock] in clock.now.withLock { $0 } })
     }
 
-    @Test("A step lasts until the next one begins, and the same phase again goes on")
+    @Test("A step lasts until the next begins, and repeating its phase continues it")
     func steps() {
         timeline.begin("planning")
         clock.advance(5)
@@ -29,7 +29,7 @@ struct RunTimelineTests {
         timeline.observe(StoreProgress(phase: .publishing, done: 1, total: 1))
         timeline.observe(StoreProgress(phase: .proving, done: 0, total: 0))
         clock.advance(3)
-        // What a proof copies for itself is part of it.
+        // A proof's own copy is part of the proof.
         timeline.observe(StoreProgress(phase: .copying, done: 1, total: 2))
         clock.advance(4)
         let steps = timeline.finish()
@@ -45,7 +45,7 @@ struct RunTimelineTests {
         )
     }
 
-    @Test("There are never more steps than a person reads, and none is lost from the end")
+    @Test("The number of steps is limited, and the last one absorbs the rest")
     func bounded() {
         for step in 0..<1000 {
             timeline.begin("step \(step)")

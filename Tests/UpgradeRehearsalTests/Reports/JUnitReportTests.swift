@@ -39,7 +39,7 @@ struct JUnitReportTests {
         )
     }
 
-    @Test("Whatever it is about, it is XML: a suite a folder, a case a scenario")
+    @Test("Any report is well-formed XML, with a suite per folder and a case per scenario")
     func parsed() throws {
         let xml = JUnitReport([
             Self.report("/a/x.yaml", .held), Self.report("/b/y.yaml", .failed), Self.report("/a/z.yaml", .notRun),

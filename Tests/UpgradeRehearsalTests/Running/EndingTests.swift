@@ -1,9 +1,9 @@
 import Testing
 import UpgradeRehearsal
 
-@Suite("How runs end")
+@Suite("Expected endings of runs")
 struct EndingTests {
-    @Test("A run that ends as it must")
+    @Test("A run with the expected ending holds")
     func right() throws {
         let report = try MadeUp.report(
             """
@@ -17,7 +17,7 @@ struct EndingTests {
     }
 
     @Test(
-        "A run that does not end as it must, and what is told of it",
+        "A run with another ending fails, with the actual outcome and status",
         arguments: [
             ("{status: 4}", "outcome alreadyShared, status 0"),
             ("{outcome: shared}", "outcome alreadyShared, status 0"),
@@ -31,7 +31,7 @@ struct EndingTests {
         #expect(report.steps.map(\.hasHeld) == [true, false])
     }
 
-    @Test("A finding that must not be there, and an end that nobody expected")
+    @Test("An unwanted finding fails the run, and so does an unexpected status")
     func unwanted() throws {
         let report = try MadeUp.report(
             "[{files: {group/Store.sqlite: {}}}, {share: [old, new], ends: {findsNot: all, status: 0}}]"
@@ -42,13 +42,13 @@ struct EndingTests {
         #expect(absent.failures.first?.said.contains("there is no store") == true)
     }
 
-    @Test("A run that does not end in time is killed, and told")
+    @Test("A run that exceeds its deadline is killed and fails")
     func late() throws {
         let report = try MadeUp.report("[{relay: [watch, old], deadline: 300ms}]", recipe: MadeUp.managed)
-        #expect(report.failures.map(\.found) == ["it was still at work, and was killed"])
+        #expect(report.failures.map(\.found) == ["it was still running, and was killed"])
     }
 
-    @Test("Runs at the same time")
+    @Test("Concurrent runs hold or fail individually")
     func together() throws {
         let both = "{share: [old, new], ends: {outcome: [shared, alreadyShared]}}"
         let report = try MadeUp.report("[{together: [\(both), \(both), \(both)]}]", holds: "[{equal: [old, new]}]")

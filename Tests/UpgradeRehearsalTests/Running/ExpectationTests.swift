@@ -3,7 +3,7 @@ import UpgradeRehearsal
 
 @Suite("Expectations")
 struct ExpectationTests {
-    /// One that holds and one that does not, of a store with three rows that was shared, and what is told of the latter.
+    /// A claim that holds for a shared store with three rows, one that does not, and the actual result of the latter.
     struct Pair: CustomTestStringConvertible, Sendable {
         let right: String
         let wrong: String
@@ -83,14 +83,14 @@ struct ExpectationTests {
         "{seed: d, sql: [CREATE TABLE t (x), CREATE INDEX i ON t (x), "
         + "{statement: \"INSERT INTO t VALUES ('{n}')\", repeat: 3}], damage: [{missingIndexEntry: {index: i, row: 2}}]}"
 
-    @Test("Each kind holds where it does")
+    @Test("Each kind of claim holds where it is true")
     func right() throws {
         let report = try Self.scenario(Self.pairs.map(\.right)).rehearse()
         #expect(report.result == .held, "\(report)")
         #expect(report.steps.map(\.title) == ["share old new", "mark then", "files"])
     }
 
-    @Test("Each kind is told where it does not hold, with its line and what was found")
+    @Test("Each kind of false claim fails with its line and the actual result")
     func wrong() throws {
         let report = try Self.scenario(Self.pairs.map(\.wrong)).rehearse()
         #expect(report.result == .failed)
@@ -103,7 +103,7 @@ struct ExpectationTests {
         }
     }
 
-    @Test("What must hold is looked at where the scenario says, and a failure there stops it")
+    @Test("A check between steps runs in its place, and a failure there stops the scenario")
     func inBetween() throws {
         let report = try MadeUp.report("[{check: [{absent: app}]}, {share: [old, new]}]")
         #expect(report.failures.map(\.title) == ["absent app"])

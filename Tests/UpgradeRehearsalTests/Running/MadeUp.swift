@@ -1,6 +1,6 @@
 import UpgradeRehearsal
 
-/// Scenarios that tests make up, over small stores.
+/// Scenarios for tests, with small stores.
 enum MadeUp {
     /// A table with three rows; late ones are added by scenarios.
     static let plain =
@@ -16,7 +16,7 @@ enum MadeUp {
         {entity: Item, repeat: 3, values: {title: 'Item {n}', box: b1}}]}]}
         """
 
-    /// Reads a scenario with the stores `old`, made from a recipe, and `new`, a place in a folder that is there.
+    /// Reads a scenario with the stores `old`, made from a recipe, and `new`, a path in an existing folder.
     static func scenario(_ steps: String, holds: String, recipe: String = plain, more: String = "") throws -> Scenario {
         try Scenario(
             yaml: """
@@ -31,7 +31,7 @@ enum MadeUp {
         )
     }
 
-    /// Carries one out.
+    /// Runs a scenario.
     static func report(
         _ steps: String,
         holds: String = "[{present: app}]",

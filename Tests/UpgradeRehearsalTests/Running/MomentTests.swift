@@ -2,10 +2,10 @@ import StoreFormat
 import Testing
 import UpgradeRehearsal
 
-@Suite("Moments of a run")
+@Suite("Trigger points of a run")
 struct MomentTests {
     @Test(
-        "A share that is killed at a moment is ended by the next",
+        "A share that is killed at a trigger point is finished by the next share",
         arguments: [RunMoment.copying, .proving, .publishing, .placed, .published],
         ["fence", "capture"]
     )
@@ -21,7 +21,7 @@ struct MomentTests {
         #expect(report.result == .held, "\(report)")
     }
 
-    @Test("What is where at which moment")
+    @Test("Old and new store have the expected state at each trigger point of a share")
     func places() throws {
         let report = try MadeUp.report(
             """
@@ -37,7 +37,7 @@ struct MomentTests {
         #expect(report.result == .held, "\(report)")
     }
 
-    @Test("A merge and a retirement pass theirs; a merge that was committed is not made again")
+    @Test("A merge and a retirement can be killed at theirs; a committed merge is not repeated")
     func others() throws {
         let late = "{write: {in: old, sql: \"INSERT INTO t (x) VALUES ('late')\"}}"
         let report = try MadeUp.report(
@@ -52,14 +52,14 @@ struct MomentTests {
         #expect(report.result == .held, "\(report)")
     }
 
-    @Test("A moment that does not come is a failure")
+    @Test("A trigger point that the run does not reach is a failure")
     func missing() throws {
         let report = try MadeUp.report("[{share: [old, new], killed: {at: merging}}]")
-        #expect(report.failures.map(\.expected) == ["the run comes to the moment 'merging'"])
+        #expect(report.failures.map(\.expected) == ["the run reaches the trigger point 'merging'"])
         #expect(report.failures.map(\.found) == ["it ended before: outcome shared, status 0"])
     }
 
-    @Test("What fails meanwhile ends the run, too")
+    @Test("A failing step at a trigger point ends the run, too")
     func failingMeanwhile() throws {
         let report = try MadeUp.report(
             "[{share: [old, new], meanwhile: [{at: proving, steps: [{check: [{absent: app}]}]}]}, {mark: never}]"
@@ -68,7 +68,7 @@ struct MomentTests {
         #expect(report.steps.map(\.title) == ["check", "share old new"])
     }
 
-    @Test("The user's signal")
+    @Test("A run that gets SIGINT ends as interrupted")
     func interrupted() throws {
         let report = try MadeUp.report(
             "[{share: [old, new], interrupted: {at: proving}, ends: {outcome: cancelled, status: 130}}]",
@@ -79,7 +79,7 @@ struct MomentTests {
 
     private static let hasTracer = !(ToolLocation.strace ?? "").isEmpty
 
-    @Test("Calls of the kernel that fail, and a death before one", .enabled(if: hasTracer, "needs strace"))
+    @Test("Injected system call errors and a kill before a call reach the run", .enabled(if: hasTracer, "needs strace"))
     func calls() throws {
         let report = try MadeUp.report(
             """
@@ -93,10 +93,10 @@ struct MomentTests {
         )
         #expect(report.result == .held, "\(report)")
         let wrong = try MadeUp.report("[{share: [old, new], fails: {call: fsync, nth: 5000, with: EIO}}]")
-        #expect(wrong.failures.map(\.found) == ["none of them was: outcome shared, status 0"])
+        #expect(wrong.failures.map(\.found) == ["it made none of them: outcome shared, status 0"])
     }
 
-    @Test("Another user")
+    @Test("A run as another user has that user's permissions")
     func nobody() throws {
         let report = try MadeUp.report(
             """

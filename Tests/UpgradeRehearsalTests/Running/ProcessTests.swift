@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 import UpgradeRehearsal
 
-@Suite("Other processes")
+@Suite("Processes of a scenario")
 struct ProcessTests {
-    @Test("Rounds that were acknowledged arrive, whether the writer is stopped, killed or refused")
+    @Test("Acknowledged rounds are in the store, whether the writer is stopped, killed or refused")
     func rounds() throws {
         func loop(_ name: String) -> String {
             "{start: {process: \(name), opens: old, repeats: \"INSERT INTO t (x) VALUES ('\(name)')\", after: 3}}"
@@ -25,7 +25,7 @@ struct ProcessTests {
         #expect(report.result == .held, "\(report)")
     }
 
-    @Test("A lock that is held keeps others out until it is let go")
+    @Test("A held lock blocks other processes until it is released")
     func locks() throws {
         let report = try MadeUp.report(
             """
@@ -50,7 +50,7 @@ struct ProcessTests {
               delete: [{entity: Item, where: "title == 'Item 2'"}]}},
              {save: {in: old, update: [{entity: Box, where: "name == 'Box 2'", values: {items: ["title == 'Changed'"]}}]}},
              {history: [old], ends: {says: widget}},
-             {save: {in: old, delete: [{entity: Item, where: "title == 'Nobody'"}], refused: no object of Item}},
+             {save: {in: old, delete: [{entity: Item, where: "title == 'Missing'"}], refused: no object of Item}},
              {save: {in: old, insert: [{entity: Item}], refused: true}},
              {share: [old, new]},
              {save: {in: old, insert: [{entity: Item, values: {title: Late}}], refused: moved}}]
@@ -64,7 +64,7 @@ struct ProcessTests {
         #expect(report.result == .held, "\(report)")
     }
 
-    @Test("A write that must be refused and is not, and one that must not be and is")
+    @Test("A write that succeeds against its expectation fails, and so does a refused one")
     func refusals() throws {
         let taken = try MadeUp.report("[{write: {in: old, sql: DELETE FROM t, refused: true}}]")
         #expect(taken.failures.map(\.found) == ["it succeeded"])
@@ -74,7 +74,7 @@ struct ProcessTests {
         #expect(otherwise.failures.map(\.expected) == ["it is refused, saying shared"])
     }
 
-    @Test("A transaction that is refused in its middle changes nothing; stores are made and files changed in between")
+    @Test("A transaction that is refused halfway changes nothing; steps can make stores and change files")
     func inBetween() throws {
         let report = try MadeUp.report(
             """
@@ -91,13 +91,13 @@ struct ProcessTests {
         #expect(report.result == .held, "\(report)")
     }
 
-    @Test("A step that cannot be carried out is told")
+    @Test("A step that cannot be executed is a failure with its reason")
     func impossible() throws {
         let report = try MadeUp.report("[{files: {a: {copy: nothing}}}]")
         #expect(report.failures.first?.found.hasPrefix("a cannot be changed") == true)
     }
 
-    @Test("The scratch folder goes away, and is kept where that is asked for")
+    @Test("The scratch folder is removed, or kept on request")
     func scratch() throws {
         let scenario = try MadeUp.scenario("[{inspect: [old]}]", holds: "[{present: app}]")
         let kept = try #require(try ScenarioRunner(keepsFiles: true).run([scenario]).first?.keptPlace)
@@ -109,7 +109,7 @@ struct ProcessTests {
         #expect(gone.keptPlace == nil)
     }
 
-    @Test("Several scenarios come in their order; those that were not begun are left out when it is cancelled")
+    @Test("Reports come in the order of the scenarios; cancelling leaves out those that had not begun")
     func order() throws {
         let scenarios = try (1...4)
             .map { number in

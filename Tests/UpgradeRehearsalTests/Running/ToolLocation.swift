@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Programs that some tests need.
 enum ToolLocation {
-    /// The tracer, where it is installed.
+    /// The path of strace, where it is installed.
     static let strace = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
         .map { "\($0)/strace" }
         .first { FileManager.default.isExecutableFile(atPath: $0) }

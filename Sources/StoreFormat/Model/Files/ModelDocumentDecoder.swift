@@ -1,7 +1,7 @@
-/// Turns the XML document of a model, as a model editor writes it (`contents`), into descriptions.
+/// Decodes the XML document of a model, as a model editor writes it (`contents`).
 ///
-/// What a store keeps nothing of is passed over: fetched properties, fetch requests, configurations, classes, layout. So
-/// are compound indexes and indexed attributes, which modern documents write as fetch indexes.
+/// Elements without effect on a store are skipped: fetched properties, fetch requests, configurations, classes, layout.
+/// So are compound indexes and indexed attributes, which modern documents write as fetch indexes.
 struct ModelDocumentDecoder {
     private let root: XMLElement
 
@@ -79,7 +79,7 @@ struct ModelDocumentDecoder {
     ) throws -> PropertyListValue? {
         if type == .date {
             guard let text = element.text("defaultDateTimeInterval") else { return nil }
-            guard let seconds = Double(text) else { throw Self.wrong(element, "a default date is no number") }
+            guard let seconds = Double(text) else { throw Self.wrong(element, "a default date is not a number") }
             return .date(seconds)
         }
         guard let text = element.attributes["defaultValueString"] else { return nil }

@@ -1,20 +1,20 @@
 import SafeFiles
 import SystemPackage
 
-/// A managed object model that lies in a file or folder of its own, compiled or as a model editor keeps it.
+/// A managed object model in a file or folder of its own, compiled or as a document.
 ///
-/// Four forms are understood: a compiled model (`.mom`), the folder of its versions (`.momd`), a model document
-/// (`.xcdatamodel`, or its `contents`), and the folder of its versions (`.xcdatamodeld`). What lies there decides, not
-/// the name.
+/// Four forms are supported: a compiled model (`.mom`), the folder of its versions (`.momd`), a model document
+/// (`.xcdatamodel`, or its `contents`), and the folder of its versions (`.xcdatamodeld`). The content decides, not the
+/// name.
 public struct ModelFile: Hashable, Sendable {
     public let model: ManagedObjectModel
-    /// The version's name; nil for a model that lies alone.
+    /// The version's name; nil for a model without versions.
     public let versionName: String?
-    /// The version hash of each entity, which only a folder of compiled versions tells; empty for every other form.
+    /// The version hash of each entity, which only a folder of compiled versions contains; empty for every other form.
     ///
-    /// They are the ones that an app with this model expects of a store, and cannot be computed here.
+    /// An app with this model expects these hashes in a store. They cannot be computed here.
     public let entityVersionHashes: [String: [UInt8]]
-    /// The same of the other versions in the folder, by their names.
+    /// The same for the other versions in the folder, by their names.
     public let otherVersions: [String: [String: [UInt8]]]
 
     public init(
@@ -29,7 +29,7 @@ public struct ModelFile: Hashable, Sendable {
         self.otherVersions = otherVersions
     }
 
-    /// Reads the model at a path; of a folder of versions the current one, unless another is named.
+    /// Reads the model at a path; of a folder of versions the current one, unless `version` names another.
     public init(path: String, version: String? = nil) throws(StoreError) {
         do {
             self = try ModelFileReader(path: path).read(version: version)

@@ -1,9 +1,9 @@
 import SafeFiles
 import SystemPackage
 
-/// Finds out which form of model lies at a path, and reads it.
+/// Detects the form of the model at a path, and reads it.
 struct ModelFileReader {
-    /// The greatest file that is read; the compiled model of Photos has 300 kB.
+    /// The maximum file size; the compiled model of Photos has 300 kB.
     private static let sizeLimit = 64 << 20
     private static let versionInfo = "VersionInfo.plist"
     private static let currentVersion = ".xccurrentversion"
@@ -30,7 +30,7 @@ struct ModelFileReader {
         }
         guard status.kind == .directory else {
             guard version == nil else {
-                throw StoreError(.incompatible, path: path, "the model lies alone and has no versions")
+                throw StoreError(.incompatible, path: path, "the model has no versions")
             }
             return ModelFile(model: try Self.model(from: parent.contents(of: name, limit: Self.sizeLimit)))
         }
@@ -93,10 +93,10 @@ struct ModelFileReader {
         return ModelFile(model: try ModelDocumentDecoder(bytes).model(), versionName: chosen)
     }
 
-    /// The version asked for, else the current one, else the only one.
+    /// The requested version, else the current one, else the only one.
     private func choose(_ version: String?, current: String?, from versions: [String]) throws -> String {
         guard !versions.isEmpty else {
-            throw StoreError(.incompatible, path: path, "the folder holds no model")
+            throw StoreError(.incompatible, path: path, "the folder contains no model")
         }
         let list = versions.sorted().joined(separator: ", ")
         if let chosen = version ?? current {

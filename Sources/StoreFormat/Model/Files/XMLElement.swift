@@ -1,4 +1,4 @@
-/// One element of an XML document, as far as model documents use XML: attributes and elements, no text.
+/// One element of an XML document, as used by model documents: attributes and elements, no text.
 struct XMLElement: Sendable {
     let name: String
     let attributes: [String: String]
@@ -9,10 +9,10 @@ struct XMLElement: Sendable {
     /// The children of that name.
     func children(_ name: String) -> [XMLElement] { children.filter { $0.name == name } }
 
-    /// True for the value that model documents write for yes.
+    /// True if the attribute's value is `YES`.
     func flag(_ attribute: String) -> Bool { attributes[attribute] == "YES" }
 
-    /// The attribute's value; nil also when it is empty.
+    /// The attribute's value; nil if it is missing or empty.
     func text(_ attribute: String) -> String? {
         attributes[attribute].flatMap { $0.isEmpty ? nil : $0 }
     }

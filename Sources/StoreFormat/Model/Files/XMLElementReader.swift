@@ -1,11 +1,11 @@
-/// Reads the elements of an XML document; text between them is passed over.
+/// Reads the elements of an XML document; text between them is skipped.
 ///
-/// The bytes may be hostile: depth and number of elements are bounded, and no input makes it trap. There are no document
-/// type definitions, so that no entity can unfold into more than was written.
+/// The bytes may be hostile: depth and number of elements are limited, and no input traps. Document type definitions
+/// are rejected, so that no entity can expand.
 struct XMLElementReader {
-    /// How deep elements may nest; genuine model documents stay below ten.
+    /// The maximum depth of elements; genuine model documents stay below ten.
     private static let depthLimit = 64
-    /// How many elements there may be; the largest genuine models have a few thousand.
+    /// The maximum number of elements; the largest genuine models have a few thousand.
     private static let countLimit = 200_000
 
     private let bytes: [UInt8]
@@ -31,7 +31,7 @@ struct XMLElementReader {
     }
 
     private mutating func readChildren(of element: inout XMLElement, depth: Int) throws {
-        guard depth < Self.depthLimit else { throw malformed("its elements nest too deeply") }
+        guard depth < Self.depthLimit else { throw malformed("its elements are nested too deeply") }
         while let tag = try next() {
             switch tag {
             case .end(element.name): return
@@ -115,7 +115,7 @@ struct XMLElementReader {
             }
         }
         guard position < bytes.count, let text = String(validating: result, as: UTF8.self) else {
-            throw malformed("a value is not ended, or is no text")
+            throw malformed("a value is not ended, or is not text")
         }
         advance()
         return text
@@ -137,7 +137,7 @@ struct XMLElementReader {
             let isHexadecimal = name.hasPrefix("#x")
             guard let number = UInt32(name.dropFirst(isHexadecimal ? 2 : 1), radix: isHexadecimal ? 16 : 10),
                 let scalar = Unicode.Scalar(number)
-            else { throw malformed("a reference leads to no character") }
+            else { throw malformed("a reference does not denote a character") }
             return String(scalar).utf8
         default: throw malformed("a reference is not known")
         }

@@ -27,7 +27,7 @@ struct ConcreteEntityRule: CoreDataRule {
                     findings.report(
                         .wrongEntity,
                         .error,
-                        "an object's entity (Z_ENT) is none of this table",
+                        "an object's entity (Z_ENT) does not belong to this table",
                         entity: root.entry.name,
                         table: root.table,
                         key: row.integer(0)
@@ -39,8 +39,8 @@ struct ConcreteEntityRule: CoreDataRule {
 }
 
 extension Finding.Code {
-    /// A row's entity has no objects of its own.
+    /// A row's entity is abstract.
     package static let abstractEntity = Self(rawValue: "abstractEntity")
-    /// A row's entity is none of those whose objects its table holds.
+    /// A row's entity does not belong to its table.
     package static let wrongEntity = Self(rawValue: "wrongEntity")
 }

@@ -1,6 +1,6 @@
 package import StoreFormat
 
-/// Where a to-one relationship also records its destination's entity, both are there or neither, and it is the right one.
+/// Where a to-one relationship also records its destination's entity, both are set or neither, and the entity is right.
 struct EntityKeyRule: CoreDataRule {
     func check(_ store: CoreDataStore, _ findings: inout FindingList) throws {
         for relationship in store.toOnes {
@@ -18,7 +18,7 @@ struct EntityKeyRule: CoreDataRule {
             ) { row in
                 let message =
                     row.integer(1) != 0
-                    ? "the relationship \(relationship.name) has its key or its entity, and not both"
+                    ? "the relationship \(relationship.name) has a key without an entity, or an entity without a key"
                     : "the relationship \(relationship.name) records another entity than its object has"
                 findings.report(
                     .entityKeyDiffers,
@@ -34,6 +34,6 @@ struct EntityKeyRule: CoreDataRule {
 }
 
 extension Finding.Code {
-    /// The entity that a relationship records is not that of the object it leads to.
+    /// The entity that a relationship records is not that of its destination.
     package static let entityKeyDiffers = Self(rawValue: "entityKeyDiffers")
 }

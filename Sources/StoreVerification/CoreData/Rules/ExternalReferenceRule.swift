@@ -1,10 +1,10 @@
 import SafeFiles
 package import StoreFormat
 
-/// Every value that is kept in a file of its own has that file, and every such file has a value.
+/// Every external value has its file, and every external file belongs to a value.
 ///
-/// A value that may be external begins with a byte that says where it is: 1 in the row, 2 in the file whose name
-/// follows as 36 characters and a zero.
+/// A value that may be external begins with a byte for its location: 1 for the row, 2 for the file whose name follows as
+/// 36 characters and a zero.
 struct ExternalReferenceRule: CoreDataRule {
     func check(_ store: CoreDataStore, _ findings: inout FindingList) throws {
         let files = try fileNames(in: store)
@@ -52,7 +52,7 @@ struct ExternalReferenceRule: CoreDataRule {
         }
     }
 
-    /// A file that one value has taken off the list may be another's too; names that lead out of the folder are none.
+    /// True for an existing file, since several values may share a file that is off the list; a name with a path is not one.
     private func isFile(_ name: String, in store: CoreDataStore) throws -> Bool {
         guard !name.contains("/"), name != ".", name != ".." else { return false }
         return (try? store.externalData?.status(of: name))?.kind == .regular
@@ -60,8 +60,8 @@ struct ExternalReferenceRule: CoreDataRule {
 }
 
 extension Finding.Code {
-    /// A value is kept in a file that is not there.
+    /// The file of an external value is missing.
     package static let externalFileMissing = Self(rawValue: "externalFileMissing")
-    /// A file that holds no object's value.
+    /// No object refers to an external file.
     package static let externalFileUnused = Self(rawValue: "externalFileUnused")
 }

@@ -3,10 +3,10 @@ package import StoreFormat
 
 /// The write-ahead log belongs to the main file: with and without it the store has the same UUID.
 ///
-/// SQLite replays a log that another store left behind without a word, and then is that other store. Where all content was
-/// replaced by SQLite's online backup, the log is another store's rightly, and tells it by the schema's number: the
-/// backup makes that one more than it was (`sqlite3_backup_step`, so that others read the schema anew). Later transactions
-/// in the same log may change the schema again, so every first page in the log counts.
+/// SQLite silently replays a log that another store left behind, and the store then has that store's content. After
+/// SQLite's online backup replaced all content, a log with another UUID is legitimate. Its schema number shows that: the
+/// backup increments it (`sqlite3_backup_step`), so that connections read the schema again. Later transactions in the same
+/// log may change the schema again, so every first page in the log counts.
 struct ForeignWriteAheadLogRule: CoreDataRule {
     func check(_ store: CoreDataStore, _ findings: inout FindingList) throws {
         let location = store.location
@@ -22,7 +22,7 @@ struct ForeignWriteAheadLogRule: CoreDataRule {
         )
     }
 
-    /// The schema's numbers in the first pages that the log holds.
+    /// The schema numbers in the first pages in the log.
     ///
     /// Source: "WAL-mode File Format", sections 1 and 2, of SQLite's documentation, and section 1.3 of its file format.
     private static func schemaNumbers(inLogOf location: StoreLocation) throws -> Set<UInt32> {
@@ -40,7 +40,8 @@ struct ForeignWriteAheadLogRule: CoreDataRule {
         return numbers
     }
 
-    /// What the main file says without the log; nil where it is no Core Data store, as when everything is in the log.
+    /// The UUID and schema number of the main file without its log; nil where that is not a Core Data store, for example
+    /// because everything is in the log.
     private func mainFile(at location: StoreLocation) -> (uuid: String, schema: Int64)? {
         guard let connection = try? StoreConnection(location, access: .immutable) else { return nil }
         defer { try? connection.close() }
@@ -53,7 +54,7 @@ struct ForeignWriteAheadLogRule: CoreDataRule {
 }
 
 extension DurableFile {
-    /// So many big-endian words at `offset`; nil where the file ends before.
+    /// `count` big-endian words at `offset`; nil where the file ends before.
     fileprivate func words(_ count: Int, at offset: Int64) throws -> [UInt32]? {
         try withUnsafeTemporaryAllocation(byteCount: count * 4, alignment: 4) { buffer in
             guard try read(into: buffer, at: offset) == buffer.count else { return nil }
@@ -63,6 +64,6 @@ extension DurableFile {
 }
 
 extension Finding.Code {
-    /// The write-ahead log beside the store is another store's.
+    /// The write-ahead log beside the store belongs to another store.
     package static let foreignWriteAheadLog = Self(rawValue: "foreignWriteAheadLog")
 }

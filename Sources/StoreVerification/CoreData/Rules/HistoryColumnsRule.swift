@@ -1,6 +1,6 @@
 package import StoreFormat
 
-/// A change says which properties it changed if it is an update, in as many bits as its entity has properties.
+/// Only an update lists its changed properties, with as many bits as its entity has properties.
 struct HistoryColumnsRule: CoreDataRule {
     func check(_ store: CoreDataStore, _ findings: inout FindingList) throws {
         guard store.has(["Z_PK", "ZCHANGETYPE", "ZENTITY", "ZCOLUMNS"], in: "ACHANGE") else { return }

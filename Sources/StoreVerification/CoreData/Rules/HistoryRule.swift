@@ -1,6 +1,6 @@
 package import StoreFormat
 
-/// Every change belongs to a transaction, and a transaction changes an object once.
+/// Every change belongs to a transaction, and a transaction changes an object at most once.
 struct HistoryRule: CoreDataRule {
     func check(_ store: CoreDataStore, _ findings: inout FindingList) throws {
         guard store.has(["Z_PK", "ZTRANSACTIONID", "ZENTITY", "ZENTITYPK"], in: "ACHANGE"),

@@ -1,6 +1,6 @@
 package import StoreFormat
 
-/// Transactions of the history follow one another in time; where they do not, a clock was set back.
+/// The times of the history's transactions ascend; where they do not, a clock was set back.
 struct HistoryTimeRule: CoreDataRule {
     func check(_ store: CoreDataStore, _ findings: inout FindingList) throws {
         guard store.has(["Z_PK", "ZTIMESTAMP"], in: "ATRANSACTION") else { return }
@@ -24,6 +24,6 @@ struct HistoryTimeRule: CoreDataRule {
 }
 
 extension Finding.Code {
-    /// A later transaction bears an earlier time.
+    /// A later transaction has an earlier time.
     package static let historyTimeBackwards = Self(rawValue: "historyTimeBackwards")
 }

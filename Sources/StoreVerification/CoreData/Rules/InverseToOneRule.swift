@@ -1,6 +1,6 @@
 package import StoreFormat
 
-/// Where a to-one relationship has a to-one inverse, the object it leads to leads back.
+/// The destination of a one-to-one relationship refers back.
 struct InverseToOneRule: CoreDataRule {
     func check(_ store: CoreDataStore, _ findings: inout FindingList) throws {
         for relationship in store.toOnes {
@@ -17,7 +17,7 @@ struct InverseToOneRule: CoreDataRule {
                 findings.report(
                     .inverseDisagrees,
                     .error,
-                    "the relationship \(relationship.name) leads to an object that does not lead back",
+                    "the relationship \(relationship.name) refers to an object that does not refer back",
                     entity: relationship.entity,
                     table: relationship.table,
                     key: row.integer(0)

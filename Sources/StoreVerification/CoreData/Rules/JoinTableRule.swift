@@ -29,6 +29,6 @@ struct JoinTableRule: CoreDataRule {
 }
 
 extension Finding.Code {
-    /// A row of a join table names no object; the finding's key is the one it names.
+    /// A row of a join table names a missing object; the finding's key is that object's.
     package static let danglingJoin = Self(rawValue: "danglingJoin")
 }

@@ -1,6 +1,6 @@
 package import StoreFormat
 
-/// `Z_MAX` of a root entity is not behind the greatest key in its table; the next insert would collide.
+/// `Z_MAX` of a root entity is at least the greatest key in its table; else the next insert collides.
 struct KeyMaximumRule: CoreDataRule {
     func check(_ store: CoreDataStore, _ findings: inout FindingList) throws {
         for root in store.roots {
@@ -9,7 +9,7 @@ struct KeyMaximumRule: CoreDataRule {
             findings.report(
                 .keyMaximumBehind,
                 .error,
-                "the last key given out (Z_MAX) is behind the greatest key of the table: the next object would collide",
+                "the last assigned key (Z_MAX) is less than the greatest key of the table: the next object would collide",
                 entity: root.entry.name,
                 table: root.table
             )

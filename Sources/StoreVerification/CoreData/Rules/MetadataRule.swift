@@ -1,6 +1,6 @@
 package import StoreFormat
 
-/// `Z_METADATA` holds exactly one row, with a UUID and a property list.
+/// `Z_METADATA` has exactly one row, with a UUID and a property list.
 struct MetadataRule: CoreDataRule {
     func check(_ store: CoreDataStore, _ findings: inout FindingList) throws {
         let table = "Z_METADATA"
@@ -28,6 +28,6 @@ struct MetadataRule: CoreDataRule {
 extension Finding.Code {
     /// The metadata has no row, or several.
     package static let metadataRows = Self(rawValue: "metadataRows")
-    /// The metadata lacks what every Core Data store has in it.
+    /// The metadata lacks its UUID or a readable property list.
     package static let metadataIncomplete = Self(rawValue: "metadataIncomplete")
 }

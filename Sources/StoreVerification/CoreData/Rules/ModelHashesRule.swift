@@ -29,15 +29,16 @@ struct ModelHashesRule: CoreDataRule {
             )
         }
         if let digest = metadata.recordedModelDigest, digest != metadata.modelDigest {
-            findings.report(.modelDigest, .error, "the digest of the model's version hashes does not fit them")
+            findings.report(.modelDigest, .error, "the digest of the model's version hashes does not match them")
         }
         if let checksum = metadata.recordedModelChecksum, checksum != metadata.modelChecksum {
-            findings.report(.modelDigest, .error, "the checksum of the model's version hashes does not fit them")
+            findings.report(.modelDigest, .error, "the checksum of the model's version hashes does not match them")
         }
     }
 
-    /// Genuine stores exist whose entity was renamed by a migration that left the number under the former name: the
-    /// model in the store knows the new name, in the same place of its inheritance.
+    /// True for a renamed entity, which the model in the store has at the same position of the inheritance.
+    ///
+    /// Genuine stores exist whose migration left the number under the former name.
     private func isSameEntity(_ entry: EntityNumbers.Entry, _ name: String, in store: CoreDataStore) -> Bool {
         guard let model = store.model, let entity = model.entities[name], model.entities[entry.name] == nil else {
             return false
@@ -51,6 +52,6 @@ extension Finding.Code {
     package static let entityRenamed = Self(rawValue: "entityRenamed")
     /// The entities with a version hash are not the entities with a number.
     package static let modelHashes = Self(rawValue: "modelHashes")
-    /// A digest that the metadata records of the version hashes is not theirs.
+    /// A digest in the metadata does not match the version hashes.
     package static let modelDigest = Self(rawValue: "modelDigest")
 }

@@ -1,6 +1,6 @@
 package import StoreFormat
 
-/// What the model describes is found in the tables; what is not could not be checked by the other rules.
+/// Everything that the model describes exists in the tables; the other rules cannot check what is missing.
 struct ModelLayoutRule: CoreDataRule {
     func check(_ store: CoreDataStore, _ findings: inout FindingList) throws {
         for unresolved in store.unresolved {
@@ -8,7 +8,7 @@ struct ModelLayoutRule: CoreDataRule {
                 findings.report(
                     .missingTable,
                     .error,
-                    "\(unresolved.reason): whoever asks for objects of the entity fails",
+                    "\(unresolved.reason): fetching objects of the entity fails",
                     entity: unresolved.entity
                 )
                 continue
@@ -23,7 +23,7 @@ struct ModelLayoutRule: CoreDataRule {
         }
     }
 
-    /// True for an entity that the store's own copy of its model has, and to which the store gave a number.
+    /// True for an entity of the store's own model that the store has numbered.
     private func isTableMissing(_ unresolved: StoreLayout.Unresolved, _ store: CoreDataStore) -> Bool {
         unresolved.property == nil && store.model != nil
             && store.entityNumbers.number(of: unresolved.entity) != nil
@@ -31,6 +31,6 @@ struct ModelLayoutRule: CoreDataRule {
 }
 
 extension Finding.Code {
-    /// The store keeps no table for an entity of its model.
+    /// The store has no table for an entity of its model.
     package static let missingTable = Self(rawValue: "missingTable")
 }

@@ -1,6 +1,6 @@
 package import StoreFormat
 
-/// In an ordered relationship no two objects have the same place.
+/// In an ordered relationship no two objects have the same position.
 struct OrderKeyRule: CoreDataRule {
     func check(_ store: CoreDataStore, _ findings: inout FindingList) throws {
         for relationship in store.toOnes {
@@ -48,7 +48,7 @@ struct OrderKeyRule: CoreDataRule {
             findings.report(
                 .repeatedOrderKey,
                 .warning,
-                "two objects have the same place in an ordered relationship",
+                "two objects have the same position in an ordered relationship",
                 entity: entity,
                 table: table,
                 key: row.integer(0)
@@ -58,6 +58,6 @@ struct OrderKeyRule: CoreDataRule {
 }
 
 extension Finding.Code {
-    /// Two objects share a place in an ordered relationship.
+    /// Two objects have the same position in an ordered relationship.
     package static let repeatedOrderKey = Self(rawValue: "repeatedOrderKey")
 }

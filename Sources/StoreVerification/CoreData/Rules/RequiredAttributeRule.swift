@@ -1,8 +1,8 @@
 package import StoreFormat
 
-/// An attribute that the model does not call optional has a value in every object.
+/// An attribute that is not optional has a value in every object.
 struct RequiredAttributeRule: CoreDataRule {
-    /// So many attributes are asked for in one scan of a table; SQLite limits how deep an expression may nest.
+    /// The number of attributes that one scan of a table checks; SQLite limits the depth of an expression.
     private static let attributesPerScan = 64
 
     func check(_ store: CoreDataStore, _ findings: inout FindingList) throws {

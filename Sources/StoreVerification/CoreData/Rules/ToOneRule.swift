@@ -1,6 +1,6 @@
 package import StoreFormat
 
-/// A to-one relationship leads to an object that exists and is of the relationship's destination.
+/// A to-one relationship refers to an existing object of its destination entity.
 struct ToOneRule: CoreDataRule {
     func check(_ store: CoreDataStore, _ findings: inout FindingList) throws {
         for relationship in store.toOnes where try mayDangle(relationship, in: store) {
@@ -22,7 +22,7 @@ struct ToOneRule: CoreDataRule {
                 findings.report(
                     .danglingRelationship,
                     .error,
-                    "the relationship \(relationship.name) leads to an object that does not exist",
+                    "the relationship \(relationship.name) refers to an object that does not exist",
                     entity: relationship.entity,
                     table: relationship.table,
                     key: row.integer(0)
@@ -31,10 +31,10 @@ struct ToOneRule: CoreDataRule {
         }
     }
 
-    /// False when every key that the column holds is one of the destination's.
+    /// False when every key in the column belongs to an object of the destination.
     ///
-    /// An index gives each key once and in order, which spares a large table one search for each of its rows. Rows that
-    /// are none of the relationship's are asked about too, so that true says nothing yet.
+    /// An index lists each key once and in order, which avoids one search per row of a large table. It includes rows that do
+    /// not have the relationship, so true does not prove a dangling key.
     private func mayDangle(_ relationship: CoreDataStore.ToOne, in store: CoreDataStore) throws -> Bool {
         let indexes = store.schema.table(named: relationship.table)?.indexes ?? []
         guard let index = indexes.first(where: { !$0.isPartial && $0.columns.first?.name == relationship.column })
@@ -57,6 +57,6 @@ struct ToOneRule: CoreDataRule {
 }
 
 extension Finding.Code {
-    /// A relationship leads to no object.
+    /// A relationship refers to a missing object.
     package static let danglingRelationship = Self(rawValue: "danglingRelationship")
 }

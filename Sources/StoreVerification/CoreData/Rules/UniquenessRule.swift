@@ -25,7 +25,7 @@ struct UniquenessRule: CoreDataRule {
         }
     }
 
-    /// A unique index of the same columns was proved at the level below.
+    /// True where a unique index has the same columns: the level `sqlite` proved it.
     private func isHeldBySQLite(_ constraint: CoreDataStore.Constraint, in store: CoreDataStore) -> Bool {
         let columns = Set(constraint.columns)
         return store.schema.table(named: constraint.table)?.indexes
@@ -37,6 +37,6 @@ struct UniquenessRule: CoreDataRule {
 }
 
 extension Finding.Code {
-    /// Two objects are the same by a uniqueness constraint.
+    /// Two objects have the same values of a uniqueness constraint.
     package static let duplicateObject = Self(rawValue: "duplicateObject")
 }
