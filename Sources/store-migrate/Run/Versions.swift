@@ -2,7 +2,7 @@ import StoreFormat
 
 /// The version of this tool, and of what it was built with.
 enum Versions {
-    static let tool = "0.1.0"
+    static let tool = "0.2.0"
 
     /// The compiler's version, as far as conditional compilation shows it.
     static var swift: String {
