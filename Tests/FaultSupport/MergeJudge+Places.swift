@@ -106,9 +106,9 @@ extension MergeJudge {
     func objectionsToAside(_ scratch: Scratch) throws -> [String] {
         let folder = try scratch.root.openDirectory(Self.oldFolder)
         let names = try folder.entries().filter { $0.hasPrefix(Self.asidePrefix) }
-        guard names.count == 1, let name = names.first else { return ["aside lie \(names.count) folders"] }
+        guard names.count == 1, let name = names.first else { return ["\(names.count) folders of displaced files"] }
         let aside = try objects(in: folder.openDirectory(name), template.name, scratch)
-        return aside == oldBefore ? [] : ["aside lies, as a store, \(aside)"]
+        return aside == oldBefore ? [] : ["the displaced store holds \(aside)"]
     }
 
     /// The two folders contain only files that the output names.

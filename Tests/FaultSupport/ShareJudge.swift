@@ -187,9 +187,9 @@ package struct ShareJudge: Judge {
         guard let displaced else { return [] }
         let container = try scratch.root.openDirectory(Self.newFolder)
         let names = try container.entries().filter { $0.hasPrefix(Self.asidePrefix) }
-        guard names.count == 1, let name = names.first else { return ["aside lie \(names.count) folders"] }
+        guard names.count == 1, let name = names.first else { return ["\(names.count) folders of displaced files"] }
         let content = try content(of: template.name, in: container.openDirectory(name), scratch, withoutFence: false)
-        return content == displaced.content ? [] : ["what was replaced is not what lies aside"]
+        return content == displaced.content ? [] : ["the displaced store differs"]
     }
 
     private func objectionsToListing(_ scratch: Scratch) throws -> [String] {

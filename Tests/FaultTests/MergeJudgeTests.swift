@@ -89,7 +89,11 @@ struct MergeJudgeTests {
             try ([1, 1] as [UInt8]).withUnsafeBytes { try file.write($0, at: 18) }
             try PlainStore(folder.path + "/" + name).execute(unfence("ZHABIT"))
         },
-        .removed("old/.store-migrate-aside-*/Habits.sqlite", "the displaced store is gone", "aside lies"),
+        .removed(
+            "old/.store-migrate-aside-*/Habits.sqlite",
+            "the displaced store is gone",
+            "the displaced store holds"
+        ),
         .left("group/store", "something was left beside the new store"),
     ]
 

@@ -41,7 +41,7 @@ struct Neighbours: Proof {
         }
         figure.remarks = [
             "\(Neighbour.Act.allCases.count) acts at \(calls) calls, \(inVain) more in vain;"
-                + " \(successes) runs succeeded all the same",
+                + " \(successes) runs succeeded nevertheless",
             "\(spoilt) successes were damaged after the last check; the next run repaired \(mended) of these,"
                 + " and must report all others",
         ]

@@ -111,7 +111,7 @@ extension RelayDrainJudge: NeighbourJudge {
         let lost = try template.externalFilesLost(in: folder)
         return touched.map { "\($0) of the store was touched" }
             + lost.map { "an external file of the store is missing or differs: \($0)" }
-            + (surplus.isEmpty ? [] : ["beside the store lies \(surplus)"])
+            + (surplus.isEmpty ? [] : ["left beside the store: \(surplus)"])
     }
 
     /// A successful run has found a relay or made one.

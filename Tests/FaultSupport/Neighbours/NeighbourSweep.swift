@@ -224,7 +224,7 @@ package struct NeighbourSweep: Sendable {
                 .filter {
                     !$0.hasPrefix(name) && !$0.hasPrefix(".\(name)") && !$0.hasPrefix(".store-migrate") && $0 != support
                 }
-        if !strange.isEmpty { objections.append("beside the old store lies \(strange)") }
+        if !strange.isEmpty { objections.append("left beside the old store: \(strange)") }
         return objections
     }
 
