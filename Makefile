@@ -73,6 +73,7 @@ corpus:
 
 lint:
 	swift format lint --strict --parallel --recursive $(SOURCES)
+	Tests/words
 
 format:
 	swift format --in-place --parallel --recursive $(SOURCES)

@@ -60,7 +60,7 @@ public struct PluginSandbox: Sendable {
     /// Needed by redirections of a shell.
     private static let sink = "/dev/null"
 
-    /// Everything that `plugin` may read, with all that lies below it.
+    /// Everything that `plugin` may read, with all paths below.
     static func readablePlaces(for plugin: PluginFile) -> [String] {
         systemPlaces + RuntimeLibraries.folders + [plugin.path] + [plugin.dataFolder].compactMap(\.self)
     }

@@ -1,13 +1,13 @@
 /*
- * block-recorder IMAGE LOG FOLDER: a disk that writes down what is done to it.
+ * block-recorder IMAGE LOG FOLDER: a disk that records its writes and flushes.
  *
  * Mounts a file system at FOLDER that holds two files. `disk` is the image, to be attached to a loop device: each write
  * and each flush that arrives goes into LOG before it is answered, in the order of arrival. What is written to `mark` goes
  * into LOG as well, between the others. Ends when FOLDER is unmounted.
  *
  * A record of LOG: kind and length of what follows (32 bits each), offset on the disk (64 bits), the bytes; all numbers
- * in the machine's own order. It goes to the background as soon as FOLDER is mounted, so that who starts it need only
- * wait for the end of what was started.
+ * in the machine's own order. It goes to the background as soon as FOLDER is mounted, so that its caller only has to wait
+ * for the exit of the process that it started.
  */
 #define _GNU_SOURCE
 #define FUSE_USE_VERSION 31
@@ -33,7 +33,7 @@ static const char disk_path[] = "/disk", mark_path[] = "/mark";
 static int image = -1, record_log = -1;
 static off_t image_size;
 
-/* One record is there whole, or the disk is broken from here on: half a record would make nonsense of all that follow. */
+/* Writes a whole record, or fails all later writes: half a record would make all following ones unreadable. */
 static int append(uint32_t kind, uint64_t offset, const char *bytes, size_t length) {
     Record record = {.kind = kind, .length = (uint32_t)length, .offset = offset};
     struct iovec parts[] = {{&record, sizeof record}, {(void *)bytes, length}};
@@ -62,7 +62,7 @@ static int disk_getattr(const char *path, struct stat *status, struct fuse_file_
 
 static int disk_open(const char *path, struct fuse_file_info *info) {
     if (strcmp(path, disk_path) != 0 && strcmp(path, mark_path) != 0) return -ENOENT;
-    /* Nothing is kept back by the kernel: what was answered is in the log. */
+    /* No caching by the kernel: every write that was answered is in the log. */
     info->direct_io = 1;
     return 0;
 }

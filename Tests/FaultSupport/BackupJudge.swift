@@ -1,7 +1,7 @@
 import Foundation
 import SafeFiles
 
-/// Says whether a backup kept its promises, whatever was done to it on the way; `tar` and `sqlite3` look into the archive.
+/// Checks the guarantees of a backup after any fault; `tar` and `sqlite3` read the archive.
 package struct BackupJudge: Judge {
     package let template: StoreTemplate
 
@@ -25,7 +25,7 @@ package struct BackupJudge: Judge {
         _ = try scratch.root.createDirectory("archives", mode: 0o700)
     }
 
-    /// Right after the fault: the store is as it was, and an archive of that name is whole, or there is none.
+    /// Right after the fault: the store is unchanged, and an archive of that name is complete or missing.
     package func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
         let isThere = try scratch.root.openDirectory("archives").status(of: Self.archive) != nil
         var objections =
@@ -37,7 +37,7 @@ package struct BackupJudge: Judge {
         return objections
     }
 
-    /// After running it again: one whole archive and nothing beside it; one that was there already is not overwritten.
+    /// After running it again: one complete archive and nothing beside it; an existing archive is not overwritten.
     package func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
         guard ending == .exited(0) || ending == .exited(12) else { return ["it ended with \(ending)"] }
         let surplus =

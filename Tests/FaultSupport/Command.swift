@@ -5,13 +5,13 @@ package import SafeFiles
 import Synchronization
 import TestSupport
 
-/// A program with its arguments and its whole environment.
+/// A program with its arguments and its complete environment.
 package struct Command: Sendable {
     /// How a run ended.
     package enum Ending: Hashable, Sendable, CustomStringConvertible {
         case exited(Int32)
         case killed(signal: Int32)
-        /// It was still running at the deadline, and was killed for it.
+        /// It was still running at the deadline, and was killed.
         case hung
 
         package var description: String {
@@ -27,15 +27,14 @@ package struct Command: Sendable {
     package var arguments: [String]
     package var environment: [String: String] = [:]
 
-    /// The folder that holds the tests and their programs, and with them the tool.
+    /// The folder with the tests, their programs and the tool.
     package static var buildFolder: String {
         URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
     }
 
-    /// The tool with its arguments: the one that was built beside the tests, unless another one is named.
+    /// The tool with its arguments: by default the one that was built beside the tests.
     ///
-    /// A known mistake that it is to make, so that the tests can be tried, is handed on, and so is where a tool that was
-    /// built to count what is reached of it writes that down.
+    /// The environment variables for seeded bugs and for coverage data are passed on.
     package static func tool(_ arguments: [String]) -> Command {
         let environment = ProcessInfo.processInfo.environment
         var handedOn: [String: String] = [:]
@@ -48,7 +47,7 @@ package struct Command: Sendable {
         )
     }
 
-    /// All tests of one suite, of those that were built beside this program.
+    /// The tests of one suite, from the test bundle beside this program.
     package static func tests(of suite: String, environment: [String: String]) -> Command {
         Command(
             executable: buildFolder + "/store-migratePackageTests.xctest",
@@ -63,17 +62,17 @@ package struct Command: Sendable {
         self.environment = environment
     }
 
-    /// Starts the program, its words going to a file.
+    /// Starts the program with its output to a file.
     package func start(output: String) throws -> ChildProcess {
         try ChildProcess(Program([executable] + arguments, environment: environment), output: .file(output))
     }
 
-    /// Runs the program to its end, its words going to a file.
+    /// Runs the program to its end with its output to a file.
     package func run(output: String, deadline: Deadline) throws -> Ending {
         Self.ending(of: try start(output: output), killingAfter: deadline)
     }
 
-    /// The same for a program that may stop; it goes on after `act`.
+    /// Waits for the end of a program that may stop; it is continued after `act`.
     package static func ending(
         of process: ChildProcess,
         killingAfter deadline: Deadline,
@@ -91,7 +90,7 @@ package struct Command: Sendable {
         .start()
         var stop = siginfo_t()
         while true {
-            // Its end is left to who waits for that; a stop is taken, so that the next one is another.
+            // WNOWAIT leaves an exit to the caller's wait; a stop is consumed, so that the next one is new.
             if waitid(P_PID, id_t(process.id), &stop, WEXITED | WSTOPPED | WNOWAIT) == -1 {
                 if errno == EINTR { continue }
                 break
@@ -117,7 +116,7 @@ package struct Command: Sendable {
         }
     }
 
-    /// True once the program has ended; it is still to be waited for.
+    /// True once the program has ended; the caller still has to wait for it.
     static func hasEnded(_ process: ChildProcess, within time: Duration) -> Bool {
         process.wait(until: .now + time) == .ended
     }
@@ -125,7 +124,7 @@ package struct Command: Sendable {
     /// The seconds of processor time that a program has used so far, in units of a hundredth.
     static func processorTime(of process: ChildProcess) -> Double {
         let text = (try? String(contentsOfFile: "/proc/\(process.id)/stat", encoding: .utf8)) ?? ""
-        // Behind the name, which may hold anything but ends with the last parenthesis; see proc(5).
+        // After the name, which may contain anything and ends with the last parenthesis; see proc(5).
         let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
         guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13]) else { return 0 }
         return (user + system) / 100

@@ -1,9 +1,9 @@
 import Glibc
 package import SafeFiles
 
-/// What strategies are to make of a shared store, and who judges whether they did: none of our code.
+/// The expected effect of strategies on a shared store, checked without the package's own code.
 package struct DescribedShare: Sendable {
-    /// The file that tells it, below a place's root.
+    /// The descriptions' file, below the scratch folder's root.
     package static let file = "descriptions.json"
     private static let mode: UInt32 = 0o640
     private static let historyTables = ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
@@ -12,19 +12,19 @@ package struct DescribedShare: Sendable {
 
     package init() {}
 
-    /// A rollback journal, a history, a mode and a group, told in a file.
+    /// The options for a rollback journal, a history, a mode, a group and a descriptions' file.
     package func arguments(_ scratch: Scratch) -> [String] {
         let access = "SharedAccess:mode=0640,group=\(getegid())"
         return ["RollbackJournal", "HistoryTracking", access].flatMap { ["--strategy", $0] }
             + ["--descriptions", scratch.path + "/" + Self.file]
     }
 
-    /// What the header, the mode and the group of the new store say against it.
+    /// Objections to the header, the mode and the group of the new store.
     package func objections(to name: String, in folder: Directory) throws -> [String] {
         var objections: [String] = []
         let bytes = try folder.bytes(of: name)
         if bytes.count < 100 || Array(bytes[Self.journalVersions]) != [1, 1] {
-            objections.append("the new store's header tells no rollback journal")
+            objections.append("the new store's header has no rollback journal mode")
         }
         guard let status = try folder.status(of: name) else { return objections + ["there is no new store"] }
         if status.mode & 0o777 != Self.mode { objections.append("the new store's mode is another") }
@@ -32,7 +32,7 @@ package struct DescribedShare: Sendable {
         return objections
     }
 
-    /// The content without a history that is new and empty, and what there is against that.
+    /// The content without a new, empty history, and the objections to that history.
     package func withoutHistory(_ content: PlainStore.Content) -> (content: PlainStore.Content, objections: [String]) {
         var content = content
         var objections: [String] = []

@@ -1,8 +1,8 @@
 import SafeFiles
 
-/// Says what a share told of the descriptions that it was to write.
+/// Checks what a share reports about the descriptions' file after a fault.
 ///
-/// The stores lie where nothing is counted, so that every fault is one of the descriptions' file.
+/// The shim does not count calls on the stores, so that every fault hits the descriptions' file.
 package struct DescriptionsJudge: Judge {
     private let template: StoreTemplate
     private static let file = "descriptions.json"
@@ -32,10 +32,10 @@ package struct DescriptionsJudge: Judge {
         case .exited(0): return isShared ? [] : ["it claims success, and nothing was shared"]
         case .exited(6):
             let isTold = isShared && scratch.output.contains("the store is shared")
-            return isTold ? [] : ["it is not told that the store is shared"]
+            return isTold ? [] : ["it does not report that the store is shared"]
         case .exited(1), .exited(11), .exited(12), .exited(14):
             let names = try new.entries()
-            return names.isEmpty ? [] : ["it ended as if nothing was done, and there is \(names)"]
+            return names.isEmpty ? [] : ["it ended as if nothing was done, and left \(names)"]
         case .killed(signal: 9) where fault.isDeadly: return []
         default: return ["it ended with \(ending)"]
         }

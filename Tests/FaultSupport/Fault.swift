@@ -1,15 +1,15 @@
 package import CFaultShim
 
-/// What happens to one call, or from one call on.
+/// A fault of one call, or from one call on.
 package struct Fault: Hashable, Sendable, CustomStringConvertible {
     package let description: String
     package let shimFault: FaultShimFault
-    /// The kinds of calls at which this can happen.
+    /// The kinds of calls that can fail this way.
     package let kinds: Set<CallKind>
-    /// Every later call of these kinds is harmed as well.
+    /// True if every later call of these kinds fails as well.
     package let isLasting: Bool
 
-    /// True if the program cannot notice anything because it is dead.
+    /// True if the fault kills the program.
     package var isDeadly: Bool { shimFault == FaultShimFaultKillBefore || shimFault == FaultShimFaultKillAfter }
 
     private init(_ description: String, _ fault: FaultShimFault, _ kinds: Set<CallKind>, isLasting: Bool = false) {
@@ -41,7 +41,7 @@ package struct Fault: Hashable, Sendable, CustomStringConvertible {
     )
     package static let shortTransfer = Fault("half a transfer", FaultShimFaultShortTransfer, [.read, .write])
 
-    /// The process stops before the call, until it is told to go on; no harm by itself.
+    /// The process stops before the call until it gets SIGCONT; harmless by itself.
     package static let stop = Fault("stopped", FaultShimFaultStop, Set(CallKind.allCases))
 
     package static let all = [

@@ -1,6 +1,6 @@
 import CFaultShim
 
-/// One harm to one call of a program.
+/// One fault at one call of a program.
 package struct FaultPoint: Hashable, Sendable, CustomStringConvertible {
     /// The number of the call, from zero.
     package let number: Int
@@ -13,7 +13,7 @@ package struct FaultPoint: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { "\(fault) #\(number)" }
 
-    /// What tells the shim.
+    /// The environment variables for the shim.
     package var environment: [String: String] {
         var environment = [
             "FAULT_SHIM_AT": String(number), "FAULT_SHIM_FAULT": String(fault.shimFault.rawValue),

@@ -2,10 +2,10 @@ import CFaultShim
 package import SafeFiles
 
 extension FaultSweep {
-    /// Harms every call that `fault` can happen to in one run, each once: whoever tries again gets through.
+    /// Injects `fault` once into every call that it can happen to, in one run; a retry succeeds.
     ///
-    /// For faults that a program has to mend by itself, so that the run has to succeed; nil if it did not, which says
-    /// nothing of any one call.
+    /// For faults that a program has to handle by retrying, so that the run has to succeed; nil if it failed, which does not
+    /// identify a call.
     package func harmedEverywhere(by fault: Fault, at harmed: Set<CallKind>? = nil) throws -> Int? {
         let scratch = try Scratch()
         try judge.prepare(scratch)
@@ -23,16 +23,16 @@ extension FaultSweep {
         return try scratch.report().harmed
     }
 
-    /// What there is to object to where the command does not mend what every program has to mend by itself.
+    /// Objections where the command does not handle faults that every program has to retry.
     package func objectionsToMending() throws -> [String] {
         try [Fault.interrupted, .shortTransfer].filter { try harmedEverywhere(by: $0, at: [.read, .write]) == nil }
             .map { "\($0) at every read and write: it did not end as if nothing had happened" }
     }
 
-    /// Harms every call in every way.
+    /// Injects every fault at every call.
     ///
-    /// Faults that a program mends by itself happen all in one run, where it does. Points that do what another one does are
-    /// left out, unless everything is tried. So is what goes wrong from a call on, of which else one point in eight is tried, on top of the others.
+    /// Faults that a program handles by retrying are injected in one run, where that succeeds. Points that duplicate others
+    /// are left out unless `isExhaustive`. Lasting faults are then sampled, one point in eight, on top of the others.
     package func runAll(until deadline: Deadline, isExhaustive: Bool) throws -> Summary {
         var sweep = self
         sweep.relapses = isExhaustive

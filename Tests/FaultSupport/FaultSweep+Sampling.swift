@@ -1,5 +1,5 @@
 extension FaultSweep {
-    /// Every harm that can happen to the calls of these kinds, in the order of the calls.
+    /// Every fault that can happen to the calls of these kinds, in the order of the calls.
     package static func points(of kinds: [CallKind?]) -> [FaultPoint] {
         kinds.indices.flatMap { number in
             Fault.all.filter { fault in kinds[number].map(fault.kinds.contains) ?? false }
@@ -9,10 +9,10 @@ extension FaultSweep {
         }
     }
 
-    /// The points without those that do what another one does.
+    /// The points without duplicates in effect.
     ///
-    /// Nothing changes between a call that changes something and the next one, so that to be killed before a call is to be
-    /// killed after the one before it. Only before the first there is none.
+    /// Nothing changes between two changing calls, so a kill before a call equals a kill after the previous one, except for
+    /// the first call.
     package static func distinct(_ points: [FaultPoint]) -> [FaultPoint] {
         let first = points.first { $0.fault == .killBefore }
         return points.filter { $0.fault != .killBefore || $0 == first }
@@ -28,7 +28,7 @@ extension FaultSweep {
 
     /// Every k-th point, the seed choosing the first; spread evenly, and the same for the same seed.
     ///
-    /// Each fault is thinned for itself, so that none falls through the mesh of another.
+    /// Each fault is sampled separately, so that none is left out.
     package static func sample(of points: [FaultPoint], limit: Int, seed: Int) -> [FaultPoint] {
         guard points.count > limit, limit > 0 else { return points }
         let step = (points.count + limit - 1) / limit

@@ -4,9 +4,9 @@ import Synchronization
 import SystemPackage
 import TestSupport
 
-/// Runs a command again and again, each time with another harm to another of its file calls, and asks an oracle each time.
+/// Runs a command repeatedly, each time with a different fault at one of its file calls, and has a judge check each run.
 package struct FaultSweep: Sendable {
-    /// One harmed run and what followed.
+    /// One run with a fault, and the objections to it.
     package struct Violation: Sendable, CustomStringConvertible {
         package let point: FaultPoint
         package let call: String
@@ -15,26 +15,26 @@ package struct FaultSweep: Sendable {
         package var description: String { "\(point) (\(call)): \(objections.joined(separator: "; "))" }
     }
 
-    /// What a sweep did and found.
+    /// The figures and violations of a sweep.
     package struct Summary: Sendable {
         package var calls = 0
-        /// The kinds of calls there were.
+        /// The kinds of calls that were made.
         package var kinds: Set<CallKind> = []
         package var points = 0
         package var runs = 0
-        /// Runs in which the call was reached and harmed.
+        /// Runs in which the fault was injected.
         package var harmed = 0
-        /// Points that were not run by themselves, because another run did the same harm.
+        /// Points that another run covers.
         package var covered = 0
-        /// Runs in which the harm lasted, where these are only sampled, on top of the points.
+        /// Runs with a lasting fault, where these are only sampled, on top of the points.
         package var lasting = 0
         package var violations: [Violation] = []
     }
 
     package let judge: any Judge
-    /// True to kill the run that follows a killed one as well.
+    /// True to kill the run after a killed one as well.
     var relapses = true
-    /// Which of the points a sample takes; any number.
+    /// Selects the points of a sample.
     package var seed: Int
 
     package init(_ judge: any Judge, seed: Int? = nil) {
@@ -44,13 +44,13 @@ package struct FaultSweep: Sendable {
 
     /// The library that is preloaded; it is built beside the tests.
     package static var shim: String { Command.buildFolder + "/libFaultShim.so" }
-    /// Set to run every point, however long it takes.
+    /// True to run every point.
     package static var isExhaustive: Bool { ProcessInfo.processInfo.environment["STORE_MIGRATE_SOAK"] == "1" }
 
     private static var never: Deadline { Deadline(after: .seconds(1_000_000)) }
     var timeLimit: Duration { .seconds(300) }
 
-    /// Runs unharmed, for the calls that are there to be harmed; throws if even that does not satisfy the oracle.
+    /// Runs without a fault and returns the calls; throws if the judge objects to that run.
     package func count() throws -> [CallKind?] {
         let scratch = try Scratch()
         try judge.prepare(scratch)
@@ -67,8 +67,8 @@ package struct FaultSweep: Sendable {
         return kinds
     }
 
-    /// Runs a sample of the points, as many as `limit`, or all of them if `isExhaustive`, and says so; in the tier `test` one
-    /// point of each fault.
+    /// Runs a sample of `limit` points, or all of them if `isExhaustive`, and prints the figures; in the tier `test` one point
+    /// of each fault.
     package func run(limit: Int) throws -> Summary {
         let summary = try runSample(of: Self.isExhaustive ? .max : Tier.sized(0, inVerify: limit))
         print(
@@ -79,7 +79,7 @@ package struct FaultSweep: Sendable {
         return summary
     }
 
-    /// Runs a sample of the points, to the first violation if that is enough; at least one of each fault.
+    /// Runs a sample of the points with at least one of each fault; optionally only up to the first violation.
     package func runSample(of limit: Int, stopsAtFirst: Bool = false) throws -> Summary {
         let kinds = try count()
         let points = Self.isExhaustive ? Self.points(of: kinds) : Self.distinct(Self.points(of: kinds))
@@ -100,7 +100,7 @@ package struct FaultSweep: Sendable {
         return summary
     }
 
-    /// Runs points, several at once, and adds what comes of it.
+    /// Runs points, several at once, and adds their results.
     func run(
         _ points: [FaultPoint],
         calls: Int,
@@ -122,7 +122,7 @@ package struct FaultSweep: Sendable {
         summary.violations.sort { ($0.point.number, "\($0.point)") < ($1.point.number, "\($1.point)") }
     }
 
-    /// Makes one harmed run in a fresh place, and the runs that must mend what it did.
+    /// Runs the command with one fault in a fresh scratch folder, and then the recovering runs.
     private func examine(_ point: FaultPoint, calls: Int) -> (isHarmed: Bool, Violation?) {
         var objections: [String] = []
         var call = "not reached"
@@ -132,8 +132,8 @@ package struct FaultSweep: Sendable {
             let report = try harm(scratch, point, "", &objections)
             if report.harmed > 0 { call = report.firstHarmed }
             if relapses && point.fault == .killAfter {
-                // Recovery may be killed as well. Killing after a call is all but killing before the next, so that these
-                // points have room for it.
+                // Recovery may be killed as well. A kill after a call nearly equals one before the next call, so these points
+                // are used for it.
                 let relapse = FaultPoint(
                     number: (point.number &* 7919 &+ seed) % max(calls, 1),
                     fault: .killBefore
@@ -150,13 +150,13 @@ package struct FaultSweep: Sendable {
             objections += last.map { "run again: " + $0 }
             if !last.isEmpty { objections.append(scratch.output) }
         } catch {
-            objections.append("the judge stumbled: \(error)")
+            objections.append("the judge failed: \(error)")
         }
         let violation = Violation(point: point, call: call, objections: objections)
         return (call != "not reached", objections.isEmpty ? nil : violation)
     }
 
-    /// Runs the command with a harm and has the place judged.
+    /// Runs the command with a fault and has the scratch folder judged.
     private func harm(
         _ scratch: Scratch,
         _ point: FaultPoint,
@@ -168,7 +168,7 @@ package struct FaultSweep: Sendable {
         let report = try scratch.report()
         var found = try judge.afterFault(scratch, point.fault, ending) + (ending == .hung ? ["it did not end"] : [])
         if ending == .exited(0), point.fault == .inputOutputError, try scratch.isHarmOfWeight(report) {
-            found.append("a file could not be brought to the disk, and it claims success")
+            found.append("the fsync of a file failed, and it claims success")
         }
         objections += found.map { prefix + $0 }
         if !found.isEmpty { objections.append("it ended with \(ending)\n\(scratch.output)") }

@@ -1,4 +1,4 @@
-/// The small plain store that faults are tried on.
+/// The small stores for fault tests.
 package enum HabitTemplate {
     private static let committed = """
         CREATE TABLE habit (id INTEGER PRIMARY KEY, name TEXT NOT NULL, weight REAL, photo BLOB);
@@ -26,7 +26,7 @@ package enum HabitTemplate {
         )
     }
 
-    /// Makes a plain store of other content, to be replaced.
+    /// Makes a plain store with other content, which a share replaces.
     package static func makeOther(journalMode: String) throws -> StoreTemplate {
         try StoreTemplate.make(
             "another plain store, \(journalMode)",
@@ -36,7 +36,7 @@ package enum HabitTemplate {
         )
     }
 
-    /// Makes a Core Data store with an external file and a history, unless told otherwise, or one without objects.
+    /// Makes a Core Data store with an external file and, by default, a history; or one without objects.
     package static func makeCoreData(
         journalMode: String,
         isEmpty: Bool = false,

@@ -2,10 +2,10 @@ import Glibc
 import SafeFiles
 
 extension Judge {
-    /// What there is to object to in a place that a power cut left: to the place, to a run of the command in it, and if
-    /// told so to one run more, which must change nothing if the command settles.
+    /// Objections to a scratch folder after a power cut: to its content, to a run of the command in it, and optionally to one
+    /// more run, which must change nothing if the command settles.
     ///
-    /// A command that had ended has made its promise: what it left must hold, whatever of it was lost.
+    /// A command that had ended must keep its guarantee for any lost parts.
     package func objections(
         afterCrashIn scratch: Scratch,
         _ guise: Scratch.Guise = Scratch.Guise(),

@@ -1,27 +1,27 @@
 import SafeFiles
 
-/// A command, the place that it works in, and who says whether it kept its promises, whatever was done to it on the way.
+/// A command, its scratch folder, and the check of its guarantees after any fault.
 package protocol Judge: Sendable {
-    /// What is tried, for those who read a report.
+    /// The command's name in reports.
     var name: String { get }
-    /// False for a command that does something each time it is run.
+    /// False for a command that changes something in each run.
     var settles: Bool { get }
 
-    /// The command, for a place.
+    /// The command for a scratch folder.
     func command(_ scratch: Scratch) -> Command
-    /// Fills a fresh place.
+    /// Fills a fresh scratch folder.
     func prepare(_ scratch: Scratch) throws
-    /// What there is to object to right after a harmed run.
+    /// Objections right after a run with a fault.
     func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String]
-    /// What there is to object to after the command was run again, unharmed.
+    /// Objections after the command was run again without a fault.
     func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String]
 }
 
 extension Judge {
     package var settles: Bool { true }
 
-    /// Objects to the end of a harmed run that is neither a success nor a failure that says what to do next; usage and
-    /// "there is no store" are none.
+    /// Objections to an ending that is neither a success nor a failure with advice; usage errors and "there is no store" are
+    /// not such failures.
     func objections(
         to ending: Command.Ending,
         _ fault: Fault,
@@ -30,16 +30,16 @@ extension Judge {
     ) rethrows -> [String] {
         switch ending {
         case .exited(0): try onSuccess()
-        case .exited(1) where fault == .lastingNoSpace: ["a disk that is full ended with 1, not with 14"]
+        case .exited(1) where fault == .lastingNoSpace: ["a full disk ended with 1, not with 14"]
         case .exited(5) where fault == .noSpace || fault == .lastingNoSpace:
-            ["that the disk was full was not noticed, and the proof failed"]
+            ["the full disk was not noticed, and the proof failed"]
         case .exited(let status) where cleanFailures.contains(status): []
         case .killed(signal: 9) where fault.isDeadly: []
         default: ["it ended with \(ending)"]
         }
     }
 
-    /// Runs the command unharmed, in a place that was prepared for it, as the beginning of something else.
+    /// Runs the command without a fault in a prepared scratch folder, as the setup of another test.
     package func carryOut(in scratch: Scratch) throws {
         let ending = try scratch.run(command(scratch), shim: nil, point: nil, deadline: Deadline(after: .seconds(60)))
         let objections = try afterRerun(scratch, ending)

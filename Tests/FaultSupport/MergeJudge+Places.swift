@@ -7,17 +7,17 @@ extension MergeJudge {
     private static let withdrawnSuffix = ".withdrawn-"
     private static let isExternal: UInt8 = 2
 
-    // MARK: What the places are to hold
+    // MARK: Expected content
 
-    /// What the old store holds at first; each object by its name and its picture.
+    /// The initial content of the old store; each object by its name and its picture.
     var oldBefore: [String] {
         kind == .unshareFenced ? ["Read -", "Run large"] : ["Late 1,2,3", "Scan 1,aa,bb", "Stroll large"]
     }
 
-    /// What the new store holds at first.
+    /// The initial content of the new store.
     var newBefore: [String] { ["New 1,2,3", "Run large", "Study -"] }
 
-    /// What both hold together: of the name that both gave to one object the shared one won.
+    /// The merged content: of two names for one object that of the shared store won.
     var merged: [String] {
         kind == .unshareFenced ? newBefore : ["Late 1,2,3", "New 1,2,3", "Stroll large", "Study 1,aa,bb"]
     }
@@ -31,7 +31,7 @@ extension MergeJudge {
         }
         """
 
-    // MARK: What they hold
+    // MARK: Actual content
 
     func objects(in folder: String, _ name: String, _ scratch: Scratch) throws -> [String] {
         try objects(in: scratch.root.openDirectory(folder), name, scratch)
@@ -49,11 +49,11 @@ extension MergeJudge {
             .sorted()
     }
 
-    /// What a picture is: none, its bytes in hexadecimal, or a file's that is as the template has it.
+    /// A picture as text: none, its bytes in hexadecimal, or whether its file equals the template's.
     private func picture(_ value: Substring, in folder: Directory) throws -> String {
         let bytes = Self.bytes(value)
         guard bytes.first == Self.isExternal else { return value.isEmpty ? "-" : String(value) }
-        // The folder is named after the main file, and that may have left its name.
+        // The folder is named after the main file, which may have been renamed.
         let file = Self.text(bytes.dropFirst().filter { $0 != 0 })
         for support in try folder.entries().sorted() where support.hasSuffix("_SUPPORT") {
             let url = URL(fileURLWithPath: "\(folder.path)/\(support)/_EXTERNAL_DATA/\(file)")
@@ -77,15 +77,15 @@ extension MergeJudge {
         try template.refusingTables(of: name, in: scratch.root.openDirectory(folder), scratch)
     }
 
-    /// The new store's main file, under whatever name.
+    /// The new store's main file, under its own name or the withdrawn one.
     func mainFiles(_ scratch: Scratch) throws -> [String] {
         try scratch.root.openDirectory(Self.newFolder).entries()
             .filter { $0 == template.name || $0.hasPrefix(template.name + Self.withdrawnSuffix) }
     }
 
-    // MARK: What lies beside them
+    // MARK: Other files
 
-    /// What lost the conflict is parked with its whole row, once; beside it may lie what an attempt left that was stopped.
+    /// The loser of the conflict is parked with its whole row, once; an interrupted attempt may have left another file.
     func objectionsToParkedRows(_ scratch: Scratch, isTidy: Bool) throws -> [String] {
         guard kind != .unshareFenced else { return [] }
         let paths = try scratch.listing().filter { $0.contains("/.store-migrate/") && $0.hasSuffix(".parked.jsonl") }
@@ -94,27 +94,27 @@ extension MergeJudge {
             try Data(contentsOf: URL(fileURLWithPath: scratch.path + "/" + path)).split(separator: 10)
                 .map { try? Self.object($0) }
         }
-        if !files.contains([expected]) { return ["what lost is not parked: \(files)"] }
-        return isTidy && files.count != 1 ? ["what lost is parked in \(files.count) files"] : []
+        if !files.contains([expected]) { return ["the loser is not parked: \(files)"] }
+        return isTidy && files.count != 1 ? ["the loser is parked in \(files.count) files"] : []
     }
 
     private static func object(_ data: Data) throws -> NSDictionary? {
         try JSONSerialization.jsonObject(with: data) as? NSDictionary
     }
 
-    /// What gave way at the old place is kept whole, once.
+    /// The displaced old store is kept complete, once.
     func objectionsToAside(_ scratch: Scratch) throws -> [String] {
         let folder = try scratch.root.openDirectory(Self.oldFolder)
         let names = try folder.entries().filter { $0.hasPrefix(Self.asidePrefix) }
-        guard names.count == 1, let name = names.first else { return ["aside lie \(names.count) folders"] }
+        guard names.count == 1, let name = names.first else { return ["\(names.count) folders of displaced files"] }
         let aside = try objects(in: folder.openDirectory(name), template.name, scratch)
-        return aside == oldBefore ? [] : ["aside lies, as a store, \(aside)"]
+        return aside == oldBefore ? [] : ["the displaced store holds \(aside)"]
     }
 
-    /// Nothing is left in the two folders but what a user finds named.
+    /// The two folders contain only files that the output names.
     func objectionsToListing(_ scratch: Scratch) throws -> [String] {
         let allowed = template.ownNames.union([".store-migrate", ".\(template.name).store-migrate.json"])
-        // What was withdrawn, its receipt, and the folder that is named after it.
+        // The withdrawn store, its receipt, and its external files' folder.
         let withdrawn = try mainFiles(scratch)
             .flatMap { name in
                 let location = StoreLocation(folder: "", name: name)

@@ -1,16 +1,16 @@
 import SafeFiles
 
-/// Says whether a command that merges kept its promises, whatever was done to it on the way.
+/// Checks the guarantees of a merging command after any fault.
 package struct MergeJudge: Judge {
-    /// What is done to two places that were shared and then both written to.
+    /// The command on two shared stores that were both written to.
     package enum Kind: String, CaseIterable, Sendable {
         /// The old store stays writable, and its late writes are merged.
         case lateWrites
-        /// The same, and it takes no more writes.
+        /// Late writes are merged, and the old store gets a fence.
         case lateWritesAndFence
-        /// The new store's content goes back.
+        /// The new store's content is returned to the old store.
         case unshare
-        /// The same from an old store that takes no writes, and takes them again when it has that content.
+        /// The same for a fenced old store, which becomes writable when it has that content.
         case unshareFenced
         /// Two stores that were never shared are merged by themselves.
         case merge
@@ -45,7 +45,7 @@ package struct MergeJudge: Judge {
         return Command.tool(arguments)
     }
 
-    /// Shares the store, unharmed, and writes to both places.
+    /// Shares the store without a fault, and writes to both stores.
     package func prepare(_ scratch: Scratch) throws {
         if kind == .merge {
             for folder in ["base", Self.oldFolder, Self.newFolder] {
@@ -55,7 +55,7 @@ package struct MergeJudge: Judge {
             try share.prepare(scratch)
             try share.carryOut(in: scratch)
         }
-        // As a program that knows nothing of history: the stores are read to find it.
+        // Writes without a history entry, so that the merge has to compare the stores.
         if kind != .unshareFenced {
             let changes = """
                 UPDATE ZHABIT SET ZNAME = 'Stroll', Z_OPT = Z_OPT + 1 WHERE ZNAME = 'Run';
@@ -80,16 +80,16 @@ package struct MergeJudge: Judge {
         )
     }
 
-    /// Right after the fault: neither place has lost anything, and success was not claimed in vain.
+    /// Right after the fault: neither store has lost a row, and a claimed success is true.
     package func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
         var objections = try objectionsToStores(scratch) + objectionsToFences(scratch)
         objections += try self.objections(to: ending, fault) { try objectionsToEnd(scratch) }
         return objections
     }
 
-    /// After running it again: both places' changes are in one store, once, and nothing is left that is not named.
+    /// After running it again: the changes of both are in one store, once, and every remaining file is named in the output.
     package func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
-        // Who unshares again what is not shared any more is told so.
+        // A second unshare reports that nothing is shared any more.
         guard ending == .exited(0) || isWayBack && ending == .exited(4) else {
             return ["it ended with \(ending)"]
         }
@@ -97,7 +97,7 @@ package struct MergeJudge: Judge {
             + objectionsToListing(scratch)
     }
 
-    /// Each place holds what it held before, or what both held, and then what lost is parked.
+    /// Each store has its initial content, or the merged content; then the loser is parked.
     private func objectionsToStores(_ scratch: Scratch) throws -> [String] {
         var objections: [String] = []
         let old = try objects(in: Self.oldFolder, template.name, scratch)
@@ -111,7 +111,7 @@ package struct MergeJudge: Judge {
         return try objections + (isMerged ? objectionsToParkedRows(scratch, isTidy: false) : [])
     }
 
-    /// Who refuses writers whenever the command is stopped: never both places, and neither without reason.
+    /// At no point do both stores refuse writers, or one without a reason.
     private func objectionsToFences(_ scratch: Scratch) throws -> [String] {
         let old = try refusingTables(Self.oldFolder, template.name, scratch)
         let isThere = try mainFiles(scratch).contains(template.name)
@@ -121,10 +121,10 @@ package struct MergeJudge: Judge {
         case .lateWrites, .merge, .unshare:
             if !old.isEmpty { objections.append("the old store was to stay writable, and refuses \(old)") }
         case .lateWritesAndFence:
-            // Its writers are refused from the moment on of which it is copied, all of them or none.
+            // From the copy on its writers are refused, by all tables or by none.
             if !old.isEmpty { objections += template.objectionsToFence(old, of: "old") }
         case .unshareFenced:
-            // The fence goes in the transaction that brings the content.
+            // The transaction that writes the content removes the fence.
             let isBack = try objects(in: Self.oldFolder, template.name, scratch) == merged
             if !isBack { objections += template.objectionsToFence(old, of: "old") }
             if isBack, !old.isEmpty { objections.append("the old store has its content back, and refuses \(old)") }
@@ -154,7 +154,7 @@ package struct MergeJudge: Judge {
             in: Self.newFolder,
             scratch
         )
-        if merges != ["i1"] { objections.append("history tells of \(merges) merges") }
+        if merges != ["i1"] { objections.append("the history contains \(merges) merges") }
         let keys = try query(
             "SELECT Z_MAX - (SELECT max(Z_PK) FROM ZHABIT) FROM Z_PRIMARYKEY WHERE Z_NAME = 'Habit'",
             in: Self.newFolder,
@@ -173,13 +173,13 @@ package struct MergeJudge: Judge {
     private func objectionsToReturn(_ scratch: Scratch) throws -> [String] {
         let old = try objects(in: Self.oldFolder, template.name, scratch)
         var objections = old == merged ? [] : ["the old store holds \(old)"]
-        // That the old store takes writes again is looked at whenever it holds its content.
+        // Whether the old store is writable again is checked whenever it has its content.
         let names = try mainFiles(scratch)
         if names.count != 1 || names == [template.name] {
             objections.append(names.isEmpty ? "the new store is nowhere" : "the new store is still there: \(names)")
         }
         for name in names {
-            // Who has it open still is told where the store is now.
+            // A program that still has it open gets the fence's error with the new path.
             objections += try template.objectionsToFence(
                 refusingTables(Self.newFolder, name, scratch),
                 of: "withdrawn",

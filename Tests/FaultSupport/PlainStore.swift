@@ -1,16 +1,16 @@
 import CSQLite
 import Foundation
 
-/// A database opened by the C library alone: what judges our work must not be made of it.
+/// A database opened by SQLite's C library alone: judges must not use the code that they judge.
 package final class PlainStore {
-    /// SQLite's own words for what went wrong.
+    /// SQLite's error message.
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
 
     /// Everything in a database that a share must keep.
     package struct Content: Equatable {
-        /// The statements of `sqlite_schema`, and what the header says of the application.
+        /// The statements of `sqlite_schema`, and the application's values in the header.
         package var schema: [String]
         /// The rows of every table, typed and sorted.
         package var rows: [String: [String]]
@@ -18,7 +18,7 @@ package final class PlainStore {
 
     private let connection: OpaquePointer
 
-    /// Opens a database; an immutable one is only read, and nothing is made beside it.
+    /// Opens a database; an immutable one is read without creating files beside it.
     package init(_ path: String, isImmutable: Bool = false) throws {
         var connection: OpaquePointer?
         let flags = SQLITE_OPEN_URI | (isImmutable ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
@@ -33,14 +33,14 @@ package final class PlainStore {
 
     deinit { sqlite3_close_v2(connection) }
 
-    /// Runs statements that return nothing of interest.
+    /// Runs statements and discards their rows.
     package func execute(_ sql: String) throws {
         guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else {
             throw Failure(description: String(cString: sqlite3_errmsg(connection)))
         }
     }
 
-    /// The rows of a query; each value says its type and every bit of it.
+    /// The rows of a query; each value with its type and all its bits.
     package func rows(_ sql: String) throws -> [String] {
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK else {
@@ -73,7 +73,7 @@ package final class PlainStore {
         }
     }
 
-    /// Reads everything, without the fence if told so.
+    /// Reads everything, optionally without the fence.
     package func content(withoutFence: Bool) throws -> Content {
         let condition = withoutFence ? "WHERE name NOT GLOB '_store_migrate_fence_*'" : ""
         var schema = try rows("SELECT type, name, tbl_name, sql FROM sqlite_schema \(condition) ORDER BY 1, 2")

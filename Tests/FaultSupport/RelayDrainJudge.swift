@@ -1,11 +1,11 @@
 import Foundation
 import SafeFiles
 
-/// Says whether each notice of a relay came to its consumer, whatever was done to the command that took them.
+/// Checks that each notice of a relay reaches its consumer after any fault of the draining command.
 package struct RelayDrainJudge: Judge {
     private static let consumer = "widget"
     static let places: Set<Int> = [1, 2, 3]
-    /// What the command printed, over several runs; it lies where nothing is counted.
+    /// The file with the output of several runs, outside the counted folder.
     private static let drained = "drained"
 
     /// The journals of the relay's own store.
@@ -14,10 +14,10 @@ package struct RelayDrainJudge: Judge {
     package let template: StoreTemplate
     /// The name of the relay's file.
     var relay: String { ".\(template.name).relay.sqlite" }
-    /// A store with its relay, which holds notices for a consumer.
+    /// A store with its relay, which contains notices for a consumer.
     private let files: [String: [UInt8]]
 
-    /// Makes the relay by the tool, unharmed.
+    /// Makes the relay with the tool, without a fault.
     package init(template: StoreTemplate) throws {
         self.template = template
         let scratch = try Scratch()
@@ -64,10 +64,10 @@ package struct RelayDrainJudge: Judge {
         let surplus = try scratch.surplus(in: "old", isAllowed: allowed.contains)
         return try (ending == .exited(0) ? [] : ["it ended with \(ending)"])
             + objectionsToStore(scratch) + scratch.objections(toSurplus: surplus)
-            + (places == Self.places ? [] : ["\(places.sorted()) came, not \(Self.places.sorted())"])
+            + (places == Self.places ? [] : ["\(places.sorted()) arrived, not \(Self.places.sorted())"])
     }
 
-    /// The store whose changes the relay tells of is none of the relay's.
+    /// Objections to the store beside the relay, which the relay must not change.
     private func objectionsToStore(_ scratch: Scratch) throws -> [String] {
         let folder = try scratch.root.openDirectory("old")
         let content = try scratch.withCopy(of: template.name, in: folder) { try $0.content(withoutFence: false) }
@@ -75,7 +75,7 @@ package struct RelayDrainJudge: Judge {
             + template.externalFilesLost(in: folder).map { "an external file is missing or differs: \($0)" }
     }
 
-    /// The places of all notices that were printed whole, in this run and those before it.
+    /// The positions of all notices that were printed completely, in this run and earlier ones.
     func drainedPlaces(_ scratch: Scratch) throws -> Set<Int> {
         let folder = try Directory.open(path: scratch.privatePath)
         let earlier = try folder.status(of: Self.drained) == nil ? [] : folder.contents(of: Self.drained, limit: 1000)

@@ -1,12 +1,12 @@
 import SafeFiles
 
-/// Says whether the first notice beside a store came into its relay, whatever was done to the command that made both.
+/// Checks that the first notice of a store is in its relay after any fault of the posting command.
 package struct RelayPostJudge: Judge {
-    /// A run and its recovery may both be killed after they posted, and before they said so.
+    /// A run and its recovery may both be killed after they posted, and before they reported it.
     private static let mostRuns = 3
-    /// Other than what a new file gets by itself.
+    /// Different from a new file's default mode.
     static let mode: UInt32 = 0o660
-    /// How many runs said that they had posted; it lies where nothing is counted.
+    /// The file with the number of runs that reported posting, outside the counted folder.
     private static let posted = "posted"
 
     package let template: StoreTemplate
@@ -47,7 +47,7 @@ package struct RelayPostJudge: Judge {
             + scratch.objections(toSurplus: surplus)
     }
 
-    /// The relay and the file that wakes others may be used by whoever may use the store.
+    /// Every user of the store may use the relay and its wake file.
     private func objectionsToRelay(_ scratch: Scratch, notices: ClosedRange<Int>) throws -> [String] {
         let folder = try scratch.root.openDirectory("old")
         let found = try self.notices(scratch)
@@ -57,7 +57,7 @@ package struct RelayPostJudge: Judge {
             + modes.filter { $0.mode ?? Self.mode != Self.mode }.map { "\($0.name) has other rights than the store" }
     }
 
-    /// The store whose changes the relay tells of is none of the relay's.
+    /// Objections to the store beside the relay, which the relay must not change.
     private func objectionsToStore(_ scratch: Scratch) throws -> [String] {
         let folder = try scratch.root.openDirectory("old")
         let content = try scratch.withCopy(of: template.name, in: folder) { try $0.content(withoutFence: false) }
@@ -65,7 +65,7 @@ package struct RelayPostJudge: Judge {
             + template.externalFilesLost(in: folder).map { "an external file is missing or differs: \($0)" }
     }
 
-    /// How many notices somebody who comes later finds.
+    /// The number of notices that a later reader finds.
     private func notices(_ scratch: Scratch) throws -> Int {
         let folder = try scratch.root.openDirectory("old")
         guard try folder.status(of: relay) != nil else { return 0 }

@@ -1,11 +1,11 @@
 import SafeFiles
 
-/// Says whether a restore kept its promises, whatever was done to it on the way.
+/// Checks the guarantees of a restore after any fault.
 package struct RestoreJudge: Judge {
     package let template: StoreTemplate
-    /// The store at the place, which is to be replaced, if there is one.
+    /// The store at the destination, which is replaced, if there is one.
     package var displaced: StoreTemplate?
-    /// True where nobody can read the store at the place: its header is gone.
+    /// True where the store at the destination is unreadable: its header is gone.
     package let isDamaged: Bool
     /// The archive's bytes.
     package let archive: [UInt8]
@@ -19,7 +19,7 @@ package struct RestoreJudge: Judge {
         "restore\(displaced == nil ? "" : isDamaged ? ", clearing" : ", replacing"), \(template)"
     }
 
-    /// Makes the archive by the tool, unharmed.
+    /// Makes the archive with the tool, without a fault.
     package init(template: StoreTemplate, displaced: StoreTemplate? = nil, isDamaged: Bool = false) throws {
         self.template = template
         self.displaced = displaced
@@ -49,14 +49,14 @@ package struct RestoreJudge: Judge {
         try [UInt8](repeating: 0, count: Self.headerBytes).withUnsafeBytes { try main.write($0, at: 0) }
     }
 
-    /// Right after the fault: the place is as it was, or as the archive has it.
+    /// Right after the fault: the destination is unchanged, or restored.
     package func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
-        // A damaged store leaves its place before the other one moves in; killed there, or by a disk that takes nothing
-        // any more and with a word of that, the next run puts it back or goes on.
+        // A damaged store is moved away before the restored one is moved in. After a kill in between, or an error from a
+        // failing disk, the next run moves it back or continues.
         let mayStayBetween = fault.isDeadly || fault.isLasting && ending == .exited(Self.interrupted)
         let isBetween = try isDamaged && mayStayBetween && isVacant(scratch) && objectionsToAside(scratch).isEmpty
         let isUntouched = try isBetween || isUntouched(scratch)
-        // What is replaced lies aside before it is.
+        // The displaced files exist before the destination is replaced.
         var objections = try isUntouched ? [] : objectionsToPlace(scratch) + objectionsToAside(scratch)
         objections += try objectionsToArchive(scratch)
         objections += self.objections(to: ending, fault) {
@@ -65,7 +65,7 @@ package struct RestoreJudge: Judge {
         return objections
     }
 
-    /// After running it again: the place is as the archive has it, with nothing beside it but what was replaced.
+    /// After running it again: the destination is restored, with nothing beside it but the displaced files.
     package func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
         guard ending == .exited(0) else { return ["it ended with \(ending)"] }
         guard try !isUntouched(scratch) else { return ["nothing was restored"] }
@@ -92,7 +92,7 @@ package struct RestoreJudge: Judge {
         return try holds(displaced, folder, scratch)
     }
 
-    /// True for a folder that has the displaced store: its content, or the bytes of what nobody can read.
+    /// True for a folder with the displaced store: its content, or the bytes of an unreadable one.
     private func holds(_ displaced: StoreTemplate, _ folder: Directory, _ scratch: Scratch) throws -> Bool {
         if isDamaged {
             let header = [UInt8](repeating: 0, count: Self.headerBytes)
@@ -109,7 +109,7 @@ package struct RestoreJudge: Judge {
             + template.externalFilesLost(in: folder).map { "an external file is missing or differs: \($0)" }
     }
 
-    /// What was replaced is kept whole in one of the folders aside.
+    /// The replaced store is kept complete in one of the folders of displaced files.
     private func objectionsToAside(_ scratch: Scratch) throws -> [String] {
         guard let displaced else { return [] }
         let folder = try scratch.root.openDirectory("group")
@@ -119,6 +119,6 @@ package struct RestoreJudge: Judge {
                 let aside = try folder.openDirectory(name)
                 return try aside.status(of: template.name) != nil && holds(displaced, aside, scratch)
             }
-        return isKept ? [] : ["what was replaced lies nowhere"]
+        return isKept ? [] : ["the replaced store is nowhere"]
     }
 }

@@ -1,10 +1,10 @@
 import SafeFiles
 
-/// Says whether `resume` ended a share that was killed, whatever was done to it on the way.
+/// Checks that `resume` ends a killed share after any fault.
 package struct ResumeJudge: Judge {
     /// Where the share was killed.
     package enum Moment: String, CaseIterable, Sendable {
-        /// Right before its commit point: `resume` takes it back.
+        /// Right before its commit point: `resume` rolls it back.
         case beforePublishing
         /// Right after it: `resume` finishes it.
         case afterPublishing
@@ -15,12 +15,12 @@ package struct ResumeJudge: Judge {
     /// The call at which the share is killed.
     private let point: FaultPoint
 
-    /// Looks for the commit point by killing shares.
+    /// Finds the commit point by killing shares.
     package init(_ moment: Moment, template: StoreTemplate) throws {
         self.moment = moment
         let share = ShareJudge(template: template)
         self.share = share
-        // The first call before which the new store is there, by halves.
+        // A binary search for the first call before which the new store exists.
         var (low, high) = (0, try FaultSweep(share).count().count)
         while low < high {
             let middle = (low + high) / 2
@@ -50,7 +50,7 @@ package struct ResumeJudge: Judge {
 
     package func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
         switch moment {
-        // A store that could not be read when it was to be proved was not trusted, and the old one was given back.
+        // A read error during the proof failed it, and the old store was unfenced again.
         case .afterPublishing where try share.isGivenBack(scratch):
             ending == .exited(0) ? [] : ["it ended with \(ending)"]
         case .afterPublishing: try share.afterRerun(scratch, ending)

@@ -1,6 +1,6 @@
 import SafeFiles
 
-/// Says whether the retirement of a shared store kept its promises, whatever was done to it on the way.
+/// Checks the guarantees of a retirement after any fault.
 package struct RetireJudge: Judge {
     package let template: StoreTemplate
     /// True for an archive in a folder that the caller names.
@@ -23,21 +23,21 @@ package struct RetireJudge: Judge {
         )
     }
 
-    /// Puts the store into its place and shares it, unharmed.
+    /// Writes the store and shares it without a fault.
     package func prepare(_ scratch: Scratch) throws {
         try share.prepare(scratch)
         try share.carryOut(in: scratch)
         if namesFolder { _ = try scratch.root.createDirectory("archives", mode: 0o700) }
     }
 
-    /// Right after the fault: the old store is whole under one name, or an archive has it; and the shared one is whole.
+    /// Right after the fault: the old store is complete under one name or archived, and the shared one is complete.
     package func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
         var objections = try objectionsToStores(scratch)
         objections += try self.objections(to: ending, fault) { try objectionsToRemains(scratch) }
         return objections
     }
 
-    /// After running it again: an archive is all that is left of the old store.
+    /// After running it again: only an archive is left of the old store.
     package func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
         guard ending == .exited(0) else { return ["it ended with \(ending)"] }
         let allowed = template.ownNames.union([".\(template.name).store-migrate.json"])
@@ -59,7 +59,7 @@ package struct RetireJudge: Judge {
         }
         let archives = try template.objections(toArchivesIn: archiveFolder(scratch), isTidy: isTidy, scratch)
         objections += archives.objections
-        // A power cut may leave two names to one file.
+        // A power cut may leave two names of one file.
         let files = try Set(names.map { try old.status(of: $0)?.identity })
         if files.count > 1 { objections.append("the old store has \(names.count) names") }
         if archives.count > 1 { objections.append("the old store has \(archives.count) archives") }
@@ -69,7 +69,7 @@ package struct RetireJudge: Judge {
         }
         if names.isEmpty, archives.count == 0 { objections.append("the old store is nowhere") }
         if names.first.map({ $0 != template.name }) == true, archives.count == 0 {
-            objections.append("it left its name before it had an archive")
+            objections.append("it was renamed before it was archived")
         }
         let new = try scratch.root.openDirectory("group")
         if try share.content(of: template.name, in: new, scratch, withoutFence: false) != template.content {
@@ -80,7 +80,7 @@ package struct RetireJudge: Judge {
             .map { "an external file of the shared store is missing or differs: \($0)" }
     }
 
-    /// True while the old store refuses every writer, by a write version that no SQLite knows.
+    /// True while the old store refuses every writer by an unknown write version.
     private func isSealed(_ old: Directory) throws -> Bool {
         var byte: UInt8 = 0
         _ = try withUnsafeMutableBytes(of: &byte) {
@@ -101,7 +101,7 @@ package struct RetireJudge: Judge {
             .openDirectory(template.name)
     }
 
-    /// Nothing is left of the old store but its archive.
+    /// Objections where more than the archive is left of the old store.
     private func objectionsToRemains(_ scratch: Scratch) throws -> [String] {
         let left = try scratch.root.openDirectory(Self.oldFolder).entries().filter { $0 != ".store-migrate" }
         let archives = try archiveFolder(scratch).entries().count { $0.hasSuffix(".tar.zst") }

@@ -6,14 +6,14 @@ extension Scratch {
     /// One of several commands that ran at the same time.
     package struct Racer: Sendable {
         package let ending: Command.Ending
-        /// What it printed.
+        /// Its output.
         package let output: String
         /// False if it ended before its first call below the root, and so before the others began.
         package let hasStarted: Bool
     }
 
-    /// Runs commands below the root at the same time: each stops at its first call there, and all go on as soon as the last
-    /// one has come so far.
+    /// Runs commands below the root concurrently: each stops at its first call there, and all continue when the last one has
+    /// reached its call.
     package func race(_ commands: [Command], deadline: Deadline) throws -> [Racer] {
         let prepared = try commands.enumerated()
             .map { number, command in
@@ -24,14 +24,14 @@ extension Scratch {
                     report: "report-\(number)"
                 )
             }
-        // Whoever ends too early keeps nobody waiting.
+        // A command that ends too early must not block the others.
         let (start, end) = (DispatchGroup(), DispatchGroup())
         let racers = Mutex([Int: Result<Racer, any Error>]())
         for _ in prepared { start.enter() }
         for (number, command) in prepared.enumerated() {
             end.enter()
             let output = "\(privatePath)/racer-\(number)"
-            // A thread each: a pool may have fewer than there are racers, and the last would never come.
+            // One thread each: a pool may have fewer threads than there are racers.
             Thread {
                 let result = Result {
                     let hasStarted = Mutex(false)

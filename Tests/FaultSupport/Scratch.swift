@@ -6,16 +6,16 @@ package import SafeFiles
 import Synchronization
 import SystemPackage
 
-/// A fresh place for one run: the folder the program works in, and beside it what the run reports.
+/// The folders for one run: the root, in which the program works, and beside it the run's reports.
 package final class Scratch: Sendable {
-    /// How the names of the folders begin that a run makes for itself.
+    /// The prefix of the folders that a run makes for itself.
     private static let ownPrefix = ".store-migrate-"
 
-    /// What the shim tells of one run.
+    /// The shim's report of one run.
     package struct Report {
         package let count: Int
         package let harmed: Int
-        /// The function and the path, below the root, of the first harmed call.
+        /// The function and the path, below the root, of the first call with a fault.
         package let firstHarmed: String
         package let kinds: [CallKind?]
     }
@@ -24,18 +24,17 @@ package final class Scratch: Sendable {
     /// The folder whose calls are counted.
     package let root: Directory
     package let path: String
-    /// The place around the root, where nothing is counted.
+    /// The folder around the root, where calls are not counted.
     package var privatePath: String { temporary.directory.path }
-    /// What the files that are there now stand for.
+    /// The original files that the current ones represent.
     let guise = Mutex(Guise())
     static let reportName = "report"
     private let outputPath: String
 
-    /// The variable that names the folder in which places are made, so that they are on a file system of one's choice.
+    /// The variable with the parent folder of scratches, to choose their file system.
     package static let placeVariable = "STORE_MIGRATE_PLACE"
 
-    /// Makes the place where the environment says, else in memory where the machine allows it, so that a `fsync` costs
-    /// nothing.
+    /// Makes the folders where the environment says, else in memory where possible, since `fsync` is free there.
     package convenience init() throws {
         let inMemory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : nil
         let chosen = ProcessInfo.processInfo.environment[Self.placeVariable]
@@ -45,7 +44,7 @@ package final class Scratch: Sendable {
         self.init(root, beside: temporary)
     }
 
-    /// Takes a folder for the place that is there already, such as one on another file system.
+    /// Uses an existing folder as the root, such as one on another file system.
     package convenience init(root path: String, beside temporary: TemporaryDirectory) throws {
         self.init(try Directory.open(path: path), beside: temporary)
     }
@@ -57,7 +56,7 @@ package final class Scratch: Sendable {
         outputPath = temporary.directory.path + "/output"
     }
 
-    /// The end of what the last run printed.
+    /// The end of the last run's output.
     package var output: String {
         guard let bytes = try? temporary.directory.contents(of: "output", limit: 1_000_000) else { return "" }
         return String(decoding: bytes.suffix(600), as: UTF8.self)
@@ -69,7 +68,7 @@ package final class Scratch: Sendable {
         try run(command, shim: shim, environment: point?.environment ?? [:], deadline: deadline)
     }
 
-    /// Runs a command below the root, with the shim if a library is given, which is told of `environment`.
+    /// Runs a command below the root, with the shim and its `environment` if a library is given.
     package func run(
         _ command: Command,
         shim: String?,
@@ -79,7 +78,7 @@ package final class Scratch: Sendable {
         try prepared(command, shim: shim, environment: environment).run(output: outputPath, deadline: deadline)
     }
 
-    /// Runs a command below the root that stops at a call, and goes on after `act`.
+    /// Runs a command below the root that stops at a call, and continues after `act`.
     package func run(
         _ command: Command,
         stoppingAt point: FaultPoint,
@@ -90,7 +89,7 @@ package final class Scratch: Sendable {
         return Command.ending(of: try command.start(output: outputPath), killingAfter: deadline, whenStopped: act)
     }
 
-    /// A command as it runs below the root; the shim, if a library is given, reports to a file of its own.
+    /// A command prepared for the root; the shim, if a library is given, reports to a separate file.
     func prepared(
         _ command: Command,
         shim: String?,
@@ -111,7 +110,7 @@ package final class Scratch: Sendable {
         return command
     }
 
-    /// Runs a command below the root, and kills it after a while if it has not ended.
+    /// Runs a command below the root, and kills it after `time`.
     package func run(_ command: Command, killingAfter time: Duration) throws -> Command.Ending {
         var command = command
         command.environment["TMPDIR"] = command.environment["TMPDIR"] ?? path + "/tmp"
@@ -125,7 +124,7 @@ package final class Scratch: Sendable {
         try prepared(command, shim: nil, environment: [:]).start(output: outputPath)
     }
 
-    /// What the shim told of the last run that had it.
+    /// The shim's report of the last run with it.
     package func report() throws -> Report {
         let bytes = try temporary.directory.contents(of: Self.reportName, limit: MemoryLayout<FaultShimReport>.size)
         func text(at offset: Int?, _ size: Int) -> String {
@@ -145,10 +144,10 @@ package final class Scratch: Sendable {
         )
     }
 
-    /// True if what was harmed is the synchronization of a file whose content anybody relies on.
+    /// True if the fault hit the fsync of a file with content that must be durable.
     ///
-    /// Nobody does on a copy for reading, nor on a journal of SQLite's in a folder that the run throws away. SQLite makes
-    /// nothing of the failed synchronization of a folder, nor does a command where it tidies up more than it has to.
+    /// A copy for reading need not be durable, nor a journal of SQLite's in a folder that the run discards. SQLite ignores a
+    /// failed fsync of a folder, and so does a command that cleans up more than required.
     func isHarmOfWeight(_ report: Report) throws -> Bool {
         let words = report.firstHarmed.split(separator: " ", maxSplits: 1)
         guard words.count == 2, ["fsync", "fdatasync"].contains(words[0]) else { return false }
@@ -165,7 +164,7 @@ package final class Scratch: Sendable {
         return try folder.status(of: name)?.kind != .directory
     }
 
-    /// Everything the last run printed.
+    /// The output of the last run.
     package func lines() throws -> [String] {
         String(decoding: try temporary.directory.contents(of: "output", limit: 10_000_000), as: UTF8.self)
             .split(separator: "\n").map(String.init)

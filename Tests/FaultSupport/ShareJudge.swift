@@ -2,16 +2,16 @@ import Foundation
 package import SafeFiles
 import Synchronization
 
-/// Says whether a share of a store kept its promises, whatever was done to it on the way.
+/// Checks the guarantees of a share after any fault.
 package struct ShareJudge: Judge {
     package let template: StoreTemplate
-    /// What the caller wants of the old store.
+    /// The caller's policy for the old store.
     package var policy = OldPolicy.fence
-    /// The store that stands at the new place and is to be replaced, if one does.
+    /// The store at the new path, which is replaced, if there is one.
     package var displaced: StoreTemplate?
-    /// What strategies are to make of the new store, if any are named.
+    /// The expected effect of strategies on the new store, if any are named.
     package var described: DescribedShare?
-    /// True for a share that makes a backup before anything else.
+    /// True for a share that first makes a backup.
     package var backsUp = false
 
     package enum OldPolicy: String, CaseIterable, Sendable {
@@ -46,7 +46,7 @@ package struct ShareJudge: Judge {
         return "\(what)\(backsUp ? " --backup" : ""), \(template)"
     }
 
-    /// The share of the template's store at a place.
+    /// The share of the template's store in a scratch folder.
     package func command(_ scratch: Scratch) -> Command {
         Command.tool(
             [
@@ -57,20 +57,20 @@ package struct ShareJudge: Judge {
         )
     }
 
-    /// Puts the store into its place, and makes the container.
+    /// Writes the store, and makes the container.
     package func prepare(_ scratch: Scratch) throws {
         try template.write(into: scratch.root.createDirectory(Self.oldFolder, mode: 0o700))
         let container = try scratch.root.createDirectory(Self.newFolder, mode: 0o770)
         if backsUp { _ = try scratch.root.createDirectory(Self.archiveFolder, mode: 0o700) }
         guard let displaced else { return }
         try displaced.write(into: container)
-        // Where nothing is counted: which file it is that has to stay.
+        // Recorded outside the counted folder: the inode that has to stay.
         let inode = try container.status(of: template.name)?.identity.inode ?? 0
         try Directory.open(path: scratch.privatePath)
             .replace(Self.displacedInode, with: Array(String(inode).utf8), mode: 0o600)
     }
 
-    /// Right after the fault: old is whole, new is absent or whole, and success was not claimed in vain.
+    /// Right after the fault: the old store is complete, the new one absent or complete, and a claimed success is true.
     package func afterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
         var objections = try objectionsToOld(scratch) + objectionsToReceipt(scratch) + objectionsToMainFile(scratch)
         objections += try objectionsToArchives(scratch, isTidy: false)
@@ -86,7 +86,7 @@ package struct ShareJudge: Judge {
         return objections
     }
 
-    /// After running it again: success, both stores whole, writers refused, and nothing left that is not named.
+    /// After running it again: success, both stores complete, writers refused, and every remaining file named in the output.
     package func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
         guard ending == .exited(0) else { return ["it ended with \(ending)"] }
         guard try !isUntouched(scratch) else { return ["nothing is at the new place"] }
@@ -95,7 +95,7 @@ package struct ShareJudge: Judge {
             + objectionsToReceipt(scratch) + objectionsToMainFile(scratch)
     }
 
-    /// Every archive is whole, and as soon as anything is shared there is one.
+    /// Every archive is complete, and a shared store has one.
     private func objectionsToArchives(_ scratch: Scratch, isTidy: Bool) throws -> [String] {
         guard backsUp else { return [] }
         let folder = try scratch.root.openDirectory(Self.archiveFolder)
@@ -103,7 +103,7 @@ package struct ShareJudge: Judge {
         return try objections + (count == 0 && !isUntouched(scratch) ? ["it shared before it had a backup"] : [])
     }
 
-    /// True when the new place is as it was before the share.
+    /// True when the new path is unchanged.
     private func isUntouched(_ scratch: Scratch) throws -> Bool {
         let folder = try scratch.root.openDirectory(Self.newFolder)
         guard try folder.status(of: template.name) != nil else { return displaced == nil }
@@ -149,7 +149,7 @@ package struct ShareJudge: Judge {
         }
     }
 
-    /// True when both stores are whole, writers may write to the old one, and nothing else of the share is left.
+    /// True when the share was rolled back: the old store is complete and writable, and nothing else of the share is left.
     func isGivenBack(_ scratch: Scratch) throws -> Bool {
         let old = try scratch.root.openDirectory(Self.oldFolder)
         let names = try scratch.root.openDirectory(Self.newFolder).entries() + old.entries()
@@ -158,12 +158,12 @@ package struct ShareJudge: Judge {
             && objectionsToNew(scratch).isEmpty
     }
 
-    /// The tables of the old store, of those that hold rows, that refuse to have them removed.
+    /// The tables of the old store with rows that refuse a deletion.
     private func refusingTables(_ scratch: Scratch) throws -> [String] {
         try template.refusingTables(of: template.name, in: scratch.root.openDirectory(Self.oldFolder), scratch)
     }
 
-    /// A receipt is there whole, or not at all.
+    /// A receipt is complete or missing.
     private func objectionsToReceipt(_ scratch: Scratch) throws -> [String] {
         let folder = try scratch.root.openDirectory(Self.newFolder)
         let name = ".\(template.name).store-migrate.json"
@@ -172,24 +172,24 @@ package struct ShareJudge: Judge {
         return (try? JSONSerialization.jsonObject(with: Data(bytes))) == nil ? ["half a receipt is there"] : []
     }
 
-    /// A main file that was there is the same file still: somebody may have it open.
+    /// An existing main file keeps its inode, since a program may have it open.
     private func objectionsToMainFile(_ scratch: Scratch) throws -> [String] {
         let place = try Directory.open(path: scratch.privatePath)
         guard displaced != nil, try place.status(of: Self.displacedInode) != nil else { return [] }
         let inode = try String(decoding: place.contents(of: Self.displacedInode, limit: 100), as: UTF8.self)
         let status = try scratch.root.openDirectory(Self.newFolder).status(of: template.name)
         return status.map { status in scratch.guise.withLock { String($0.number(of: status)) } } == inode
-            ? [] : ["the main file at the new place is another one, or gone"]
+            ? [] : ["the main file at the new path has another inode, or is gone"]
     }
 
-    /// What was replaced is kept whole, once.
+    /// The replaced store is kept complete, once.
     private func objectionsToAside(_ scratch: Scratch) throws -> [String] {
         guard let displaced else { return [] }
         let container = try scratch.root.openDirectory(Self.newFolder)
         let names = try container.entries().filter { $0.hasPrefix(Self.asidePrefix) }
-        guard names.count == 1, let name = names.first else { return ["aside lie \(names.count) folders"] }
+        guard names.count == 1, let name = names.first else { return ["\(names.count) folders of displaced files"] }
         let content = try content(of: template.name, in: container.openDirectory(name), scratch, withoutFence: false)
-        return content == displaced.content ? [] : ["what was replaced is not what lies aside"]
+        return content == displaced.content ? [] : ["the displaced store differs"]
     }
 
     private func objectionsToListing(_ scratch: Scratch) throws -> [String] {
@@ -209,7 +209,7 @@ package struct ShareJudge: Judge {
         }
         var optional: Set = ["old/\(template.name)-wal", "old/\(template.name)-shm"]
         if displaced != nil { optional.formUnion(["group/\(template.name)-wal", "group/\(template.name)-shm"]) }
-        // What the journal folder holds is its own business, and what lies aside is looked at for itself.
+        // The journal folder is not checked here, and displaced files are checked separately.
         let ignored =
             ["old/.store-migrate/"] + (displaced == nil ? [] : ["group/" + Self.asidePrefix])
             + (backsUp ? [Self.archiveFolder + "/"] : [])
@@ -230,7 +230,7 @@ package struct ShareJudge: Judge {
             + differing.joined(separator: " ")
     }
 
-    /// The content of a store, whose log or journal is heeded; judging it changes nothing.
+    /// The content of a store with its log or journal, read from a copy.
     package func content(of name: String, in folder: Directory, _ scratch: Scratch, withoutFence: Bool) throws
         -> PlainStore.Content
     {

@@ -2,7 +2,7 @@ import Foundation
 import SafeFiles
 
 extension StoreTemplate {
-    /// What there is to object to an archive that is to hold this store; `tar`, `zstd` and `sqlite3` look into it.
+    /// Objections to an archive that should contain this store; `tar`, `zstd` and `sqlite3` read it.
     func objections(toArchive path: String, _ scratch: Scratch) throws -> [String] {
         let place = try TemporaryDirectory(prefix: "unpacked", in: scratch.privatePath)
         let tar = Command(
@@ -19,7 +19,7 @@ extension StoreTemplate {
             + externalFilesLost(in: place.directory).map { "an external file in the archive differs: \($0)" }
     }
 
-    /// The same of every archive in a folder, which holds nothing else; a folder of ours may be left there by a kill.
+    /// Objections to every archive in a folder and to other files there; a kill may leave a folder of ours.
     func objections(
         toArchivesIn folder: Directory,
         isTidy: Bool,

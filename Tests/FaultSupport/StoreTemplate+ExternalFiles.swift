@@ -5,7 +5,7 @@ extension StoreTemplate {
     /// The files beside the main one and its journals, by their paths.
     var externalFiles: [String: [UInt8]] { files.filter { $0.key.contains("/") } }
 
-    /// The paths of those that a store's folder does not have, or has with other bytes.
+    /// The paths of external files that a store's folder lacks, or has with other bytes.
     func externalFilesLost(in folder: Directory) throws -> [String] {
         try externalFiles.filter { path, bytes in
             var folder = folder
@@ -15,13 +15,13 @@ extension StoreTemplate {
                 folder = try folder.openDirectory(part)
             }
             guard let name = parts.last, try folder.status(of: name) != nil else { return true }
-            // As data, which are compared at once and not byte by byte.
+            // Compared as `Data`, which is faster than byte arrays.
             return try Data(contentsOf: URL(fileURLWithPath: folder.path + "/" + name)) != Data(bytes)
         }
         .keys.sorted()
     }
 
-    /// The names in a store's folder that belong to a store made from this one: its files, and the shared memory of a log.
+    /// The names of a store's files in its folder, and of its log's shared memory.
     var ownNames: Set<String> {
         Set(files.keys.compactMap { $0.split(separator: "/").first.map(String.init) })
             .union(["\(name)-wal", "\(name)-shm"])

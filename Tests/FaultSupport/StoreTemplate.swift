@@ -2,7 +2,7 @@ package import SafeFiles
 import StoreFixtures
 import StoreFormat
 
-/// A small store as files in memory, written anew for every run.
+/// A small store as files in memory, written for every run.
 package struct StoreTemplate: Sendable, CustomStringConvertible {
     package let description: String
     /// The main file's name.
@@ -29,7 +29,7 @@ package struct StoreTemplate: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Makes a store with SQL and takes its files as they are while it is open, its log not yet folded in.
+    /// Makes a store with SQL and reads its files while it is open, before its log is checkpointed.
     package static func make(
         _ description: String,
         journalMode: String,
@@ -64,15 +64,15 @@ package struct StoreTemplate: Sendable, CustomStringConvertible {
         self.files = files
         let content = try store.content(withoutFence: false)
         self.content = content
-        // Core Data writes to these two when it opens a store, so the fence leaves them out. A table without rows has none
-        // to delete, and its fence does not show.
+        // Core Data writes to these two when it opens a store, so they have no fence. A table without rows has none to
+        // delete, so its fence cannot be tested.
         fencedTables = try store.tables()
             .filter { table in
                 !["Z_METADATA", "Z_MODELCACHE"].contains(table) && content.rows[table]?.isEmpty == false
             }
     }
 
-    /// The files below a folder, the shared memory of a log left out.
+    /// The files below a folder, without the shared memory of a log.
     private static func files(in folder: Directory, prefix: String) throws -> [String: [UInt8]] {
         var files: [String: [UInt8]] = [:]
         for entry in try folder.entries() where !entry.hasSuffix("-shm") {

@@ -1,4 +1,4 @@
-/// The command under test failed although nothing was done to it.
+/// The command under test failed without a fault.
 package struct UnharmedRunFailure: Error, CustomStringConvertible {
     package let name: String
     package let objections: [String]

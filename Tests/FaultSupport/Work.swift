@@ -2,11 +2,11 @@ import Foundation
 package import SafeFiles
 import Synchronization
 
-/// Work that several threads do at once.
+/// Work for several threads.
 package enum Work {
-    /// Hands the items out in their order, to as many threads as there are processors, and waits for all.
+    /// Passes the items in order to one thread per processor, and waits for all.
     ///
-    /// None is handed out after the deadline, or once `goesOn` says no.
+    /// No item is started after the deadline, or once `goesOn` returns false.
     package static func forEach<Item: Sendable>(
         _ items: [Item],
         until deadline: Deadline,
@@ -26,9 +26,9 @@ package enum Work {
         }
     }
 
-    /// Does `body` on so many threads, or as many as there are processors, telling each its number and how many they are.
+    /// Runs `body` on `workers` threads, by default one per processor, with its number and the number of threads.
     ///
-    /// Waits for all, and throws what one of them threw.
+    /// Waits for all, and throws the error of one of them.
     package static func concurrently(
         workers: Int? = nil,
         _ body: @Sendable (_ worker: Int, _ workers: Int) throws -> Void

@@ -7,7 +7,7 @@ struct BackupFaultTests {
     private static let calls: Set<CallKind> = [.create, .write, .synchronize, .rename, .makeFolder, .look]
 
     @Test(
-        "There is no archive, or a whole one, and the store is as it was",
+        "A backup leaves no archive or a complete one, and the store unchanged",
         arguments: Tier.oneOrAll(["wal", "delete"])
     )
     func backup(_ journalMode: String) throws {
@@ -16,7 +16,7 @@ struct BackupFaultTests {
     }
 
     @Test(
-        "The place is as it was, or as the archive has it",
+        "A restore leaves its destination unchanged, or restores it",
         arguments: Tier.oneOrAll(["wal", "delete"]),
         Tier.oneOrAll([false, true])
     )
@@ -28,7 +28,7 @@ struct BackupFaultTests {
     }
 
     @Test(
-        "The same where nobody can read what is at the place, and it is kept aside whole",
+        "A restore over an unreadable store leaves it, or restores and keeps the displaced bytes",
         arguments: Tier.oneOrAll(["wal", "delete"])
     )
     func clear(_ journalMode: String) throws {
@@ -40,7 +40,7 @@ struct BackupFaultTests {
         try FaultSweep(judge).expectSound(limit: 16, calls: Self.calls)
     }
 
-    @Test("What was moved aside goes back where the disk does not take note of the move", .verify)
+    @Test("Displaced files are moved back when the fsync of their move fails", .verify)
     func putBack() throws {
         let judge = try RestoreJudge(
             template: HabitTemplate.makeCoreData(journalMode: "wal"),

@@ -35,18 +35,18 @@ struct BackupJudgeTests {
         .left("tmp/copy", "a temporary file was left"),
     ]
 
-    /// What a backup of another store makes.
+    /// The archive of another store.
     private static func archive(of template: StoreTemplate) throws -> [UInt8] {
         let scratch = try SpoiltPlace.finished(BackupJudge(template: template))
         return try scratch.root.openDirectory("archives").contents(of: BackupJudge.archive, limit: 1 << 24)
     }
 
-    @Test("It has nothing to object to a backup as it should be", arguments: ["wal", "delete"])
+    @Test("The judge has no objection to a correct backup", arguments: ["wal", "delete"])
     func right(_ journalMode: String) throws {
         try SpoiltPlace.expectContent(BackupJudge(template: HabitTemplate.makeCoreData(journalMode: journalMode)))
     }
 
-    @Test("It objects to every way in which a backup may be wrong", arguments: places)
+    @Test("The judge objects to every fault of a backup", arguments: places)
     func wrong(_ place: SpoiltPlace) throws {
         try place.expectObjection(of: BackupJudge(template: HabitTemplate.makeCoreData(journalMode: "wal")))
     }

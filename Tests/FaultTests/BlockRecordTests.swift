@@ -3,12 +3,12 @@ import Foundation
 import SafeFiles
 import Testing
 
-@Suite("What a disk may hold when the power goes below a file system")
+@Suite("The states of a disk after a power cut below the file system")
 struct BlockRecordTests {
     private static let sectorSize = 512
     private static let sectors = 8
 
-    /// What happened to a disk of eight sectors: each write fills sectors with one letter.
+    /// An event of a disk of eight sectors: each write fills sectors with one letter.
     private enum Event {
         case write(Character, Range<Int>)
         case flush
@@ -61,7 +61,7 @@ struct BlockRecordTests {
         ]
     }
 
-    @Test("what a flush followed is there; of the rest any part, the later of two writes on top")
+    @Test("Flushed writes survive, any subset of the others does, and the later of two writes wins")
     func subsets() throws {
         let record = try Self.record(Self.events())
         #expect(record.pending(at: 6) == [4, 5])
@@ -76,24 +76,24 @@ struct BlockRecordTests {
         }
     }
 
-    @Test("what is sampled is possible, differs, and holds the moment after the command's end")
+    @Test("Sampled states are possible and distinct, and include one after the command's end")
     func sampling() throws {
         let record = try Self.record(Self.events())
         let states = record.states(limit: .max, seed: 1)
         #expect(states == record.states(limit: .max, seed: 1))
         let disks = try Set(states.map { try Self.disk(record, $0) })
-        // Before the first flush b may be missing, and a, which nobody flushed before the command began.
+        // Before the first flush b may be missing, and so may a, which was not flushed before the command began.
         #expect(
             disks.isSuperset(of: ["........", "aa......", ".bb.....", "abb.....", "abcccd..", "abb..d..", "abcccd.e"])
         )
-        // Nothing that a flush followed is missing where something later is there.
+        // A flushed write is never missing where a later one is there.
         #expect(disks.allSatisfy { disk in !disk.contains { "cde".contains($0) } || disk.hasPrefix("ab") })
         #expect(states.contains { record.hadEnded(in: $0) && $0.lost == [4, 5] })
         #expect(states.contains { $0.tear != nil })
         #expect(record.states(limit: 3, seed: 2).allSatisfy(record.hadEnded))
     }
 
-    @Test("a log that ends within a record, or never says that the command ended, is none")
+    @Test("A log that is truncated, or lacks the command's end, is refused")
     func damage() throws {
         #expect(throws: BlockRecord.DamagedLog.self) { try Self.record([.begin, .flush]) }
         let half = Data(repeating: 1, count: 20)

@@ -2,12 +2,12 @@ import FaultSupport
 import Foundation
 import SafeFiles
 
-/// Judges a shell script that copies a file: what the sweep itself is tried on.
+/// Judges a shell script that copies a file, for tests of the sweep itself.
 struct CopyJudge: Judge {
-    /// A copy that is written aside, brought to the disk and renamed: sound at every call.
+    /// A copy that is written under a temporary name, flushed and renamed: sound at every call.
     static let sound =
         "dd if=\"$1/in\" of=\"$1/out.new\" bs=4096 conv=fsync 2>/dev/null && mv \"$1/out.new\" \"$1/out\""
-    /// The same, with its name brought to the disk as well, and what an interrupted run left out of the way.
+    /// The same, with an fsync of the folder, and with the leftovers of an interrupted run removed.
     static let durable = "rm -f \"$1/out.new\" && " + sound + " && sync \"$1\""
     /// A copy in place: killed in the middle it leaves half a file.
     static let unsound = "dd if=\"$1/in\" of=\"$1/out\" bs=4096 2>/dev/null"
@@ -33,7 +33,7 @@ struct CopyJudge: Judge {
         try ending == .exited(0) && content(in: scratch) == Self.content ? [] : ["not copied"]
     }
 
-    /// What was copied; it may have two names after a crash.
+    /// The content of the copy, which may have two names after a crash.
     private func content(in scratch: Scratch) throws -> [UInt8] {
         try Array(Data(contentsOf: URL(fileURLWithPath: scratch.path + "/out")))
     }

@@ -1,9 +1,9 @@
 import FaultSupport
 import Testing
 
-@Suite("What a power cut may leave")
+@Suite("The states after a power cut")
 struct CrashSpaceTests {
-    /// Some operations, and every disk that may be found if the power goes after the last of them.
+    /// Some operations, and every possible disk after a power cut at their end.
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
         var before: [String: String] = [:]
@@ -14,7 +14,7 @@ struct CrashSpaceTests {
 
     private static let root: UInt64 = 1
     private static let folders: [String: UInt64] = ["x": 2, "y": 3]
-    /// The files that are there before have these numbers, in the order of their names.
+    /// The inode number of the first existing file; the others follow in the order of their names.
     private static let firstFile: UInt64 = 10
 
     private static func name(_ name: String, in folder: UInt64 = root) -> RecordedOperation.Name { .init(folder, name) }
@@ -37,22 +37,22 @@ struct CrashSpaceTests {
 
     static let rows = [
         Row(
-            testDescription: "a new file of which nothing was brought to the disk",
+            testDescription: "a new file without an fsync",
             operations: [create(20, "a"), write(20, "hi")],
             disks: ["", "a=", "a=00", "a=hi"]
         ),
         Row(
-            testDescription: "a new file whose name was not brought to the disk",
+            testDescription: "a new file with an fsync, its folder without",
             operations: [create(20, "a"), write(20, "hi"), synchronize(20)],
             disks: ["", "a=hi"]
         ),
         Row(
-            testDescription: "a new file whose name alone was brought to the disk",
+            testDescription: "a new file without an fsync, its folder with one",
             operations: [create(20, "a"), write(20, "hi"), synchronize(root)],
             disks: ["a=", "a=00", "a=hi"]
         ),
         Row(
-            testDescription: "a new file that was brought to the disk",
+            testDescription: "a new file with an fsync of file and folder",
             operations: [create(20, "a"), write(20, "hi"), synchronize(20), synchronize(root)],
             disks: ["a=hi"]
         ),
@@ -74,7 +74,7 @@ struct CrashSpaceTests {
             disks: ["x/ x/a=1 y/", "x/ y/ y/b=1", "x/ x/a=1 y/ y/b=1", "x/ y/"]
         ),
         Row(
-            testDescription: "a rename from folder to folder, the first of them brought to the disk",
+            testDescription: "a rename from folder to folder, with an fsync of the first",
             before: ["x/a": "1", "y/": ""],
             operations: [
                 RecordedOperation(10, .rename(from: name("a", in: 2), to: name("b", in: 3))), synchronize(2),
@@ -88,19 +88,19 @@ struct CrashSpaceTests {
             disks: ["x/ x/a=1", "z/ z/a=1"]
         ),
         Row(
-            testDescription: "a file that is replaced as it should be",
+            testDescription: "a file that is replaced after an fsync of the new one",
             before: ["a": "old"],
             operations: safeReplacement,
             disks: ["a=old", "a=new", "a=old a.new=new", "a=new a.new=new"]
         ),
         Row(
-            testDescription: "the same, and its folder brought to the disk",
+            testDescription: "the same, with an fsync of the folder",
             before: ["a": "old"],
             operations: safeReplacement + [synchronize(root)],
             disks: ["a=new"]
         ),
         Row(
-            testDescription: "the same, if bringing the new file to the disk does nothing",
+            testDescription: "the same, if the fsync of the new file is ignored",
             before: ["a": "old"],
             operations: safeReplacement + [synchronize(root)],
             ignoring: [2],
@@ -113,7 +113,7 @@ struct CrashSpaceTests {
             disks: ["a=o8192", "a=n8192", "a=n4096o4096", "a=o4096n4096"]
         ),
         Row(
-            testDescription: "a write beyond the end, whose size is brought to the disk with it",
+            testDescription: "a write beyond the end, with an fdatasync of bytes and size",
             before: ["a": "1"],
             operations: [write(10, "2", at: 1), synchronize(10, dataOnly: true)],
             disks: ["a=12"]
@@ -143,7 +143,7 @@ struct CrashSpaceTests {
             disks: ["a=1", "a=1 b=1"]
         ),
         Row(
-            testDescription: "a folder that holds a name on the disk, and has none itself",
+            testDescription: "a folder with a durable name in it, but without its own",
             operations: [
                 RecordedOperation(30, .create(name("f"), mode: 0o040700)), create(20, "a", in: 30), synchronize(30),
             ],
@@ -151,7 +151,7 @@ struct CrashSpaceTests {
         ),
     ]
 
-    @Test("It is every state that the weakest file system may leave, and no other", arguments: rows)
+    @Test("The space contains exactly the states of the weakest file system", arguments: rows)
     func states(_ row: Row) throws {
         let space = try CrashSpace(before: disk(row.before), operations: row.operations, ignoring: row.ignoring)
         let pending = space.pending(at: row.operations.count)
@@ -164,7 +164,7 @@ struct CrashSpaceTests {
         #expect(Set(disks) == row.disks)
     }
 
-    @Test("fdatasync leaves the mode and the owner to chance, fsync does not", arguments: [false, true])
+    @Test("fsync makes mode and owner durable, fdatasync does not", arguments: [false, true])
     func modes(dataOnly: Bool) throws {
         let operations = [
             RecordedOperation(10, .setMode(0o640)), RecordedOperation(10, .setOwner(user: 5, group: 6)),
@@ -178,7 +178,7 @@ struct CrashSpaceTests {
         #expect(nothing?.owner.user == (dataOnly ? 0 : 5))
     }
 
-    @Test("The states of a whole run are those of all its moments, each once; a sample of them follows from its seed")
+    @Test("A run has the states of all its points, each once, and a seed determines a sample")
     func sampling() throws {
         let space = try CrashSpace(before: disk(["a": "old"]), operations: Self.safeReplacement)
         let all = space.states(limit: .max, seed: 1).map { text(space.disk(in: $0)) }
@@ -191,7 +191,7 @@ struct CrashSpaceTests {
         #expect(space.states(limit: 3, seed: 5).count == 3)
     }
 
-    @Test("A state is told in words and numbers that lead to it again")
+    @Test("A state prints in a form that parses to the same state")
     func description() throws {
         let state = CrashState(prefix: 17, lost: [9, 3, 4, 5, 12])
         #expect(state.description == "17:3-5,9,12")
@@ -221,7 +221,7 @@ struct CrashSpaceTests {
         return disk
     }
 
-    /// The paths with their content, a zero as "0"; long runs of one letter are counted.
+    /// The paths with their content, a zero as "0" and long runs of one letter as a count.
     private func text(_ disk: SimulatedDisk) -> String {
         disk.paths
             .map { path, _, node in

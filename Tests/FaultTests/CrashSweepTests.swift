@@ -2,9 +2,9 @@ import FaultSupport
 import TestSupport
 import Testing
 
-@Suite("A command whose power goes at any moment", .verify, .serialized)
+@Suite("A power cut at any point of a command", .verify, .serialized)
 struct CrashSweepTests {
-    @Test("A copy that is brought to the disk and renamed survives it, one in place does not")
+    @Test("A copy with fsync and rename survives a power cut, a copy in place does not")
     func copies() throws {
         let sound = try CrashSweep(CopyJudge(script: CopyJudge.durable)).run(limit: 60)
         #expect(sound.violations.isEmpty, "\(sound.violations.map(\.description).joined(separator: "\n"))")
@@ -13,7 +13,7 @@ struct CrashSweepTests {
         #expect(unsound.violations.contains { $0.objections.contains("half a file") })
     }
 
-    @Test("A copy that is renamed before its bytes are on the disk is found out")
+    @Test("A copy that is renamed before its fsync is a violation")
     func unsynchronized() throws {
         var sweep = CrashSweep(CopyJudge(script: CopyJudge.durable))
         sweep.brokenSynchronization = 0
@@ -21,12 +21,12 @@ struct CrashSweepTests {
         #expect(summary.violations.contains { $0.objections.contains("half a file") })
     }
 
-    @Test("A share ends in the same two stores, and nothing is lost or left behind", arguments: ["wal", "delete"])
+    @Test("After a power cut a share ends in the same two stores and leaves no file", arguments: ["wal", "delete"])
     func share(_ journalMode: String) throws {
         try expectSound(ShareJudge(template: HabitTemplate.makeCoreData(journalMode: journalMode)))
     }
 
-    @Test("A retirement ends in one archive, with nothing beside it")
+    @Test("After a power cut a retirement ends in one archive and leaves no other file")
     func retire() throws {
         try expectSound(RetireJudge(template: HabitTemplate.makeCoreData(journalMode: "wal")))
     }

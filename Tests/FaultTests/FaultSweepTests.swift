@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The fault sweep itself")
 struct FaultSweepTests {
-    @Test("It finds no fault with a copy that is renamed when it is whole")
+    @Test("The sweep has no violation for a copy that is renamed when complete")
     func sound() throws {
         let summary = try FaultSweep(CopyJudge(script: CopyJudge.sound)).runSample(of: 400)
         #expect(summary.violations.isEmpty, "\(summary.violations.map(\.description))")
@@ -13,7 +13,7 @@ struct FaultSweepTests {
         #expect(summary.kinds.isSuperset(of: [.open, .create, .read, .write, .synchronize, .rename, .close]))
     }
 
-    @Test("It finds the calls at which a copy in place leaves half a file")
+    @Test("The sweep finds the calls at which a copy in place leaves half a file")
     func unsound() throws {
         let summary = try FaultSweep(CopyJudge(script: CopyJudge.unsound)).runSample(of: 400)
         let found = Set(summary.violations.map(\.point.fault))
@@ -21,7 +21,7 @@ struct FaultSweepTests {
         #expect(summary.violations.contains { $0.objections.contains("half a file") })
     }
 
-    @Test("A sample is as large as asked for, holds every fault, and is the same for the same seed")
+    @Test("A sample has the requested size and every fault, and is the same for the same seed")
     func sampling() {
         let points = FaultSweep.points(of: Array(repeating: .write, count: 500))
         let sample = FaultSweep.sample(of: points, limit: 100, seed: 3)
@@ -47,7 +47,7 @@ struct FaultSweepTests {
         #expect(left.allSatisfy { $0.fault == .killBefore })
     }
 
-    @Test("The samples of successive seeds make up the whole")
+    @Test("The samples of successive seeds cover all points")
     func coverage() {
         let points = FaultSweep.points(of: Array(repeating: .write, count: 50) + Array(repeating: .read, count: 31))
         let step = (points.count + 19) / 20

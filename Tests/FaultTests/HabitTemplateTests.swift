@@ -1,9 +1,12 @@
 import FaultSupport
 import Testing
 
-@Suite("The stores that faults are tried on")
+@Suite("The stores for fault tests")
 struct HabitTemplateTests {
-    @Test("In WAL mode rows are in the log only, in rollback mode there is none", arguments: ["wal", "delete"])
+    @Test(
+        "The template's rows are in the log only in WAL mode, and rollback mode has no log",
+        arguments: ["wal", "delete"]
+    )
     func journals(_ journalMode: String) throws {
         let plain = try HabitTemplate.make(journalMode: journalMode)
         let coreData = try HabitTemplate.makeCoreData(journalMode: journalMode)

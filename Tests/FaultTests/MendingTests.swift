@@ -2,9 +2,9 @@ import FaultSupport
 import TestSupport
 import Testing
 
-@Suite("What every program has to mend by itself", .verify, .serialized)
+@Suite("Faults that every program has to retry", .verify, .serialized)
 struct MendingTests {
-    @Test("Calls that are interrupted, or move half of what they are to, change nothing", arguments: ["wal", "delete"])
+    @Test("Interrupted calls and short transfers have no effect on the result", arguments: ["wal", "delete"])
     func mending(_ journalMode: String) throws {
         let template = try HabitTemplate.makeCoreData(journalMode: journalMode)
         let judges: [any Judge] = [ShareJudge(template: template), BackupJudge(template: template)]
@@ -14,7 +14,7 @@ struct MendingTests {
         }
     }
 
-    @Test("A disk that is full for one write is noticed there, and not by the proof")
+    @Test("A full disk at one write is reported at that write, not by the proof")
     func fullDisk() throws {
         let judge = try BackupJudge(template: HabitTemplate.makeCoreData(journalMode: "wal"))
         let summary = try FaultSweep(judge).runEvery(.noSpace, at: .write)

@@ -5,7 +5,7 @@ import Testing
 @Suite("A merge with a fault at every file call", .sampled, .serialized)
 struct MergeFaultTests {
     @Test(
-        "Both places' changes end in one store, once",
+        "The changes of both stores end in one store, once",
         arguments: Tier.oneOrAll(MergeJudge.Kind.allCases),
         Tier.oneOrAll(["wal", "delete"])
     )

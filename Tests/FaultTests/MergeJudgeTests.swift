@@ -24,7 +24,7 @@ struct MergeJudgeTests {
         """
     }
 
-    /// A merge of late writes into the new store, and what may be wrong with any.
+    /// Faults after a merge of late writes into the new store.
     static let merged: [SpoiltPlace] = [
         .store(new, "an object of both is gone", "the merged store holds", deleted),
         .store(
@@ -53,9 +53,9 @@ struct MergeJudgeTests {
         ),
         .store(
             new,
-            "the history does not tell it",
-            "history tells of",
-            "UPDATE ATRANSACTIONSTRING SET ZNAME = 'somebody' WHERE ZNAME = 'store-migrate'"
+            "the history lacks the merge",
+            "the history contains",
+            "UPDATE ATRANSACTIONSTRING SET ZNAME = 'other' WHERE ZNAME = 'store-migrate'"
         ),
         .store(
             old,
@@ -66,16 +66,16 @@ struct MergeJudgeTests {
         .store(new, "the new store is fenced", "the new store refuses", fence("ZHABIT")),
         .removed("group/.Habits_SUPPORT/*", "an external file of new is gone", "the merged store holds"),
         .replaced("old/.Habits_SUPPORT/*", "an external file of old is another", "the old store holds"),
-        .removed(parked, "what lost is parked nowhere", "what lost is not parked"),
-        .replaced(parked, "half of what lost is parked", "what lost is not parked") { Array($0.dropLast(40)) },
-        .replaced(parked, "what lost is parked twice", "what lost is not parked") { $0 + $0 },
+        .removed(parked, "the loser is parked nowhere", "the loser is not parked"),
+        .replaced(parked, "half of the loser is parked", "the loser is not parked") { Array($0.dropLast(40)) },
+        .replaced(parked, "the loser is parked twice", "the loser is not parked") { $0 + $0 },
         .removed("old/.store-migrate/Habits.sqlite/base-*", "a base is gone", "1 bases are kept"),
         .left("old/.store-migrate-1", "something was left beside the old store"),
         .left("group/Habits.sqlite-journal", "a journal was left"),
         .left("tmp/copy", "a temporary file was left"),
     ]
 
-    /// What may be wrong where the new store went back to the old place.
+    /// Faults after an unshare.
     static let returned: [SpoiltPlace] = [
         .store(old, "an object is gone", "the old store holds", deleted),
         .store(old, "the old store has a fence", "refuse", fence("ZHABIT")),
@@ -84,17 +84,21 @@ struct MergeJudgeTests {
         .copied(withdrawn, "Habits.sqlite", "the new store is still there", "the new store is still there"),
         SpoiltPlace("the withdrawn store takes writes", "the withdrawn store takes writes to ZHABIT") { scratch in
             let (folder, name) = try SpoiltPlace.found(withdrawn, scratch)
-            // It is barred by its header as well, and whoever had it open before that is refused by the fence alone.
+            // Its header bars it as well; a program that had it open before is refused by the fence alone.
             let file = try folder.openFile(name, for: .writing)
             try ([1, 1] as [UInt8]).withUnsafeBytes { try file.write($0, at: 18) }
             try PlainStore(folder.path + "/" + name).execute(unfence("ZHABIT"))
         },
-        .removed("old/.store-migrate-aside-*/Habits.sqlite", "what gave way is gone", "aside lies"),
+        .removed(
+            "old/.store-migrate-aside-*/Habits.sqlite",
+            "the displaced store is gone",
+            "the displaced store holds"
+        ),
         .left("group/store", "something was left beside the new store"),
     ]
 
     @Test(
-        "It has nothing to object to a merge as it should be",
+        "The judge has no objection to a correct merge",
         arguments: MergeJudge.Kind.allCases,
         ["wal", "delete"]
     )
@@ -102,17 +106,20 @@ struct MergeJudgeTests {
         try SpoiltPlace.expectContent(Self.judge(kind, journalMode))
     }
 
-    @Test("It objects to every way in which a merge may be wrong", arguments: merged)
+    @Test("The judge objects to every fault of a merge", arguments: merged)
     func wrong(_ place: SpoiltPlace) throws { try place.expectObjection(of: Self.judge(.lateWrites)) }
 
-    @Test("It objects to every way in which the way back may be wrong", arguments: returned)
+    @Test("The judge objects to every fault of an unshare", arguments: returned)
     func wrongReturn(_ place: SpoiltPlace) throws { try place.expectObjection(of: Self.judge(.unshareFenced)) }
 
     @Test(
-        "It objects to a fence that is missing, and to one that is there for nothing",
+        "The judge objects to a missing fence and to an unexpected one",
         arguments: [
             (.lateWritesAndFence, .store(old, "unfenced", "the old store takes writes to ZHABIT", unfence("ZHABIT"))),
-            (.lateWritesAndFence, .store(old, "metadata", "who only opens the old store", fence("Z_METADATA"))),
+            (
+                .lateWritesAndFence,
+                .store(old, "metadata", "a program that only opens the old store", fence("Z_METADATA"))
+            ),
             (.lateWrites, .store(old, "fenced", "the old store was to stay writable", fence("ZHABIT"))),
             (.unshare, .store(old, "fenced", "the old store was to stay writable", fence("ZHABIT"))),
             (.unshareFenced, .store(old, "fenced", "the old store has its content back", fence("ZHABIT"))),
@@ -125,7 +132,7 @@ struct MergeJudgeTests {
     }
 
     @Test(
-        "It objects to two places that may both be written to, and to two of which none may",
+        "The judge objects to two writable stores, and to two that both refuse writers",
         arguments: [
             .store(old, "the fence went before the content came", "the old store takes writes", unfence("ZHABIT")),
             .store(new, "the new store is fenced before the old one is not", "both stores refuse", fence("ZHABIT")),

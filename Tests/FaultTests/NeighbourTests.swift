@@ -2,10 +2,10 @@ import FaultSupport
 import TestSupport
 import Testing
 
-@Suite("A member of the group who does what members may", .verify, .serialized)
+@Suite("A hostile member of the group", .verify, .serialized)
 struct NeighbourTests {
     @Test(
-        "The old store and everything outside the container stay untouched, and the outcome is told truly",
+        "The old store and everything outside the container stay unchanged, and the report is true",
         .enabled(if: NeighbourSweep.isPossible, "only root can be another user")
     )
     func share() throws {

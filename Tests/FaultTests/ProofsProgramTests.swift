@@ -5,7 +5,7 @@ import Testing
 @Suite("The program of the proofs")
 struct ProofsProgramTests {
     @Test(
-        "What would try nothing, and so break no promise, is refused",
+        "A selection that matches no harness or command is refused",
         arguments: [
             (["no-such-harness"], "no harness is called no-such-harness"),
             (["single-faults", "--only", "no such command"], "no command's name begins with 'no such command'"),

@@ -3,7 +3,7 @@ import Foundation
 import SafeFiles
 import Testing
 
-@Suite("The judge of notices that are taken")
+@Suite("The judge of drained notices")
 struct RelayDrainJudgeTests {
     static let places: [SpoiltPlace] = [
         printed("a notice did not come", "[1, 3]") { $0.filter { !$0.contains("\"place\":2") } },
@@ -14,7 +14,7 @@ struct RelayDrainJudgeTests {
         printed("what came is no notice", "[]") { lines in
             lines.map { $0.replacing("\"notice\"", with: "\"note\"") }
         },
-        printed("a notice came that nobody posted", "[1, 2, 3, 4]") { lines in
+        printed("a notice arrived that was never posted", "[1, 2, 3, 4]") { lines in
             lines + lines.filter { $0.contains("\"place\":3") }.map { $0.replacing("\"place\":3", with: "\"place\":4") }
         },
         .store("old/Habits.sqlite", "the store has lost an object", "the store differs", "DELETE FROM ZHABIT"),
@@ -23,7 +23,7 @@ struct RelayDrainJudgeTests {
         .left("tmp/copy", "a temporary file was left"),
     ]
 
-    /// What the runs printed, as if it were something else.
+    /// The runs' output, changed.
     private static func printed(
         _ testDescription: String,
         _ came: String,
@@ -33,7 +33,7 @@ struct RelayDrainJudgeTests {
             let folder = try Directory.open(path: scratch.privatePath)
             let lines = try change(scratch.lines())
             try folder.replace("output", with: Array(lines.joined(separator: "\n").utf8), mode: 0o600)
-            // What earlier runs printed is forgotten.
+            // The output of earlier runs is discarded.
             try folder.removeFile("drained")
         }
     }
@@ -42,9 +42,9 @@ struct RelayDrainJudgeTests {
         try RelayDrainJudge(template: HabitTemplate.makeCoreData(journalMode: "wal"))
     }
 
-    @Test("It has nothing to object to notices that came as they should")
+    @Test("The judge has no objection to notices that were drained correctly")
     func right() throws { try SpoiltPlace.expectContent(Self.judge()) }
 
-    @Test("It objects to every way in which they may not have come", arguments: places)
+    @Test("The judge objects to every fault of draining", arguments: places)
     func wrong(_ place: SpoiltPlace) throws { try place.expectObjection(of: Self.judge()) }
 }

@@ -18,7 +18,7 @@ struct RestoreJudgeTests {
     ]
 
     static let replacing: [SpoiltPlace] = [
-        .removed(aside, "what was replaced is gone", "what was replaced lies nowhere"),
+        .removed(aside, "the replaced store is gone", "the replaced store is nowhere"),
         SpoiltPlace("what was replaced is back", "nothing was restored") { scratch in
             let group = try scratch.root.openDirectory("group")
             for name in try group.entries() where name.hasPrefix("Habits.sqlite") { try group.removeFile(name) }
@@ -27,7 +27,7 @@ struct RestoreJudgeTests {
     ]
 
     @Test(
-        "It has nothing to object to a restore as it should be",
+        "The judge has no objection to a correct restore",
         arguments: ["wal", "delete"],
         [(false, false), (true, false), (true, true)]
     )
@@ -35,23 +35,23 @@ struct RestoreJudgeTests {
         try SpoiltPlace.expectContent(Self.judge(journalMode, replaces: form.replaces, isDamaged: form.isDamaged))
     }
 
-    @Test("It objects to every way in which a restore may be wrong", arguments: places, [false, true])
+    @Test("The judge objects to every fault of a restore", arguments: places, [false, true])
     func wrong(_ place: SpoiltPlace, replaces: Bool) throws {
         try place.expectObjection(of: Self.judge("wal", replaces: replaces))
     }
 
-    @Test("It objects to what may be wrong where a store was replaced", arguments: replacing)
+    @Test("The judge objects to every fault of a restore that replaced a store", arguments: replacing)
     func wrongReplacement(_ place: SpoiltPlace) throws {
         try place.expectObjection(of: Self.judge("wal", replaces: true))
     }
 
-    @Test("It objects to damaged bytes that are not kept")
+    @Test("The judge objects to a damaged store whose bytes were not kept")
     func lostDamage() throws {
-        let place = SpoiltPlace.replaced(Self.aside, "the bytes are others", "what was replaced lies nowhere")
+        let place = SpoiltPlace.replaced(Self.aside, "the bytes are others", "the replaced store is nowhere")
         try place.expectObjection(of: Self.judge("wal", replaces: true, isDamaged: true))
     }
 
-    @Test("It objects to a success where nothing is")
+    @Test("The judge objects to a success without a restored store")
     func nothing() throws {
         let place = SpoiltPlace.removed(Self.store, "nothing is there", "nothing was restored")
         try place.expectObjection(of: Self.judge("wal"))

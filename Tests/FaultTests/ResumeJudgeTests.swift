@@ -8,7 +8,7 @@ struct ResumeJudgeTests {
     private static let new = "group/Habits.sqlite"
     private static let deleted = "DELETE FROM ZHABIT WHERE ZNAME = 'Run'"
 
-    /// What may be wrong with a share that was finished.
+    /// Faults of a share that was finished.
     static let finished: [SpoiltPlace] = [
         .store(new, "the new store has lost an object", "the new store differs", deleted),
         .store(
@@ -27,7 +27,7 @@ struct ResumeJudgeTests {
         .left("tmp/copy", "a temporary file was left"),
     ]
 
-    /// What may be wrong with one that was taken back.
+    /// Faults of a share that was rolled back.
     static let takenBack: [SpoiltPlace] = [
         .store(old, "the old store has lost an object", "the old store differs", deleted),
         .store(
@@ -49,18 +49,18 @@ struct ResumeJudgeTests {
         try ResumeJudge(moment, template: HabitTemplate.makeCoreData(journalMode: "wal"))
     }
 
-    @Test("It has nothing to object to a resumed share as it should be", arguments: ResumeJudge.Moment.allCases)
+    @Test("The judge has no objection to a correct resume", arguments: ResumeJudge.Moment.allCases)
     func right(_ moment: ResumeJudge.Moment) throws { try SpoiltPlace.expectContent(Self.judge(moment)) }
 
-    // One after the other: the commit point is looked for once.
+    // In one test each: the commit point is searched once.
 
-    @Test("It objects to every way in which a finished share may be wrong")
+    @Test("The judge objects to every fault of a finished share")
     func wrongFinished() throws {
         let judge = try Self.judge(.afterPublishing)
         for place in Self.finished { try place.expectObjection(of: judge) }
     }
 
-    @Test("It objects to every way in which a share that was taken back may be wrong")
+    @Test("The judge objects to every fault of a share that was rolled back")
     func wrongTakenBack() throws {
         let judge = try Self.judge(.beforePublishing)
         for place in Self.takenBack { try place.expectObjection(of: judge) }

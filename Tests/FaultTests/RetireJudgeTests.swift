@@ -6,7 +6,7 @@ import Testing
 struct RetireJudgeTests {
     private static let new = "group/Habits.sqlite"
 
-    /// What may be wrong, in whatever folder the archive is.
+    /// Faults of a retirement, for any folder of the archive.
     private static func places(_ archive: String) -> [SpoiltPlace] {
         [
             .removed(archive, "there is no archive", "the old store is nowhere"),
@@ -41,31 +41,31 @@ struct RetireJudgeTests {
         try RetireJudge(template: HabitTemplate.makeCoreData(journalMode: journalMode), namesFolder: namesFolder)
     }
 
-    @Test("It has nothing to object to a retirement as it should be", arguments: ["wal", "delete"], [false, true])
+    @Test("The judge has no objection to a correct retirement", arguments: ["wal", "delete"], [false, true])
     func right(_ journalMode: String, namesFolder: Bool) throws {
         try SpoiltPlace.expectContent(Self.judge(journalMode, namesFolder: namesFolder))
     }
 
-    @Test("It objects to every way in which a retirement may be wrong", arguments: unnamed)
+    @Test("The judge objects to every fault of a retirement", arguments: unnamed)
     func wrong(_ place: SpoiltPlace) throws { try place.expectObjection(of: Self.judge(namesFolder: false)) }
 
-    @Test("The same where the archive is in a folder that the caller names", arguments: named)
+    @Test("The judge objects to every fault of a retirement with an archive folder of the caller", arguments: named)
     func wrongInNamedFolder(_ place: SpoiltPlace) throws {
         try place.expectObjection(of: Self.judge(namesFolder: true))
     }
 
     @Test(
-        "It objects to an old store that lost something before there was an archive",
+        "The judge objects to an old store that lost something before it was archived",
         arguments: [
             .removed("old/.Habits_SUPPORT/*", "an external file is gone", "an external file of the old store"),
             .removed("old/Habits.sqlite", "the old store is gone", "the old store is nowhere"),
-            SpoiltPlace("the old store is sealed, and nobody knows", "its journal does not say so") { scratch in
+            SpoiltPlace("the old store is sealed without a journal entry", "its journal does not say so") { scratch in
                 try PlainStore(scratch.path + "/old/Habits.sqlite").execute("PRAGMA journal_mode = delete")
                 let file = try scratch.root.openDirectory("old").openFile("Habits.sqlite", for: .writing)
                 try withUnsafeBytes(of: UInt8(3)) { try file.write($0, at: 18) }
                 try file.close()
             },
-            SpoiltPlace("the old store left its name", "it left its name before it had an archive") { scratch in
+            SpoiltPlace("the old store left its name", "it was renamed before it was archived") { scratch in
                 try PlainStore(scratch.path + "/old/Habits.sqlite").execute("PRAGMA journal_mode = delete")
                 let old = try scratch.root.openDirectory("old")
                 try old.move("Habits.sqlite", to: "Habits.sqlite.retired-1", in: old)

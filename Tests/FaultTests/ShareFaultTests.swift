@@ -5,7 +5,7 @@ import Testing
 @Suite("A share with a fault at every file call", .sampled, .serialized)
 struct ShareFaultTests {
     @Test(
-        "It ends in the same two stores, and nothing is lost or left behind",
+        "A share ends in the same two stores and leaves no file",
         arguments: Tier.oneOrAll(["wal", "delete"]),
         Tier.oneOrAll([false, true])
     )
@@ -16,21 +16,24 @@ struct ShareFaultTests {
         try expectSound(ShareJudge(template: template), limit: 40)
     }
 
-    @Test("The same where the old store stays writable", arguments: Tier.oneOrAll(["wal", "delete"]))
+    @Test("A capture ends in the same two stores and leaves no file", arguments: Tier.oneOrAll(["wal", "delete"]))
     func capture(_ journalMode: String) throws {
         let template = try HabitTemplate.makeCoreData(journalMode: journalMode)
         let judge = ShareJudge(template: template, policy: .capture)
         try expectSound(judge, limit: 20)
     }
 
-    @Test("The same where a backup is made first", arguments: Tier.oneOrAll(["wal", "delete"]))
+    @Test(
+        "A share with a backup ends in the same two stores and one archive",
+        arguments: Tier.oneOrAll(["wal", "delete"])
+    )
     func backup(_ journalMode: String) throws {
         let template = try HabitTemplate.makeCoreData(journalMode: journalMode)
         try expectSound(ShareJudge(template: template, backsUp: true), limit: 16)
     }
 
     @Test(
-        "The same where a store at the new place is replaced",
+        "A share that replaces a store keeps the displaced one",
         arguments: Tier.oneOrAll(["wal", "delete"]),
         Tier.oneOrAll([false, true])
     )
@@ -46,7 +49,7 @@ struct ShareFaultTests {
         try expectSound(judge, limit: 20)
     }
 
-    @Test("The same where strategies make another journal, a history, a mode and a group of it")
+    @Test("A share with strategies ends in the described store and leaves no file")
     func described() throws {
         let template = try HabitTemplate.makeCoreData(journalMode: "wal", tracksHistory: false)
         let judge = ShareJudge(template: template, described: DescribedShare())
@@ -58,7 +61,7 @@ struct ShareFaultTests {
             .expectSound(limit: limit, calls: [.create, .write, .synchronize, .rename, .makeFolder, .lock, .look])
     }
 
-    @Test("What came of a replacement that the disk refused to commit is looked at, and not guessed", .verify)
+    @Test("After a failed commit of a replacement the share inspects which store is there", .verify)
     func refusedCommit() throws {
         let judge = try ShareJudge(
             template: HabitTemplate.makeCoreData(journalMode: "wal"),

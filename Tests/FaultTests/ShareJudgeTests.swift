@@ -71,7 +71,7 @@ struct ShareJudgeTests {
         try Directory.open(path: scratch.path + "/" + path)
     }
 
-    /// Shares the store by hand, as it should be.
+    /// Shares the store by hand, correctly.
     private func share(_ template: StoreTemplate) throws -> (ShareJudge, Scratch) {
         let judge = ShareJudge(template: template)
         let scratch = try Scratch()
@@ -93,14 +93,14 @@ struct ShareJudgeTests {
         return try HabitTemplate.make(journalMode: journalMode, externalFiles: blob)
     }
 
-    @Test("It has nothing to object to a share as it should be", arguments: ["wal", "delete"])
+    @Test("The judge has no objection to a correct share", arguments: ["wal", "delete"])
     func right(_ journalMode: String) throws {
         let (judge, scratch) = try share(template(journalMode))
         #expect(try judge.afterRerun(scratch, .exited(0)) == [])
         #expect(try judge.afterFault(scratch, .inputOutputError, .exited(0)) == [])
     }
 
-    @Test("It objects to every way in which a share may be wrong", arguments: Wrong.all)
+    @Test("The judge objects to every fault of a share", arguments: Wrong.all)
     func wrong(_ row: Wrong) throws {
         let (judge, scratch) = try share(template("wal"))
         try row.spoil(scratch)
@@ -109,7 +109,7 @@ struct ShareJudgeTests {
     }
 
     @Test(
-        "It tells a clean end from any other",
+        "The judge accepts documented endings only",
         arguments: [
             (.exited(0), .noSpace, true), (.exited(1), .noSpace, true), (.exited(14), .noSpace, true),
             (.exited(2), .noSpace, false), (.exited(10), .noSpace, false), (.exited(134), .noSpace, false),
@@ -123,7 +123,7 @@ struct ShareJudgeTests {
         #expect(try judge.afterRerun(scratch, ending).isEmpty == (ending == .exited(0)))
     }
 
-    @Test("It objects to a fence that was set before anything was shared")
+    @Test("The judge objects to a fence without a share")
     func fencedTooEarly() throws {
         let (judge, scratch) = try share(template("wal"))
         try Self.folder(scratch, "group").removeFile(Self.name)
@@ -131,7 +131,7 @@ struct ShareJudgeTests {
         #expect(objections.contains { $0.contains("refuses writes to habit") }, "\(objections)")
     }
 
-    @Test("It objects to another file where the store was replaced")
+    @Test("The judge objects to a replaced store with another inode")
     func anotherFile() throws {
         let scratch = try Scratch()
         let judge = try ShareJudge(template: template("wal"), displaced: HabitTemplate.makeOther(journalMode: "wal"))
@@ -140,10 +140,12 @@ struct ShareJudgeTests {
         let bytes = try group.contents(of: Self.name, limit: 1 << 20)
         #expect(try judge.afterFault(scratch, .killBefore, .killed(signal: 9)) == [])
         try group.replace(Self.name, with: bytes, mode: 0o600)
-        #expect(try judge.afterFault(scratch, .killBefore, .killed(signal: 9)).contains { $0.contains("another one") })
+        #expect(
+            try judge.afterFault(scratch, .killBefore, .killed(signal: 9)).contains { $0.contains("another inode") }
+        )
     }
 
-    @Test("It objects to a described store that is shared as it was")
+    @Test("The judge objects to a share that ignored its strategies")
     func undescribed() throws {
         let (judge, scratch) = try share(template("wal"))
         try PlainStore("\(scratch.path)/\(Self.newStore)").execute("PRAGMA journal_mode = wal")

@@ -2,12 +2,12 @@ import FaultSupport
 import SafeFiles
 import Testing
 
-/// One way in which a place may be wrong that a command had finished, and what its judge has to say of it.
+/// One fault in the result of a finished command, and the objection that its judge must raise.
 struct SpoiltPlace: CustomTestStringConvertible, Sendable {
     let testDescription: String
     /// A part of the objection.
     let objection: String
-    /// True for what only a run that follows has to tidy up.
+    /// True for leftovers, which only a following run has to remove.
     private var isLeftBehind = false
     private let spoil: @Sendable (Scratch) throws -> Void
 
@@ -30,7 +30,7 @@ struct SpoiltPlace: CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// A file that has another content, which its bytes tell.
+    /// A file with changed bytes.
     static func replaced(
         _ path: String,
         _ testDescription: String,
@@ -43,7 +43,7 @@ struct SpoiltPlace: CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// A file that nobody expects.
+    /// An unexpected file.
     static func left(_ path: String, _ testDescription: String, _ objection: String = "left behind") -> SpoiltPlace {
         var place = SpoiltPlace(testDescription, objection) { scratch in
             let parts = path.split(separator: "/").map(String.init)
@@ -54,7 +54,7 @@ struct SpoiltPlace: CustomTestStringConvertible, Sendable {
         return place
     }
 
-    /// A file that is there under another name as well.
+    /// A file that exists under a second name.
     static func copied(_ path: String, _ copy: String, _ testDescription: String, _ objection: String) -> SpoiltPlace {
         SpoiltPlace(testDescription, objection) { scratch in
             let (folder, name) = try found(path, scratch)
@@ -76,8 +76,8 @@ struct SpoiltPlace: CustomTestStringConvertible, Sendable {
         return (folder, try #require(parts.last))
     }
 
-    /// Has the command carried out in a fresh place, spoils that, and expects its judge to object: to a run that follows,
-    /// and to a success that is claimed.
+    /// Runs the command in a fresh scratch folder, injects the fault, and expects the judge to object to a following run and
+    /// to a claimed success.
     func expectObjection(of judge: any Judge) throws {
         let scratch = try Self.finished(judge)
         try spoil(scratch)
@@ -87,7 +87,7 @@ struct SpoiltPlace: CustomTestStringConvertible, Sendable {
         #expect(isLeftBehind || claimed.contains { $0.contains(objection) }, "\(claimed)")
     }
 
-    /// Spoils a place in which the command was not carried out yet, and expects its judge to object to what a kill left.
+    /// Injects the fault before the command runs, and expects the judge to object to the state after a kill.
     func expectObjectionBefore(_ judge: any Judge) throws {
         let scratch = try Scratch()
         try judge.prepare(scratch)
@@ -97,13 +97,13 @@ struct SpoiltPlace: CustomTestStringConvertible, Sendable {
         #expect(objections.contains { $0.contains(objection) }, "\(objections)")
     }
 
-    /// Expects that a judge has nothing to object to a place in which nothing was spoilt.
+    /// Expects that a judge does not object to an unchanged result.
     static func expectContent(_ judge: any Judge) throws {
         let scratch = try finished(judge)
         #expect(try judge.afterRerun(scratch, .exited(0)) == [])
         #expect(try judge.afterFault(scratch, .inputOutputError, .exited(0)) == [])
         #expect(try judge.afterFault(scratch, .killBefore, .killed(signal: 9)) == [])
-        // What ends in no way that it may is objected to, however well all is.
+        // An undocumented ending is an objection, even for a correct result.
         #expect(try judge.afterRerun(scratch, .exited(1)) != [])
         #expect(try judge.afterFault(scratch, .inputOutputError, .exited(134)) != [])
     }

@@ -5,21 +5,21 @@ import SafeFiles
 import TestSupport
 import Testing
 
-@Suite("Names that are exchanged with links while they are used", .verify, .serialized)
+@Suite("Names that are exchanged with symbolic links during calls", .verify, .serialized)
 struct SwapRaceTests {
-    @Test("No call leads outside", arguments: SwapRace.all)
+    @Test("No call follows a link to the outside", arguments: SwapRace.all)
     func swaps(_ race: SwapRace) throws {
         let outcome = try race.run(swaps: 1000, deadline: Deadline(after: .seconds(120)))
         #expect(outcome.escapes == 0)
         #expect(race.objections(to: outcome, swaps: 1000).isEmpty)
     }
 
-    @Test("A careless program that looks before it opens is led outside, and that is noticed")
+    @Test("The race detects a program that checks a name before it opens it")
     func careless() throws {
         let race = SwapRace("look, then open", on: SwapPlace.folder, refusesLinks: false) { place, _ in
             let path = place.inside.path + "/" + SwapPlace.folder
             guard try place.inside.status(of: SwapPlace.folder)?.kind == .directory else { return false }
-            // The wider the gap between look and use, the sooner it shows.
+            // A wider gap between check and use makes the race shorter.
             let seen = place.swapCount
             for _ in 0..<1_000_000 where place.swapCount == seen { sched_yield() }
             close(open(path + "/planted", O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
@@ -29,7 +29,7 @@ struct SwapRaceTests {
         #expect(outcome.escapes == 1, "it ends at the first")
     }
 
-    @Test("A careless program that locks what it finds locks a file outside, and that is noticed")
+    @Test("The race detects a program that locks a file outside")
     func carelessLock() throws {
         let race = SwapRace("lock", on: SwapPlace.file, refusesLinks: false) { place, _ in
             let file = open(place.inside.path + "/" + SwapPlace.file, O_RDWR | O_CLOEXEC)
@@ -39,9 +39,9 @@ struct SwapRaceTests {
         #expect(try race.run(swaps: 20_000, deadline: Deadline(after: .seconds(120))).escapes > 0)
     }
 
-    @Test("A careless program that takes a lease on what it finds has one outside, and that is noticed")
+    @Test("The race detects a program that takes a lease on a file outside")
     func carelessLease() throws {
-        // As linux/fcntl.h has them. Whoever opens the file sends a signal; this one is ignored by default.
+        // F_SETSIG and F_SETLEASE of linux/fcntl.h. Opening the file sends the signal; this one is ignored by default.
         let (setSignal, setLease) = (Int32(10), Int32(1024))
         let race = SwapRace("take a lease", on: SwapPlace.file, refusesLinks: false) { place, _ in
             let file = open(place.inside.path + "/" + SwapPlace.file, O_RDONLY | O_CLOEXEC)

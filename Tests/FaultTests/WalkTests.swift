@@ -3,7 +3,7 @@ import Foundation
 import SafeFiles
 import Testing
 
-/// The model of the walks notices a tool that makes mistakes: here, small programs that stand for one.
+/// Tests the model of the walks with small programs that make the mistakes of a faulty tool.
 @Suite("Walks")
 struct WalkTests {
     private static let setting = WalkWorld.Setting(shape: .integerKey, journalMode: "delete")
@@ -13,7 +13,7 @@ struct WalkTests {
         .app(place: 0, .insert(table: 0, token: 2, seed: 2)),
     ]
 
-    /// Carries steps out with a program that runs a script of the shell; its words are `$2` and so on.
+    /// Runs steps with a shell script as the tool; the words of a command are `$2` and so on.
     private func violations(_ script: String, _ steps: [WalkStep]) throws -> [String] {
         let place = try TemporaryDirectory(prefix: "walk-tests")
         let program = place.directory.path + "/tool"
@@ -30,7 +30,7 @@ struct WalkTests {
     }
 
     @Test(
-        "Each mistake of a share is noticed by its rule",
+        "Each mistake of a share breaks its rule",
         arguments: [
             ("cp $2 $3; sqlite3 $2 \"delete from item where id = 1; $fence\"", "L2 … left the store at …"),
             ("cp $2 $3; sqlite3 $3 'delete from item where id = 1'; sqlite3 $2 \"$fence\"", "L4 … of … is not in …"),
@@ -39,7 +39,7 @@ struct WalkTests {
             ("cp $2 $3; sqlite3 $3 \"update item set x = 'other'\"; sqlite3 $2 \"$fence\"", "bytes"),
             ("cp $2 $3", "L4 the old store at … still takes writes"),
             ("sqlite3 $2 \"$fence\"; cp $2 $3", "L4 the shared store at … refuses writes"),
-            ("exit 4", "status status … without a word"),
+            ("exit 4", "status status … without a message"),
             ("exit 77", "status status … is not documented"),
             ("sqlite3 $2 \"update item set token = 'v000009' where id = 1\"; echo no; exit 4", "L4 it ended with …"),
             ("kill -SEGV $$", "status it was ended by signal …"),
@@ -50,7 +50,7 @@ struct WalkTests {
         #expect(found.contains { $0.hasPrefix(expected) }, "\(found)")
     }
 
-    @Test("A command that only reads and changes a store, and one that writes through a fence, are noticed")
+    @Test("A reading command that changes a store, and one that writes through a fence, break a rule")
     func writesWhereNoneMayBe() throws {
         let change = "update item set x = 'other'"
         let status = WalkStep.tool(.init(["status", "{0}", "{1}"]))

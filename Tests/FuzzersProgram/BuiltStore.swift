@@ -2,7 +2,7 @@ import SafeFiles
 import StoreFixtures
 import StoreFormat
 
-/// The files of a store that was built from a recipe, and what is not there as no bytes.
+/// The files of a store that was built from a recipe; a missing file has no bytes.
 struct BuiltStore {
     private static let mostBytes = 1 << 20
 
@@ -10,7 +10,7 @@ struct BuiltStore {
     let log: [UInt8]
     let journal: [UInt8]
 
-    /// Builds in a folder of its own, which is removed again.
+    /// Builds the store in a temporary folder.
     init(recipe: String, in folder: Directory) throws {
         let place = try folder.createDirectory("built", mode: 0o700)
         let location = StoreLocation(folder: place.path, name: "S.sqlite")

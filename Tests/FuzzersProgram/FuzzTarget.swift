@@ -2,24 +2,24 @@ import CFuzzing
 import SafeFiles
 import TestSupport
 
-/// One way into the product for bytes that nobody vouches for.
+/// One entry point of the product for untrusted bytes.
 protocol FuzzTarget: AnyObject, Sendable {
-    /// What it is called on the command line.
+    /// The name on the command line.
     static var name: String { get }
-    /// The greatest input; more would be slow and find nothing else.
+    /// The maximum size of an input; larger ones are slow and find nothing new.
     static var mostBytes: Int { get }
-    /// Words that the format knows and that chance would hardly hit upon.
+    /// Words of the format that random changes are unlikely to produce.
     static var words: [String] { get }
-    /// What to begin with.
+    /// The initial inputs.
     static func seeds(from source: SeedSource) throws -> [[UInt8]]
 
-    /// Prepares what all inputs have in common, in a folder of its own.
+    /// Prepares the state for all inputs, in `folder`.
     init(in folder: Directory) throws
 
-    /// Hands one input to the product; throws what the product does, and leaves nothing behind.
+    /// Passes one input to the product; throws the product's error, and leaves no file.
     func run(_ bytes: [UInt8]) throws
 
-    /// Changes an input in a way that leads past checksums; nil where libFuzzer's own way is the right one.
+    /// Changes an input and corrects its checksums; nil to use libFuzzer's own mutation.
     func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SeededGenerator) -> [UInt8]?
 }
 
@@ -29,7 +29,7 @@ extension FuzzTarget {
     func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SeededGenerator) -> [UInt8]? { nil }
 }
 
-/// The targets there are.
+/// All targets.
 enum FuzzTargets {
     static let all: [any FuzzTarget.Type] = [
         DatabaseTarget.self, WriteAheadLogTarget.self, MetadataTarget.self, ModelCacheTarget.self, ArchiveTarget.self,
@@ -42,7 +42,7 @@ enum FuzzTargets {
 
 /// libFuzzer's own changes to bytes.
 enum Mutation {
-    /// Changes all of it, and perhaps its length.
+    /// Changes bytes anywhere, and perhaps the length.
     static func changed(_ bytes: [UInt8], limit: Int) -> [UInt8] {
         guard limit > 0 else { return bytes }
         let count = min(bytes.count, limit)
@@ -53,7 +53,7 @@ enum Mutation {
         }
     }
 
-    /// Changes some bytes from `start` on, and leaves all others where they are.
+    /// Changes some bytes from `start` on, without moving others.
     static func change(_ bytes: inout [UInt8], at start: Int, count: Int) {
         let end = min(start + count, bytes.count)
         guard start >= 0, start < end else { return }

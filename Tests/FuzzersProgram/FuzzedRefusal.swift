@@ -8,7 +8,7 @@ import StoreStrategies
 import StrategyProcess
 import UpgradeRehearsal
 
-/// An error that the product means to throw: it says what is wrong with the input.
+/// A documented error of the product about the input.
 protocol FuzzedRefusal: Error {}
 
 extension BackupError: FuzzedRefusal {}
@@ -22,5 +22,5 @@ extension StoreError: FuzzedRefusal {}
 extension StrategyError: FuzzedRefusal {}
 extension UndecodableData: FuzzedRefusal {}
 extension UnreadableStore: FuzzedRefusal {}
-// The wire's reader turns it into words of its own.
+// The wire's reader converts it to its own error.
 extension DecodingError: FuzzedRefusal {}

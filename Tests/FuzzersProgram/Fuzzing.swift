@@ -5,7 +5,7 @@ import StoreFormat
 import Synchronization
 import TestSupport
 
-/// What libFuzzer calls, and what is done before it is called.
+/// libFuzzer's entry points, and the setup before them.
 enum Fuzzing {
     struct Misuse: Error, CustomStringConvertible {
         var description: String {
@@ -42,7 +42,7 @@ enum Fuzzing {
         }
     }
 
-    /// Throws where a target has nothing to begin with that the product takes: it would try refusals alone.
+    /// Throws where the product accepts no seed of a target: fuzzing would then exercise refusals only.
     private static func requireAccepted(_ seeds: Set<[UInt8]>, by type: any FuzzTarget.Type) throws {
         guard !seeds.isEmpty else { throw UselessSeeds(target: type.name, problem: "there are none") }
         let scratch = try TemporaryDirectory(prefix: "fuzz-" + type.name)
@@ -73,7 +73,7 @@ enum Fuzzing {
 
     // MARK: Running
 
-    /// Makes the seeds and ends the process, or readies one target and leaves to libFuzzer the words that are its own.
+    /// Writes the seeds and ends the process, or prepares one target and passes libFuzzer its own arguments.
     fileprivate static func begin(
         _ count: inout Int32,
         _ words: inout UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
@@ -92,9 +92,9 @@ enum Fuzzing {
                 let scratch = try TemporaryDirectory(prefix: "fuzz-" + type.name)
                 let target = try type.init(in: scratch.directory)
                 current.withLock { $0 = (target, scratch) }
-                // What is kept for all inputs is let go, so that it is not taken for a leak.
+                // Releases the state for all inputs, so that it is not reported as a leak.
                 atexit { Fuzzing.end() }
-                // In the place of the target's name; what the caller says counts more, for it comes later.
+                // Replaces the target's name; the caller's own option comes later and wins.
                 words[1] = strdup("-max_len=\(type.mostBytes)")
             case nil: throw Misuse()
             }
@@ -112,12 +112,12 @@ enum Fuzzing {
                 try current?.target.run(Array(bytes))
             } catch {
                 guard !isForPeople(error) else { return }
-                fail("the product threw what it tells nobody: \(type(of: error)): \(error)")
+                fail("the product threw an undocumented error: \(type(of: error)): \(error)")
             }
         }
     }
 
-    /// True for what the product says of its input; what is of no such type came through from below by mistake.
+    /// True for a documented error about the input; any other type escaped from a lower layer.
     private static func isForPeople(_ error: any Error) -> Bool { error is any FuzzedRefusal }
 
     /// Ends the process so that libFuzzer keeps the input.
@@ -144,7 +144,7 @@ enum Fuzzing {
     }
 }
 
-/// libFuzzer's hook before all else.
+/// libFuzzer's hook before the first input.
 @_cdecl("LLVMFuzzerInitialize")
 func beginForLibFuzzer(
     _ count: UnsafeMutablePointer<Int32>,

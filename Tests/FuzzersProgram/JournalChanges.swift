@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Changes to a rollback journal whose checksums are made right again.
+/// Changes to a rollback journal with corrected checksums.
 enum JournalChanges {
     private static let magic: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
 

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Changes to a write-ahead log whose checksums are made right again, or else SQLite would pass over all of it.
+/// Changes to a write-ahead log with corrected checksums, since SQLite ignores frames with wrong ones.
 struct LogChanges {
     private static let headerSize = 32
     private static let frameHeaderSize = 24
@@ -8,7 +8,7 @@ struct LogChanges {
     private(set) var bytes: [UInt8]
     private let pageSize: Int
 
-    /// Takes a log apart; nil for what is none.
+    /// Parses a log; nil for other bytes.
     init?(_ bytes: [UInt8]) {
         self.bytes = bytes
         guard bytes.count > Self.headerSize else { return nil }
@@ -24,7 +24,7 @@ struct LogChanges {
 
     mutating func change(limit: Int, using generator: inout SeededGenerator) {
         for _ in 0...generator.below(3) { changeOnce(limit, &generator) }
-        // Now and then a checksum stays wrong.
+        // Some checksums stay wrong.
         if !generator.once(in: 10) { mend(all: !generator.once(in: 6)) }
     }
 
@@ -49,7 +49,7 @@ struct LogChanges {
         }
     }
 
-    /// Makes the chain of checksums right, and, with `all`, every frame one of this log.
+    /// Corrects the chain of checksums, and, with `all`, the salts of every frame.
     private mutating func mend(all: Bool) {
         guard bytes.count >= Self.headerSize else { return }
         let isBigEndian = bytes[3] & 1 == 1

@@ -3,18 +3,18 @@ import StoreBackup
 import StoreFormat
 import TestSupport
 
-/// Manifests that were changed and sealed again, so that what they say is believed as far as it can be.
+/// Changed manifests with a corrected checksum, so that their content is parsed.
 enum ManifestSeal {
-    /// The bytes with their seal made right; nil where they are no manifest.
+    /// The bytes with a corrected checksum; nil where they are not a manifest.
     static func sealed(_ bytes: [UInt8]) -> [UInt8]? {
         try? JSONDecoder().decode(BackupManifest.self, from: Data(bytes)).encoded()
     }
 
-    /// Changes some characters; sealed again where the result can still be read.
+    /// Changes some characters, and corrects the checksum where the result can still be parsed.
     static func changed(_ bytes: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         var bytes = bytes
         for _ in 0...generator.below(3) {
-            // Digits and letters, rather than what holds the text together.
+            // Digits and letters, not JSON's punctuation.
             let places = bytes.indices.filter { bytes[$0] > 0x2D && bytes[$0] != 0x3A && bytes[$0] < 0x7B }
             guard !places.isEmpty else { break }
             Mutation.change(&bytes, at: places[generator.below(places.count)], count: 1 + generator.below(4))
@@ -22,7 +22,7 @@ enum ManifestSeal {
         return sealed(bytes) ?? bytes
     }
 
-    /// A manifest that tells of other bytes of its members, whose lengths are as they were.
+    /// A manifest with the digests of changed members of the same lengths.
     static func telling(of members: [[UInt8]], in bytes: [UInt8]) -> [UInt8]? {
         guard let manifest = try? JSONDecoder().decode(BackupManifest.self, from: Data(bytes)) else { return nil }
         var text = String(decoding: bytes, as: UTF8.self)

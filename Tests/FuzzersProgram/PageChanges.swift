@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Changes to a database file that SQLite still takes for one: pages keep their places, and the header its sense.
+/// Changes to a database file that SQLite still opens: pages keep their positions, and the header stays valid.
 enum PageChanges {
     static func changed(_ bytes: [UInt8], using generator: inout SeededGenerator) -> [UInt8]? {
         guard bytes.count >= 512, !generator.once(in: 8) else { return nil }
@@ -10,7 +10,7 @@ enum PageChanges {
         return bytes
     }
 
-    /// The size of a page as the header has it, or a likely one.
+    /// The page size from the header, or a likely one.
     static func pageSize(of bytes: [UInt8]) -> Int {
         guard bytes.count > 18 else { return 512 }
         let size = Int(bytes[16]) << 8 | Int(bytes[17])
@@ -30,7 +30,7 @@ enum PageChanges {
             // The tree's header: kind, free blocks, cells.
             Mutation.change(&bytes, at: header, count: 12)
         case 1:
-            // A cell's place.
+            // A cell's offset.
             let cells = header + 4 < end ? Int(bytes[header + 3]) << 8 | Int(bytes[header + 4]) : 0
             Mutation.change(&bytes, at: header + 8 + 2 * generator.below(max(cells, 1)), count: 2)
         case 2, 3, 4:
@@ -46,7 +46,7 @@ enum PageChanges {
             let other = generator.below(pages) * size
             for offset in 0..<min(size, bytes.count - max(page, other)) { bytes[page + offset] = bytes[other + offset] }
         case 7 where page == 0 && header == 100:
-            // What the header says beside the page size: format, sizes, free list, encoding, versions.
+            // The header's other fields: format, sizes, free list, encoding, versions.
             Mutation.change(&bytes, at: 18 + generator.below(80), count: 1 + generator.below(8))
         default:
             // A byte of text, where names and SQL lie.

@@ -21,7 +21,7 @@ enum PropertyListChanges {
             case 0: bytes[start] = UInt8(generator.below(256))
             case 1: Mutation.change(&bytes, at: start, count: 1 + generator.below(12))
             case 2:
-                // What one object refers to becomes another one.
+                // Changes an object's reference.
                 let place = start + 1 + references * generator.below(16)
                 guard place + references <= table else { continue }
                 bytes[place + references - 1] = UInt8(truncatingIfNeeded: generator.below(objects))

@@ -2,13 +2,13 @@ import SafeFiles
 import StoreFixtures
 import StoreFormat
 
-/// Where inputs to begin with come from: the recipes of `Fixtures`, and small genuine stores.
+/// The source of seeds: the recipes of `Fixtures`, and small genuine stores.
 struct SeedSource {
     private static let mostBytes = 192 << 10
 
     /// The folder `Fixtures`.
     let fixtures: String
-    /// The genuine stores, if there are any at hand.
+    /// The folder of genuine stores, if there is one.
     let corpus: String?
     /// Where stores are built.
     let scratch: Directory
@@ -43,12 +43,12 @@ struct SeedSource {
         return files
     }
 
-    /// What an SQL query finds first in each store that has such tables.
+    /// The first value of an SQL query in each store with its tables.
     func blobs(_ sql: String) throws -> [[UInt8]] {
         var blobs: [[UInt8]] = []
         try forEachStore { place in
             for location in try StoreInspector.stores(in: place.path) {
-                // Damaged stores and plain ones have nothing of the kind.
+                // Damaged and plain stores have no such table.
                 let value = try? StoreReader(lockTimeout: .zero).withView(of: location) { try $0.connection.value(sql) }
                 if case .blob(let bytes)? = value { blobs.append(bytes) }
             }
@@ -58,7 +58,7 @@ struct SeedSource {
 
     /// Calls `body` with the folder of every small store, which is a copy.
     ///
-    /// Recipes are built with small pages too, for what is small is changed at more places in the same time.
+    /// Recipes are built with small pages too, since fuzzing covers more of a small store in the same time.
     func forEachStore(_ body: (Directory) throws -> Void) throws {
         let place = try scratch.createDirectory("store", mode: 0o700)
         defer {

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Archives of plain files in the oldest layout that all readers know, and their taking apart.
+/// Writes and parses archives of plain files in the oldest layout that all readers know.
 enum TarBytes {
     struct Member {
         var name: String
@@ -47,7 +47,7 @@ enum TarBytes {
         for (index, byte) in (octal(sum, 6) + "\u{0} ").utf8.enumerated() { bytes[start + 148 + index] = byte }
     }
 
-    /// The places of the headers, as far as the sizes lead.
+    /// The ranges of the headers, found by following the sizes.
     private static func headers(of bytes: [UInt8]) -> [(start: Int, count: Int)] {
         var found: [(Int, Int)] = []
         var start = 0
@@ -61,7 +61,7 @@ enum TarBytes {
         return found
     }
 
-    /// The members of an archive; those of another layout are passed over or told wrongly.
+    /// The members of an archive; members of another layout are skipped or wrong.
     static func members(of bytes: [UInt8]) -> [Member] {
         headers(of: bytes)
             .map { start, count in
@@ -74,7 +74,7 @@ enum TarBytes {
             }
     }
 
-    /// Changes one header and makes its checksum right.
+    /// Changes one header and corrects its checksum.
     static func changeHeader(_ bytes: inout [UInt8], using generator: inout SeededGenerator) {
         let headers = headers(of: bytes)
         guard !headers.isEmpty else { return }

@@ -3,13 +3,13 @@ import Foundation
 import SafeFiles
 import Synchronization
 
-/// What every command makes of the disk that a power cut leaves, as ext4, xfs and btrfs bring it back.
+/// Recovery of every command after a power cut below ext4, xfs and btrfs.
 ///
-/// The disk below the file system is recorded write by write. A state is any of what it had been told up to a moment, less
-/// any part of what no flush had followed. The file system mounts it and replays its own journal; then the judge looks.
+/// The disk below the file system is recorded write by write. A state has all writes up to a point, less any part that was
+/// not flushed. The file system mounts it and replays its own journal; then the judge checks the files.
 struct BlockStates: Proof {
     let name = "block-states"
-    let title = "power cuts below ext4, xfs and btrfs: any prefix of what the disk was told, less any part not flushed"
+    let title = "power cuts below ext4, xfs and btrfs: any prefix of the writes to the disk, less any part not flushed"
 
     /// For each file system and each journal mode.
     private static let gate = 500
@@ -34,7 +34,7 @@ struct BlockStates: Proof {
         return figure
     }
 
-    /// Every job once, each in a process of its own: what one has open or starts is in nobody else's way.
+    /// Every job once, each in its own process, so that open files and child processes do not affect other jobs.
     private func round(
         _ jobs: [(fileSystem: BlockFileSystem, mode: String)],
         _ scale: Scale,

@@ -1,8 +1,8 @@
 import FaultSupport
 
-/// The commands that write, each with the judge of its promises.
+/// The commands that write, each with the judge of its guarantees.
 enum Commands {
-    /// The stores that they are tried on, all of one journal mode.
+    /// The stores for the commands, all in one journal mode.
     private struct Stores {
         let journalMode: String
         let template: StoreTemplate
@@ -21,11 +21,11 @@ enum Commands {
         }
     }
 
-    /// Makes one judge; some look for their moment, or have archives made, which takes its time.
+    /// Makes one judge; some search for a commit point or make archives first, which takes time.
     private struct Maker: Sendable {
-        /// How the judge's name begins.
+        /// The beginning of the judge's name.
         let name: String
-        /// False for another form of a command that is there in its plain form.
+        /// False for a variant of a command that is there in its plain form.
         let isPlain: Bool
         let make: @Sendable (Stores) throws -> any Judge
 
@@ -66,12 +66,12 @@ enum Commands {
             Maker("relay post", isPlain: false) { RelayPostJudge(template: $0.template) },
         ]
 
-    /// How the names of all of them begin.
+    /// The beginnings of all names.
     static var names: [String] { makers.map(\.name) }
 
-    /// Those whose names begin with some words, over Core Data stores, in one journal mode.
+    /// The judges whose names begin with `only`, over Core Data stores, in one journal mode.
     ///
-    /// All forms, or only the plain ones, or only the others.
+    /// `isPlain` selects the plain forms or the variants; nil selects both.
     static func all(_ only: String = "", journalMode: String = "wal", isPlain: Bool? = nil) throws -> [any Judge] {
         let stores = try Stores(journalMode: journalMode)
         return try makers.filter { $0.name.hasPrefix(only) && isPlain ?? $0.isPlain == $0.isPlain }

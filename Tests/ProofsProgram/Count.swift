@@ -1,4 +1,4 @@
-/// How much of one thing was tried, and how much has to be.
+/// The number of tries of one kind, and the required number.
 struct Count: Sendable, Codable {
     var tried = 0
     var unit: String

@@ -1,17 +1,17 @@
 import FaultSupport
 import SafeFiles
 
-/// What every command makes of the disk that a power cut leaves, in any moment and with any part of the unsynced lost.
+/// Recovery of every command after a power cut at any point, with any part of the unsynced writes lost.
 struct CrashStates: Proof {
     let name = "crash-states"
-    let title = "power cuts: every prefix of what a command changes, less any part that nobody brought to the disk"
+    let title = "power cuts: every prefix of a command's changes, less any part without an fsync"
 
     private static let gate = (states: 3000, pairs: 300)
 
     func run(_ scale: Scale) async throws -> Figure {
         var figure = Figure(unit: "states of a command", gate: Self.gate.states)
-        var cuts = Count(unit: "states of the run that mends it", gate: Self.gate.pairs)
-        // A few more than asked for: the last commands may have fewer than what is left for them.
+        var cuts = Count(unit: "states of the recovering run", gate: Self.gate.pairs)
+        // A few more than required: the last commands may have fewer states than their share.
         let states = scale.stopsAtFirst ? 300 : Self.gate.states * 11 / 10
         let pairs = scale.stopsAtFirst ? 0 : Self.gate.pairs * 11 / 10
         let judges = try ["wal", "delete"].flatMap { try Commands.all(scale.only, journalMode: $0) }
@@ -21,7 +21,7 @@ struct CrashStates: Proof {
             let left = judges.count - number
             var sweep = CrashSweep(judge)
             sweep.seed = scale.seed
-            // Whoever tries everything needs all the time there is, so each has a share of it.
+            // An exhaustive sweep uses all the time, so each sweep gets a share of it.
             sweep.deadline =
                 scale.isExhaustive ? Deadline(after: scale.deadline.remaining / left) : scale.deadline
             sweep.stopsAtFirst = scale.stopsAtFirst
@@ -36,13 +36,13 @@ struct CrashStates: Proof {
             seconds += summary.duration / .seconds(1)
             figure.violations += summary.violations.map { "\(judge.name): \($0)" }
             if pairs > 0 && summary.pairsInside == 0 && sweep.onlyState == nil && !sweep.deadline.hasPassed {
-                figure.violations.append("\(judge.name): nothing was tried in the midst of a run that mends")
+                figure.violations.append("\(judge.name): no state during a recovering run was tried")
             }
             if scale.stopsAtFirst && !figure.violations.isEmpty { break }
         }
         figure.others = [cuts]
         figure.remarks = [
-            "\(inside) in the midst of the run that mends, for each command at least \(judges.isEmpty ? 0 : fewest);"
+            "\(inside) during the recovering run, for each command at least \(judges.isEmpty ? 0 : fewest);"
                 + " \(Int(Double(figure.tried + cuts.tried) / max(1, seconds))) a second"
         ]
         return figure

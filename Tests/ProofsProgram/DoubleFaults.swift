@@ -4,13 +4,13 @@ import SafeFiles
 import Synchronization
 import TestSupport
 
-/// Killed at one call, and the run that recovers from it killed at another.
+/// A kill at one call, and a kill of the recovering run at another call.
 struct DoubleFaults: Proof {
     let name = "double-faults"
     let title = "killed, and killed again while recovering"
 
-    /// How many pairs are drawn for each that counts: recovery makes fewer calls than the command, as a rule, and beyond
-    /// its end nobody is killed.
+    /// How many pairs are drawn for each that counts: recovery usually makes fewer calls than the command, and a kill after
+    /// its end has no effect.
     private static let attempts = 5
 
     private struct Case {
@@ -39,7 +39,7 @@ struct DoubleFaults: Proof {
         return figure
     }
 
-    /// Runs cases until so many were killed twice.
+    /// Runs cases until `share` of them were killed twice.
     private func run(_ cases: [Case], of share: Int, _ scale: Scale, _ figure: inout Figure) {
         let state = Mutex((tried: 0, violations: [String]()))
         let goesOn = { @Sendable in state.withLock { $0.tried < share } }
@@ -55,7 +55,7 @@ struct DoubleFaults: Proof {
         figure.violations += violations
     }
 
-    /// Whether the recovery was killed too, and what there is to object to.
+    /// Whether the recovery was killed too, and the objections.
     private static func objections(_ pair: Case) -> (isKilledTwice: Bool, [String]) {
         do {
             let scratch = try Scratch()
@@ -76,7 +76,7 @@ struct DoubleFaults: Proof {
             objections += try pair.judge.afterRerun(scratch, ending)
             return (kills == 2, objections)
         } catch {
-            return (false, ["the judge stumbled: \(error)"])
+            return (false, ["the judge failed: \(error)"])
         }
     }
 }

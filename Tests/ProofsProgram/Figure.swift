@@ -1,23 +1,23 @@
-/// What a harness did and found.
+/// The figures and violations of a harness.
 struct Figure: Sendable, Codable {
-    /// How much was tried, of what.
+    /// The number of tries, and their unit.
     var tried = 0
     var unit: String
-    /// How much has to be tried before anything counts as shown.
+    /// The number of tries that a proof requires.
     var gate: Int
-    /// What else was tried, each with a gate of its own: much of the one makes up for none of the other.
+    /// Further kinds of tries, each with its own gate.
     var others: [Count] = []
-    /// Each with the seed or the steps that show it again.
+    /// The violations, each with the seed or the steps that reproduce it.
     var violations: [String] = []
-    /// What else a reader wants to know.
+    /// Further information for the page.
     var remarks: [String] = []
-    /// Why nothing was tried, where this machine does not grant what that needs.
+    /// Why nothing was tried on this machine; nil when something was.
     var leftOut: String?
 
     var counts: [Count] { [Count(tried: tried, unit: unit, gate: gate)] + others }
     var isReached: Bool { counts.allSatisfy(\.isReached) && violations.isEmpty }
 
-    /// Adds what was done and found of the same kind elsewhere.
+    /// Adds the figures of the same kind from another run.
     mutating func add(_ other: Figure, from place: String) {
         tried += other.tried
         violations += other.violations.map { "\(place): \($0)" }

@@ -1,7 +1,7 @@
 import FaultSupport
 import SafeFiles
 
-/// Kills, kills while recovering, and races once more, on mounted file systems in place of memory.
+/// Repeats kills, kills during recovery, and races on mounted file systems instead of memory.
 struct FileSystems: Proof {
     let name = "file-systems"
     let title = "random kills, double faults and races on mounted ext4, xfs and btrfs"

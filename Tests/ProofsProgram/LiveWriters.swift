@@ -3,17 +3,17 @@ import Foundation
 import SafeFiles
 import TestSupport
 
-/// Programs that write without pause while the store is shared under them; some are killed, some stopped for a while.
+/// Programs that write continuously during a share; some are killed, some stopped for a while.
 ///
-/// The oracle is what each writer was told: a row that SQLite acknowledged is in the new store, once, and whoever goes on
-/// after the share is refused.
+/// The acknowledgements are the oracle: a row that SQLite acknowledged is in the new store, once, and a writer that
+/// continues after the share is refused.
 struct LiveWriters: Proof {
     let name = "live-writers"
-    let title = "eight programs write while their store is shared: what was acknowledged is in the new place, once"
+    let title = "eight programs write while their store is shared: what was acknowledged is in the new store, once"
 
     private static let writers = 8
     private static let gate = 100_000
-    /// How many rows the writers of one round have been told of, together, before the store is shared.
+    /// The number of acknowledged rows of all writers of a round before the store is shared.
     private static let rowsOfRound = 8000
 
     func run(_ scale: Scale) async throws -> Figure {
@@ -27,7 +27,7 @@ struct LiveWriters: Proof {
             figure.tried += count
             figure.violations += found.map { "round \(round), \(mode): \($0)" }
             round += 1
-            // A share that fails acknowledges nothing, and would be tried for ever.
+            // A failing share never reaches the gate, so the loop ends here.
             if !figure.violations.isEmpty || scale.stopsAtFirst && round == 6 { break }
         }
         figure.remarks.append("\(round) rounds")
@@ -76,11 +76,11 @@ struct LiveWriters: Proof {
         let arrived = Set(rows)
         let stayed = try Set(ids(old))
         if rows.count > arrived.count { objections.append("\(rows.count - arrived.count) rows are there twice") }
-        // A killed writer may have committed a row that it was not told of.
+        // A killed writer may have committed a row before it received the acknowledgement.
         let untold = arrived.subtracting(acknowledged).count
         let lost = acknowledged.subtracting(arrived).count
         if lost > 0 { objections.append("\(lost) acknowledged rows are not in the new store") }
-        if untold > (isOneKilled ? 1 : 0) { objections.append("\(untold) rows that nobody was told of") }
+        if untold > (isOneKilled ? 1 : 0) { objections.append("\(untold) rows that were not acknowledged") }
         if arrived != stayed { objections.append("the two places differ though writers were refused") }
         return (acknowledged.count, objections)
     }

@@ -4,10 +4,10 @@ import SafeFiles
 import Synchronization
 import TestSupport
 
-/// Random sequences of commands and app writes over three places; a model knows which rows have to be where.
+/// Random sequences of commands and app writes over three stores, checked against a model of the expected rows.
 struct Lives: Proof {
     let name = "lives"
-    let title = "whole lives: random commands and app writes at three places, no row lost, doubled or stranded"
+    let title = "whole lives: random commands and app writes at three stores, no row lost, doubled or stranded"
 
     private static let gate = 2000
     private static let soakGate = 10_000
@@ -36,7 +36,7 @@ struct Lives: Proof {
             let seed = UInt64(bitPattern: Int64(scale.seed)) &* 1_000_003 &+ number
             do {
                 let result = try Walk.random(seed: seed, options)
-                // One sequence for each kind is enough to begin with.
+                // Only the first sequence of each kind is shrunk.
                 let isNew = tally.withLock { tally in
                     result.violations.first.map { violation in
                         tally.kinds[violation.kind, default: 0] += 1
@@ -70,7 +70,7 @@ struct Lives: Proof {
         return figure
     }
 
-    /// Carries out the sequences that once went wrong.
+    /// Runs the sequences that once failed.
     private static func histories(_ scale: Scale) throws -> (count: Count, violations: [String]) {
         let violations = Mutex<[String]>([])
         let tried = Mutex(0)
@@ -93,7 +93,7 @@ struct Lives: Proof {
         return (count, violations.withLock { $0.sorted() })
     }
 
-    /// What was broken, and the shortest sequence that breaks it again; nil when nothing was.
+    /// The broken rule, and the shortest sequence that breaks it again; nil when no rule was broken.
     private static func text(of result: Walk.Result, seed: UInt64, isShrunk: Bool) throws -> String? {
         guard let first = result.violations.first else { return nil }
         let title = "walk \(seed), \(result.setting.shape), \(result.setting.journalMode): "

@@ -1,12 +1,12 @@
 import FaultSupport
 import SafeFiles
 
-/// Whether the power cuts find out a share of which one `fsync` does nothing: the harness can fail.
+/// Shows that the power cuts detect a share with one ignored `fsync`, so that the harness can fail.
 struct LostSynchronizations: Proof {
     let name = "lost-syncs"
     let title = "power cuts notice an fsync of a share that does nothing"
 
-    /// So many have to be noticed; the rest is covered by a later one, or keeps only what is made anew.
+    /// The number of calls whose loss must be noticed; the others are covered by a later call, or flush what can be remade.
     private static let gate = 8
 
     func run(_ scale: Scale) async throws -> Figure {

@@ -2,13 +2,13 @@ import FaultSupport
 import Foundation
 import SafeFiles
 
-/// Random stores that went apart, merged, and compared with a merge in memory that knows nothing of stores.
+/// Merges random divergent stores, and compares the result with an independent merge in memory.
 struct MergeTriples: Proof {
     let name = "merge-triples"
     let title = "random bases with two sides, merged as an independent merge in memory says"
 
     private static let suite = "StoreMergePropertyTests"
-    /// What the suite prints for each of its cases.
+    /// The prefix of the suite's line for each case.
     private static let prefix = "triples merged: "
     private static let gate = 10_000
 

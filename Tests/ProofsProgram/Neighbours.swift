@@ -1,7 +1,7 @@
 import FaultSupport
 import SafeFiles
 
-/// A member of the group who swaps, removes, replaces and plants at every step of what works in the container.
+/// A member of the group who swaps, removes, replaces and plants files at every step of a command in the container.
 struct Neighbours: Proof {
     let name = "neighbours"
     let title = "a member of the group acts in the container while a command is under way"
@@ -41,9 +41,9 @@ struct Neighbours: Proof {
         }
         figure.remarks = [
             "\(Neighbour.Act.allCases.count) acts at \(calls) calls, \(inVain) more in vain;"
-                + " \(successes) runs succeeded all the same",
-            "\(spoilt) successes were spoilt after the last look at them; the next run mended \(mended) of these,"
-                + " and may end well over none of the others",
+                + " \(successes) runs succeeded nevertheless",
+            "\(spoilt) successes were damaged after the last check; the next run repaired \(mended) of these,"
+                + " and must report all others",
         ]
         return figure
     }

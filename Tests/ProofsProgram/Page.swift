@@ -1,6 +1,6 @@
 import Foundation
 
-/// The page that says what was tried, how often, and what was found.
+/// The page of figures: the tries and violations of each harness.
 struct Page {
     private struct Row {
         let title: String
@@ -8,7 +8,7 @@ struct Page {
         let seconds: Int
     }
 
-    /// Prints a line at once, for whoever waits.
+    /// Prints a line immediately, as progress.
     static func say(_ line: String) {
         FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }
@@ -45,8 +45,8 @@ struct Page {
         let left = rows.count { $0.figure.leftOut != nil }
         lines.append(
             !isReached
-                ? "A promise was broken, or not tried often enough."
-                : left == 0 ? "Every promise held." : "Every promise that was tried held; \(left) were not tried."
+                ? "A guarantee was broken, or not tried often enough."
+                : left == 0 ? "Every guarantee held." : "Every guarantee that was tried held; \(left) were not tried."
         )
         return lines.joined(separator: "\n")
     }

@@ -1,8 +1,8 @@
-/// One of the harnesses: it tries what is promised, as often as it is told to, and counts how often the promise was broken.
+/// A harness, which tries a guarantee a given number of times and counts the violations.
 protocol Proof: Sendable {
-    /// The name by which it is chosen.
+    /// The name on the command line.
     var name: String { get }
-    /// What is tried, for the page.
+    /// The guarantee, for the page.
     var title: String { get }
 
     func run(_ scale: Scale) async throws -> Figure

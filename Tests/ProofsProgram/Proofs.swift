@@ -4,33 +4,33 @@ import Foundation
 import SafeFiles
 import TestSupport
 
-/// Tries every promise at its gate, and prints one page of figures.
+/// Tries every guarantee at its gate, and prints one page of figures.
 @main
 struct Proofs: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "proofs",
-        abstract: "Holds the tool to its promises: faults, crashes, races, neighbours, and how many of each were tried."
+        abstract: "Tests the tool's guarantees under faults, crashes, races and hostile neighbours, and prints figures."
     )
 
     @Argument(help: "The harnesses to run; all of them if none is named.")
     var names: [String] = []
 
-    @Flag(help: "Try everything there is to try, for as long as --hours says.")
+    @Flag(help: "Try all points and states, for as long as --hours says.")
     var soak = false
 
-    @Option(help: "How long a soak may go on.")
+    @Option(help: "How long a soak may take.")
     var hours = 4.0
 
-    @Option(help: "Which samples are taken, and in which order things happen.")
+    @Option(help: "The seed of samples and orders.")
     var seed = Seed.forFaults
 
-    @Flag(help: "A few are enough, and the first broken promise ends it: for the tool that makes mistakes.")
+    @Flag(help: "Try a few, and stop at the first violation: for seeded bugs.")
     var first = false
 
     @Option(help: "Only the commands whose names begin with this.")
     var only = ""
 
-    @Option(help: "Work on a fresh file system of this kind (ext4, xfs or btrfs), mounted for this; root only.")
+    @Option(help: "Work on a fresh file system of this kind (ext4, xfs or btrfs), mounted for the run; root only.")
     var on: BlockFileSystem?
 
     @Option(help: "Work in this folder; by default in memory.")
@@ -39,23 +39,23 @@ struct Proofs: AsyncParsableCommand {
     @Option(help: "How many walks the harness lives takes.")
     var walks: Int?
 
-    @Option(help: "The part of the commands of a walk that is killed, from 0 to 1.")
+    @Option(help: "The fraction of a walk's commands that is killed, from 0 to 1.")
     var kills = 0.3
 
-    @Option(help: "The part of the commands of a walk beside which an app writes, from 0 to 1.")
+    @Option(help: "The fraction of a walk's commands during which an app writes, from 0 to 1.")
     var live = 0.3
 
-    @Option(help: "The shapes of the stores that walks are taken over, with commas between them; all by default.")
+    @Option(help: "The shapes of the walks' stores, separated by commas; all by default.")
     var shapes: String?
 
     @Option(help: .private)
     var journalMode: String?
 
-    /// Where the figures go for the process that started this one.
+    /// The file for the figures, which the parent process reads.
     @Option(help: .private)
     var report: String?
 
-    /// True for the process that has a machine of its own.
+    /// True for the process in its own namespaces.
     @Flag(help: .private)
     var inside = false
 
@@ -63,7 +63,7 @@ struct Proofs: AsyncParsableCommand {
         SingleFaults(), RandomKills(), DoubleFaults(), CrashStates(), LostSynchronizations(), Races(), LiveWriters(),
         Swaps(), Neighbours(), MergeTriples(), Lives(), SeededBugs(), BlockStates(), FileSystems(),
     ]
-    /// They need what not every machine grants: part of a soak, and where somebody asks for them.
+    /// Harnesses that need root: they run in a soak, and when they are named.
     private static let demanding = [BlockStates().name, FileSystems().name]
 
     private var chosen: [any Proof] {
@@ -78,7 +78,7 @@ struct Proofs: AsyncParsableCommand {
                     + Self.all.map(\.name).joined(separator: ", ")
             )
         }
-        // What tries nothing breaks no promise.
+        // A selection without commands would report success.
         guard Commands.names.contains(where: { $0.hasPrefix(only) }) else {
             throw ValidationError(
                 "no command's name begins with '\(only)'; they begin: "
@@ -108,11 +108,11 @@ struct Proofs: AsyncParsableCommand {
         var figures: [Figure] = []
         for (number, proof) in chosen.enumerated() {
             let start = ContinuousClock.now
-            // Most go on for as long as they may, so that each has its share of the time.
+            // Most harnesses use all their time, so each gets a share.
             if soak { scale.deadline = Deadline(after: end.remaining / (chosen.count - number)) }
             let figure: Figure
             do { figure = try await proof.run(scale) } catch {
-                // What the others did and found is not lost with it.
+                // The figures of the other harnesses are kept.
                 figure = Figure(unit: "", gate: 1, violations: ["\(error)"])
             }
             figures.append(figure)
@@ -128,7 +128,7 @@ struct Proofs: AsyncParsableCommand {
         guard first ? page.violations.isEmpty : page.isReached else { throw ExitCode.failure }
     }
 
-    /// Goes where the caller wants it.
+    /// Moves to the requested file system or folder.
     private func settle() throws {
         if let place { setenv(Scratch.placeVariable, place, 1) }
         guard let on else { return }

@@ -2,7 +2,7 @@ import FaultSupport
 import Foundation
 import SafeFiles
 
-/// Migrators that start at the same time, over one store or from several stores to one place: one of them wins.
+/// Concurrent migrators, of one store or of several stores to one path: one of them wins.
 struct Races: Proof {
     let name = "races"
     let title = "four migrators at once: exactly one publishes, the others do nothing or say why"
@@ -41,7 +41,7 @@ struct Races: Proof {
         return (outcomes, objections)
     }
 
-    /// Several stores of which each wants the same place.
+    /// Several stores that are shared to the same path.
     private func raceToOnePlace(_ templates: [StoreTemplate]) throws -> (outcomes: [String], objections: [String]) {
         let scratch = try Scratch()
         _ = try scratch.root.createDirectory("group", mode: 0o770)
@@ -76,7 +76,9 @@ struct Races: Proof {
             let folder = try scratch.root.openDirectory("old\(number)")
             let hasLost = racers[number].ending != .exited(0)
             let content = try judge.content(of: template.name, in: folder, scratch, withoutFence: !hasLost)
-            if content != template.content { objections.append("a private store differs or is fenced in vain") }
+            if content != template.content {
+                objections.append("a private store differs, or is fenced without a share")
+            }
         }
         return (outcomes, objections)
     }
@@ -85,14 +87,14 @@ struct Races: Proof {
         let ending: Command.Ending
         let outcome: String
 
-        /// The winner publishes, and whoever finds that its own content is there has nothing to do.
+        /// The winner publishes, and a racer with the same content has nothing to do.
         static let winning: [String: Int32] = ["shared": 0, "alreadyShared": 0]
-        /// Whoever finds the winner at work, and gives up, says so.
+        /// A racer that gives up waiting for the winner reports `busy`.
         static let waiting: [String: Int32] = ["busy": 11]
-        /// Whoever finds the content of another store at the place leaves both as they are, and asks.
+        /// A racer that finds another store's content changes neither store, and asks for a decision.
         static let asking: [String: Int32] = ["bothHoldObjects": 4]
 
-        /// Nil for a racer that ended as it may; what it says must be what its exit status says.
+        /// Nil for a racer with an allowed outcome and the exit status of that outcome.
         func objection(among allowed: [[String: Int32]]) -> String? {
             let status = allowed.lazy.compactMap { $0[outcome] }.first
             return status.map { ending == .exited($0) } == true ? nil : "one ended with \(ending), saying \(outcome)"

@@ -3,7 +3,7 @@ import Glibc
 import SafeFiles
 import TestSupport
 
-/// Every command killed at a moment of no one's choosing, and run again.
+/// Every command killed at a random time, and run again.
 struct RandomKills: Proof {
     let name = "random-kills"
     let title = "killed at any moment, then run again"
@@ -15,7 +15,7 @@ struct RandomKills: Proof {
         var generator = SeededGenerator(seed: UInt64(bitPattern: Int64(scale.seed)))
         var figure = Figure(unit: "kills", gate: 500)
         var runs = 0
-        // One after the other, so that a command takes as long as it took when nobody killed it.
+        // One after the other, so that a command takes as long as in the undisturbed run.
         while figure.tried < count, runs < 4 * count, !scale.deadline.hasPassed,
             !(scale.stopsAtFirst && !figure.violations.isEmpty)
         {
@@ -30,7 +30,7 @@ struct RandomKills: Proof {
         return figure
     }
 
-    /// How long the command takes if nobody kills it.
+    /// The duration of the undisturbed command.
     private static func time(_ judge: any Judge) throws -> Duration {
         let scratch = try Scratch()
         try judge.prepare(scratch)
@@ -38,7 +38,7 @@ struct RandomKills: Proof {
         return try ContinuousClock().measure { _ = try scratch.run(command, killingAfter: .seconds(60)) }
     }
 
-    /// Whether the run was killed before its end, and what there is to object to.
+    /// Whether the run was killed before its end, and the objections.
     private static func objections(_ judge: any Judge, after time: Duration) -> (isKilled: Bool, [String]) {
         do {
             let scratch = try Scratch()
@@ -49,7 +49,7 @@ struct RandomKills: Proof {
             objections += try judge.afterRerun(scratch, again)
             return (ending == .killed(signal: SIGKILL), objections)
         } catch {
-            return (false, ["the judge stumbled: \(error)"])
+            return (false, ["the judge failed: \(error)"])
         }
     }
 }

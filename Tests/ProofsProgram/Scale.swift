@@ -1,16 +1,16 @@
 import FaultSupport
 import SafeFiles
 
-/// How much is to be tried.
+/// The amount of work of a run.
 struct Scale: Sendable {
-    /// Every point and every state, however long it takes, for as long as the deadline allows.
+    /// True to try every point and state that the deadline allows.
     var isExhaustive = false
-    /// What decides which samples are taken and in which order things happen; any number.
+    /// The seed of samples and orders.
     var seed: Int
-    /// No harness begins anything after it.
+    /// The time after which no harness begins a try.
     var deadline: Deadline
 
-    /// One broken promise is enough: the tool makes a known mistake, and it is asked whether anybody notices.
+    /// True to stop at the first violation, for a tool with a seeded bug.
     var stopsAtFirst = false
 
     /// Only commands whose names begin with this.
@@ -19,15 +19,15 @@ struct Scale: Sendable {
     /// The journal modes of the stores, for harnesses that try both.
     var journalModes = ["wal", "delete"]
 
-    /// How many walks, how many of their commands are killed, and over which shapes of stores.
+    /// The number of walks, the fractions of their commands, and the shapes of their stores.
     var walks: Int?
     var kills = 0.3
     var live = 0.3
     var shapes: [String]?
 
-    /// The file system on which everything happens, in a machine of its own, if one was named.
+    /// The file system to mount in private namespaces, if one was named.
     var fileSystem: BlockFileSystem?
 
-    /// As many as the gate asks for, or as many as there is time for.
+    /// The number of tries: the gate's, or unlimited for an exhaustive run.
     func count(_ gate: Int) -> Int { isExhaustive ? .max : gate }
 }

@@ -1,7 +1,7 @@
 import SafeFiles
 
 extension SeededBug {
-    /// Who is asked whether the mistake is noticed.
+    /// The harnesses and suites that should notice the bug.
     var witnesses: [Witness] {
         switch self {
         case .folderNotSynchronized: [.proof("crash-states", "share,"), .proof("crash-states", "backup")]

@@ -3,16 +3,16 @@ import Foundation
 import SafeFiles
 import Synchronization
 
-/// Has the tool make known mistakes, one after the other, and asks the harnesses and the tests whether they notice.
+/// Runs the tool with each seeded bug, and checks that harnesses and tests notice it.
 ///
-/// Every witness is also asked about the tool as it is, and has to be content with it.
+/// Every witness also runs with the unchanged tool, and must accept it.
 struct SeededBugs: Proof {
     let name = "seeded-bugs"
-    let title = "known mistakes made on purpose: each is noticed, two thirds of them by two witnesses"
+    let title = "seeded bugs: each is noticed, two thirds of them by two witnesses"
 
     private static let timeLimit = Duration.seconds(300)
 
-    /// What one witness said of one mistake, or of none.
+    /// One witness and one bug, or none.
     private struct Question: Sendable {
         let bug: SeededBug?
         let witness: Witness
@@ -23,7 +23,7 @@ struct SeededBugs: Proof {
         case notAsked = "not asked"
         case content = "not noticed"
         case noticed
-        /// It neither was content nor said that anything is wrong: it was killed, or went on for ever.
+        /// The witness gave no verdict: it was killed, or did not end.
         case stumbled
     }
 
@@ -31,7 +31,7 @@ struct SeededBugs: Proof {
         var figure = Figure(unit: "mistakes", gate: SeededBug.allCases.count)
         let questions = answered(Self.questions, until: scale.deadline)
         for question in questions where question.bug == nil && question.answer != .content {
-            figure.violations.append("\(question.witness) is not content with the tool as it is: \(question.answer)")
+            figure.violations.append("\(question.witness) rejects the unchanged tool: \(question.answer)")
         }
         var caughtTwice = 0
         for bug in SeededBug.allCases {
@@ -39,7 +39,7 @@ struct SeededBugs: Proof {
             let witnesses = asked.filter { $0.answer == .noticed }.map(\.witness.description)
             figure.tried += 1
             caughtTwice += witnesses.count >= 2 ? 1 : 0
-            if witnesses.isEmpty { figure.violations.append("nobody noticed \(bug)") }
+            if witnesses.isEmpty { figure.violations.append("no witness noticed \(bug)") }
             figure.remarks.append(
                 "\(witnesses.isEmpty ? "missed" : "caught") \(bug): \(witnesses.joined(separator: ", "))"
                     + (asked.count > witnesses.count
@@ -59,7 +59,7 @@ struct SeededBugs: Proof {
         return controls.map { Question(bug: nil, witness: $0) } + all
     }
 
-    /// Asks several at once.
+    /// Runs several witnesses at once.
     private func answered(_ questions: [Question], until deadline: Deadline) -> [Question] {
         let answers = Mutex(questions)
         Work.forEach(Array(questions.indices), until: deadline) { index in
@@ -73,13 +73,13 @@ struct SeededBugs: Proof {
 
     private func ask(_ question: Question) -> Answer {
         var environment = ProcessInfo.processInfo.environment
-        // The tool that was built with the tests: no other one makes mistakes.
+        // Only the debug build beside the tests has seeded bugs.
         environment["STORE_MIGRATE_TOOL"] = nil
         let command: Command
         switch question.witness.kind {
         case .proof(let name, let only):
             if let bug = question.bug { environment["FAULT_SUPPORT_SEEDED_BUG"] = "\(bug)" }
-            // This harness calls the files' module itself, and no tool.
+            // This harness calls SafeFiles directly, without the tool.
             if name == Swaps().name { environment["STORE_MIGRATE_SEEDED_BUG"] = question.bug.map { "\($0)" } }
             command = Command(
                 executable: Command.buildFolder + "/proofs",
@@ -97,7 +97,7 @@ struct SeededBugs: Proof {
             let output = place.directory.path + "/output"
             switch try command.run(output: output, deadline: Deadline(after: Self.timeLimit)) {
             case .exited(0): return .content
-            // As both the harnesses and the tests say that something is wrong.
+            // The status of both harnesses and tests for a failure.
             case .exited(1): return .noticed
             case let ending:
                 Page.say("\(question.witness) ended with \(ending)")

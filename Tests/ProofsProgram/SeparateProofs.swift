@@ -2,17 +2,17 @@ import FaultSupport
 import Foundation
 import SafeFiles
 
-/// Harnesses that are run by another process, in a machine of its own on a file system of its own.
+/// Harnesses that another process runs in private namespaces, on a separate file system.
 struct SeparateProofs {
     let fileSystem: BlockFileSystem
     let names: [String]
-    /// Words for that process beside those that say the scale.
+    /// Arguments for that process in addition to the scale.
     var arguments: [String] = []
 
-    /// What they need beyond the time that they have for trying, to come to their end.
+    /// The time to finish after their deadline.
     private static let grace = Duration.seconds(900)
 
-    /// Runs them, and reads what they did and found.
+    /// Runs them, and reads their figures.
     func run(_ scale: Scale) throws -> [Figure] {
         let place = try TemporaryDirectory(prefix: "separate-proofs")
         let (report, output) = (place.directory.path + "/report", place.directory.path + "/output")

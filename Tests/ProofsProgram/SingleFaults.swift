@@ -1,11 +1,11 @@
 import FaultSupport
 
-/// Every file call of every command that writes, each harmed in every way that it can be.
+/// Every fault at every file call of every writing command.
 struct SingleFaults: Proof {
     let name = "single-faults"
     let title = "every file call × killed before, killed after, EIO, ENOSPC, EINTR, half a transfer"
 
-    /// How many faults a command is tried with that is another form of one that is tried with all.
+    /// The number of faults for a variant of a command that is tried with all faults.
     private static let sample = 120
 
     func run(_ scale: Scale) async throws -> Figure {
@@ -20,14 +20,14 @@ struct SingleFaults: Proof {
                 ? sweep.runAll(until: scale.deadline, isExhaustive: scale.isExhaustive)
                 : sweep.runSample(of: Self.sample, stopsAtFirst: scale.stopsAtFirst)
             figure.tried += summary.harmed + summary.covered
-            // A command that runs several threads makes some calls in another number each time.
+            // The number of some calls varies in a command with several threads.
             figure.gate += isWhole ? summary.points * 98 / 100 : min(Self.sample / 2, summary.points)
             var violations = summary.violations.map { "\(judge.name): \($0)" }
             if violations.isEmpty || !scale.stopsAtFirst {
                 violations += try sweep.objectionsToMending().map { "\(judge.name): \($0)" }
             }
             if scale.stopsAtFirst && violations.isEmpty {
-                // What a sample has too few of.
+                // Faults of which a sample has too few.
                 violations += try sweep.runEvery(.noSpace, at: .write, stopsAtFirst: true).violations
                     .map { "\(judge.name): \($0)" }
             }

@@ -1,9 +1,9 @@
 import FaultSupport
 
-/// Every call that goes by a name, while somebody exchanges the name with a link that leads out of the folder.
+/// Every call that takes a name, while a thread exchanges the name with a link to the outside.
 struct Swaps: Proof {
     let name = "swaps"
-    let title = "names exchanged with links to the outside, during every call that goes by a name"
+    let title = "names exchanged with links to the outside, during every call that takes a name"
 
     private static let gate = 20_000
     private static let soakGate = 1_000_000

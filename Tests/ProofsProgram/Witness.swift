@@ -1,4 +1,4 @@
-/// Who is asked whether they notice a mistake.
+/// A harness or suite that should notice a seeded bug.
 struct Witness: Sendable, CustomStringConvertible {
     enum Kind: Sendable {
         /// A harness of this program, by its name, over the commands whose names begin with some words.

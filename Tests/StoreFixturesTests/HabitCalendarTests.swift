@@ -11,7 +11,7 @@ struct HabitCalendarTests {
         return (scratch, summary)
     }
 
-    @Test("It holds 10 habits, 14 challenges and 1,180 days, and one external file")
+    @Test("The store has 10 habits, 14 challenges, 1,180 days and one external file")
     func content() throws {
         let (scratch, summary) = try build()
         #expect(summary.objects == 1204)
@@ -26,7 +26,7 @@ struct HabitCalendarTests {
         #expect(trial == .text("5D6E7F8091A24B3C8D4E5F6071829304"))
     }
 
-    @Test("The main file alone holds the schema and no habit")
+    @Test("The main file alone has the schema and no habit")
     func mainAlone() throws {
         let (scratch, _) = try build()
         #expect(scratch.files == [".HabitCalendar_SUPPORT", "HabitCalendar.sqlite", "HabitCalendar.sqlite-wal"])
@@ -53,7 +53,7 @@ struct HabitCalendarTests {
         #expect(small.first == 1)
     }
 
-    @Test("SQLite's own program opens it and finds nothing wrong", .disabled(if: SQLiteShell.isMissing))
+    @Test("The sqlite3 program opens the store, and its integrity check passes", .disabled(if: SQLiteShell.isMissing))
     func shell() throws {
         let (scratch, _) = try build()
         #expect(try SQLiteShell.output(scratch.location, "PRAGMA integrity_check") == "ok")
@@ -62,7 +62,7 @@ struct HabitCalendarTests {
         #expect(try SQLiteShell.output(scratch.location, header) == "4096\n2\nwal\nUTF-8\n0")
     }
 
-    @Test("Keys, versions and relationships are as Core Data keeps them")
+    @Test("Keys, versions and relationships have Core Data's values")
     func bookkeeping() throws {
         let (scratch, _) = try build()
         let connection = try scratch.open()
@@ -73,7 +73,7 @@ struct HabitCalendarTests {
             ]
         )
         #expect(numbers.entries.map(\.number) == [1, 2, 3, 16_001, 16_002, 16_003])
-        // Eleven keys of habits were given out; the trial's is never used again.
+        // Eleven keys of habits were assigned; the deleted trial's is never reused.
         #expect(numbers.entries.map(\.max).prefix(3) == [14, 11, 1180])
         let change = try connection.value("SELECT max(Z_PK) FROM ACHANGE")?.integer
         #expect(numbers.entries[3].max == change)
@@ -85,7 +85,7 @@ struct HabitCalendarTests {
         #expect(try connection.value("SELECT Z_OPT FROM ZHABIT WHERE Z_PK = 1") == .integer(4))
     }
 
-    @Test("Metadata says what model it is, and that its hashes are stand-ins")
+    @Test("The metadata names the model, and marks its hashes as stand-ins")
     func metadata() throws {
         let (scratch, _) = try build()
         let metadata = try #require(try StoreMetadata(reading: scratch.open()))
@@ -98,7 +98,7 @@ struct HabitCalendarTests {
         #expect(metadata.values["HabitCalendarFirstVersion"] == .string("1.0"))
     }
 
-    @Test("The store carries its model")
+    @Test("The store contains its model")
     func model() throws {
         let (scratch, _) = try build()
         let cache = try scratch.open().value("SELECT Z_CONTENT FROM Z_MODELCACHE")?.blob ?? []
@@ -110,7 +110,7 @@ struct HabitCalendarTests {
         #expect(try ManagedObjectModel(modelCache: cache) == model)
     }
 
-    @Test("Building it twice gives the same content and the same main file")
+    @Test("Building the store twice gives the same content and the same main file")
     func deterministic() throws {
         let (one, _) = try build()
         let (other, _) = try build()

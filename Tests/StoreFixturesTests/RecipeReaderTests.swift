@@ -49,7 +49,7 @@ struct RecipeReaderTests {
             words: "r.yaml:1:1: the recipe has neither the key 'model' nor the key 'sql'"
         ),
         WrongRecipe(
-            testDescription: "a page size that is none",
+            testDescription: "an invalid page size",
             yaml: "seed: x\noptions:\n  pageSize: 3000\nsql: []\n",
             words: "r.yaml:3:13: a page size is a power of two from 512 to 65536"
         ),
@@ -71,7 +71,7 @@ struct RecipeReaderTests {
             words: "r.yaml:3:13: a mapping (key: value) is expected here"
         ),
         WrongRecipe(
-            testDescription: "a date that is none",
+            testDescription: "an invalid date",
             yaml: model + "saves:\n  - at: 2026-02-30\n",
             words: "r.yaml:10:9: a date such as 2026-01-31 or 2026-01-31T08:00:00Z is expected here"
         ),
@@ -91,7 +91,7 @@ struct RecipeReaderTests {
         ),
     ]
 
-    @Test("A mistake is told with file, line and column", arguments: wrong)
+    @Test("A mistake is reported with file, line and column", arguments: wrong)
     func mistakes(_ recipe: WrongRecipe) {
         let error = #expect(throws: RecipeError.self) {
             try RecipeReader.recipe(from: recipe.yaml, path: "r.yaml")
@@ -99,7 +99,7 @@ struct RecipeReaderTests {
         #expect(error?.description == recipe.words)
     }
 
-    @Test("Aliases that fold many times into each other are refused before they are unfolded")
+    @Test("Deeply nested aliases are refused before they are expanded")
     func aliases() throws {
         let levels = (1...30).map { "  - ? &a\($0) [*a\($0 - 1), *a\($0 - 1)]\n    : x\n" }.joined()
         let error = #expect(throws: RecipeError.self) {
@@ -135,7 +135,7 @@ struct RecipeReaderTests {
             words: "r.yaml:12:9: the value does not fit the type of Note.size"
         ),
         WrongRecipe(
-            testDescription: "a name that nobody has",
+            testDescription: "an unknown name of an object",
             yaml: save + "      - {entity: Note, values: {next: other}}\n",
             words: "r.yaml:12:39: no object is called 'other' here; objects are named with 'name'"
         ),
@@ -150,17 +150,17 @@ struct RecipeReaderTests {
             words: "r.yaml:13:9: two objects are called 'a'"
         ),
         WrongRecipe(
-            testDescription: "SQL that is none",
+            testDescription: "invalid SQL",
             yaml: "seed: x\nsql:\n  - CREATE TABEL t\n",
             words: "r.yaml:3:5: SQLite reports: near \"TABEL\": syntax error (code 1)"
         ),
         WrongRecipe(
-            testDescription: "a model no store can be made of",
+            testDescription: "an invalid model",
             yaml: "seed: x\nmodel:\n  entities:\n    A: {parent: B}\n",
             words: "r.yaml: no store can be made of the model: entity A has an unknown parent B"
         ),
         WrongRecipe(
-            testDescription: "an index that is not there",
+            testDescription: "an unknown index",
             yaml: "seed: x\nsql: []\ndamage:\n  - missingIndexEntry: {index: i, row: 1}\n",
             words: "r.yaml:4:5: the store has no index 'i'"
         ),
@@ -171,7 +171,7 @@ struct RecipeReaderTests {
         ),
     ]
 
-    @Test("A recipe that cannot be built says where it is wrong, and leaves nothing behind", arguments: unbuildable)
+    @Test("A recipe that cannot be built fails with its position, and leaves no file", arguments: unbuildable)
     func cannotBeBuilt(_ recipe: WrongRecipe) throws {
         let scratch = try Scratch()
         let error = #expect(throws: RecipeError.self) {
@@ -182,7 +182,7 @@ struct RecipeReaderTests {
     }
 
     @Test(
-        "Nothing is built over a file that is there",
+        "Building over an existing file fails",
         arguments: ["Store.sqlite", "Store.sqlite-wal", ".Store_SUPPORT"]
     )
     func occupied(_ name: String) throws {

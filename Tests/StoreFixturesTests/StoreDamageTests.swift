@@ -18,7 +18,7 @@ struct StoreDamageTests {
     }
 
     @Test(
-        "Each store shows its trouble",
+        "Each damaged store shows its damage to sqlite3",
         arguments: [
             Trouble("truncated", "SELECT count(*) FROM ZNOTE", says: "malformed"),
             Trouble("flipped-byte", "PRAGMA integrity_check", says: "***"),
@@ -43,7 +43,7 @@ struct StoreDamageTests {
     }
 
     @Test(
-        "External files are missing, left over or cut short",
+        "Damaged external files are missing, unused or truncated",
         arguments: [
             ("external-data", [120_000]), ("missing-external-file", []), ("orphan-external-file", [3000, 120_000]),
             ("truncated-external-file", [4096]),

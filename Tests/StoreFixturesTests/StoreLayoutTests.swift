@@ -2,7 +2,7 @@ import StoreFixtures
 import StoreFormat
 import Testing
 
-@Suite("Built stores, read by the code that reads genuine ones")
+@Suite("Built stores, read with the code for genuine stores")
 struct StoreLayoutTests {
     private static let recipes =
         [Fixtures.habitCalendar]
@@ -30,7 +30,7 @@ struct StoreLayoutTests {
         #expect(!layout.entities.isEmpty)
     }
 
-    @Test("History reads back as the recipe wrote it")
+    @Test("The history that is read equals the recipe's saves")
     func history() throws {
         let scratch = try Scratch()
         try scratch.build(store: "history-on")

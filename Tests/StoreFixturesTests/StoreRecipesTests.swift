@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The stores in Fixtures/Stores")
 struct StoreRecipesTests {
-    /// The recipes whose store SQLite cannot use, or can but finds damaged.
+    /// The recipes whose store SQLite cannot open, or finds damaged.
     private static let unsound = [
         "orphan-wal", "zero-byte-with-wal", "truncated", "flipped-byte", "text-file", "missing-index-entry",
         "stale-wal",
@@ -30,7 +30,7 @@ struct StoreRecipesTests {
         #expect(try SQLiteShell.output(scratch.location, "PRAGMA integrity_check") == "ok")
     }
 
-    @Test("Building one twice gives the same main file", arguments: Fixtures.names)
+    @Test("Building a recipe twice gives the same main file", arguments: Fixtures.names)
     func deterministic(_ name: String) throws {
         let (one, other) = (try Scratch(), try Scratch())
         try one.build(store: name)
@@ -42,7 +42,7 @@ struct StoreRecipesTests {
     }
 
     @Test(
-        "The files of a store are the ones its trouble is about",
+        "Each damaged store has the files of its damage",
         arguments: [
             ("clean", ["Store.sqlite"]),
             ("rollback-journal", ["Store.sqlite"]),
@@ -78,7 +78,7 @@ struct StoreRecipesTests {
         #expect(try connection.value("PRAGMA integrity_check") == .text("ok"))
     }
 
-    @Test("A stale log replaces the store's content without a word")
+    @Test("A stale log silently replaces the store's content")
     func staleLog() throws {
         let scratch = try Scratch()
         try scratch.build(store: "stale-wal")
@@ -103,7 +103,7 @@ struct StoreRecipesTests {
         #expect(try connection.value("PRAGMA integrity_check") != .text("ok"))
     }
 
-    @Test("What is committed only in the log is not in the main file")
+    @Test("Rows that are committed only in the log are not in the main file")
     func partlyInLog() throws {
         let scratch = try Scratch()
         try scratch.build(store: "partly-in-wal")
@@ -115,7 +115,7 @@ struct StoreRecipesTests {
         #expect(try scratch.open().value(count) == .integer(20))
     }
 
-    @Test("History tells insertions, updates and deletions with their properties")
+    @Test("The history lists insertions, updates and deletions with their properties")
     func history() throws {
         let scratch = try Scratch()
         try scratch.build(store: "history-on")
@@ -135,7 +135,7 @@ struct StoreRecipesTests {
         #expect(try connection.value(gap) == .integer(1))
     }
 
-    @Test("Objects of descendant entities lie in one table, and keys to them say which entity they lead to")
+    @Test("Objects of descendant entities are in one table, and keys to them name the entity")
     func inheritance() throws {
         let scratch = try Scratch()
         try scratch.build(store: "inheritance")
@@ -147,7 +147,7 @@ struct StoreRecipesTests {
         #expect(try connection.value("SELECT ZAREA1 FROM ZREGION WHERE Z_ENT = 4") == .text("NaN"))
     }
 
-    @Test("Join tables hold each pair once, with its place where the relationship is ordered")
+    @Test("Join tables contain each pair once, with its position where the relationship is ordered")
     func manyToMany() throws {
         let scratch = try Scratch()
         try scratch.build(store: "many-to-many")
@@ -187,7 +187,7 @@ struct StoreRecipesTests {
         #expect(try connection.value("SELECT length(ZIDENTIFIER) FROM ZSAMPLE WHERE Z_PK = 2") == .integer(16))
     }
 
-    @Test("A name that SQL or ASCII does not know is a table and a column all the same")
+    @Test("Keywords of SQL and non-ASCII names work as names of tables and columns")
     func unusualNames() throws {
         let scratch = try Scratch("Übung ohne Endung; \"x\"")
         try scratch.build(store: "unusual-names")

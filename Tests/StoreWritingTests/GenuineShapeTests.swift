@@ -53,7 +53,7 @@ struct GenuineShapeTests {
         }
     }
 
-    @Test("Join tables have the genuine names and columns, from either side", arguments: Corpus.stores)
+    @Test("Join tables have genuine names and columns, named after either side", arguments: Corpus.stores)
     func joinTables(_ store: String) throws {
         guard let genuine = try Genuine.read(store) else { return }
         let known = Set(genuine.shape.tables.map(\.name))

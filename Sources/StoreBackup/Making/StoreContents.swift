@@ -16,7 +16,7 @@ struct StoreContents: Sendable {
     private let fixedNames: [String]
     private let externalNames: NameList
 
-    /// Lists the copy of the store at `original` that lies in `folder`, and that of its relay in `relay`.
+    /// Lists the copy in `folder` of the store at `original`, and the copy of its relay in `relay`.
     init(of original: StoreLocation, in folder: Directory, relay: Directory, monitor: WorkMonitor) throws {
         location = StoreLocation(folder: folder.path, name: original.name)
         self.folder = folder
@@ -29,7 +29,7 @@ struct StoreContents: Sendable {
         try liftFence()
     }
 
-    /// Lists a store where it lies, and the copy of its relay in `relay`.
+    /// Lists a store in place, and the copy of its relay in `relay`.
     init(of store: RestingStore, relay: Directory, monitor: WorkMonitor) throws {
         location = store.location
         folder = store.folder

@@ -4,22 +4,22 @@ import StoreWriting
 
 /// Builds stores from recipes.
 public enum RecipeBuilder {
-    /// What was built.
+    /// The size of the built store.
     public struct Summary: Hashable, Sendable {
         /// Objects of a Core Data store, or rows of ordinary tables in plain SQLite; counted before the damage.
         public let objects: Int64
         public let externalFiles: Int
-        /// The bytes of main file, log, journal and external files, as they lie there at the end.
+        /// The final bytes of main file, log, journal and external files.
         public let bytes: Int64
     }
 
-    /// Builds the store of the recipe in a file; the folder must exist, and nothing of the store's name in it.
+    /// Builds the store of the recipe in a file; the folder must exist, without a file of the store's name.
     @discardableResult
     public static func build(recipeFile: String, at location: StoreLocation) throws -> Summary {
         try build(RecipeReader.recipe(inFile: recipeFile), at: location)
     }
 
-    /// Builds a store; when that fails, what was made of it is removed again.
+    /// Builds a store; after a failure its files are removed.
     @discardableResult
     package static func build(_ recipe: StoreRecipe, at location: StoreLocation) throws -> Summary {
         let directory = try Directory.open(path: location.folder)
@@ -31,7 +31,7 @@ public enum RecipeBuilder {
             throw StoreError(
                 .notWritable,
                 path: location.folder + "/" + name,
-                "something is already there; choose a place without a store"
+                "the path exists already; choose a path without a store"
             )
         }
         do {

@@ -2,7 +2,7 @@ import SafeFiles
 import StoreFormat
 import StoreWriting
 
-/// One store while it is being built: its connection, and the names that the recipe gave to objects.
+/// One store during its construction: its connection, and the recipe's names of objects.
 final class RecipeConstruction {
     let recipe: StoreRecipe
     let location: StoreLocation
@@ -48,7 +48,7 @@ final class RecipeConstruction {
         )
     }
 
-    /// Writes everything the recipe asks for, and returns the number of objects or rows.
+    /// Writes the recipe's content, and returns the number of objects or rows.
     func fill() throws -> Int64 {
         switch recipe.content {
         case .model(_, let saves):
@@ -99,7 +99,7 @@ final class RecipeConstruction {
         return writer.layout
     }
 
-    /// An error of the store as a mistake of the recipe, when it is one.
+    /// Converts an error of the store that the recipe caused to a mistake of the recipe.
     func located(_ error: any Error, _ position: RecipePosition) -> any Error {
         guard let error = error as? StoreError, error.code == .incompatible || error.code == .failed else {
             return error
@@ -128,7 +128,7 @@ final class RecipeConstruction {
 }
 
 extension RecipeConstruction {
-    /// Carries out one save: rows first, then relationships, so that objects may refer to each other in any order.
+    /// Makes one save: rows first, then relationships, so that objects may refer to each other in any order.
     private func perform(_ save: RecipeSave) throws {
         guard let writer else { return }
         let origin = HistoryWriter.Origin(

@@ -1,14 +1,14 @@
 import StoreFormat
 import StoreWriting
 
-/// Turns the values of a recipe into what the row writer takes.
+/// Converts the values of a recipe for the row writer.
 struct RecipeValues {
     let path: String
     let identifiers: SeededIdentifiers
 
     /// Returns the value of an attribute in the `n`th repetition, counted from 1.
     ///
-    /// `owner` names the object for the identifiers that a recipe leaves to us (`auto`).
+    /// `owner` names the object for generated identifiers (`auto`).
     func attribute(
         _ value: RecipeValue,
         _ attribute: AttributeDescription,

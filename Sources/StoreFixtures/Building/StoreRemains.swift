@@ -1,7 +1,7 @@
 import SafeFiles
 import StoreFormat
 
-/// What a store that could not be finished left behind, and its removal.
+/// Removes the leftovers of a store that could not be built.
 enum StoreRemains {
     /// The folder of external files, if there is one.
     static func externalData(_ location: StoreLocation, in directory: Directory) throws -> Directory? {
@@ -11,7 +11,7 @@ enum StoreRemains {
         return try support.openDirectory(StoreLocation.externalDataFolderName)
     }
 
-    /// Removes every file of a store of ours; what cannot be removed stays, since the first error matters more.
+    /// Removes every file of a store of ours; errors are ignored, since the build's error matters more.
     static func remove(_ location: StoreLocation, from directory: Directory) {
         let names = [
             location.name, location.writeAheadLogName, location.sharedMemoryName, location.journalName,

@@ -2,23 +2,23 @@ import SafeFiles
 import StoreFormat
 import StoreWriting
 
-/// Does the damage that needs no SQLite: to the files of a store that is closed.
+/// Damages the files of a closed store, without SQLite.
 struct FileBreaker {
-    /// A log of another store may be as large as this.
+    /// The maximum size of another store's log.
     private static let largestLog = 64 * 1_048_576
 
     let recipe: StoreRecipe
     let location: StoreLocation
     let directory: Directory
 
-    /// Puts the files of an interrupted transaction in the place of those that were closed properly.
+    /// Replaces the cleanly closed files by those of an interrupted transaction.
     func write(_ leftovers: JournalLeftovers?) throws {
         guard let leftovers else { return }
         try overwrite(location.name, with: leftovers.main)
         try overwrite(location.journalName, with: leftovers.journal)
     }
 
-    /// Does the damage that the recipe asks for, in its order.
+    /// Does the recipe's damage, in its order.
     func run() throws {
         for damage in recipe.damage where !damage.needsConnection {
             do {
@@ -91,7 +91,7 @@ struct FileBreaker {
         try file.close()
     }
 
-    /// Writes a file whole, whether or not it is there.
+    /// Writes a complete file, new or existing.
     private func overwrite(_ name: String, with bytes: [UInt8]) throws {
         let isThere = try directory.status(of: name) != nil
         let file =
@@ -107,7 +107,7 @@ struct FileBreaker {
         let folder = RecipeReader.split(recipe.path).folder
         let path = other.hasPrefix("/") ? other : folder + "/" + other
         guard path != recipe.path else {
-            throw RecipeError(path: recipe.path, position: position, "a recipe cannot bring its own log")
+            throw RecipeError(path: recipe.path, position: position, "a recipe cannot add its own log as a foreign one")
         }
         let scratch = try TemporaryDirectory(prefix: "store-migrate-fixture")
         defer { scratch.remove() }

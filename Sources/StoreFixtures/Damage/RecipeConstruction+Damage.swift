@@ -2,14 +2,14 @@ import CSQLite
 import StoreFormat
 import StoreWriting
 
-/// Files that replace the ones a closed store leaves: the bytes of a moment that SQLite would not leave behind.
+/// Files from the middle of a transaction, which replace those of the closed store.
 struct JournalLeftovers {
     var main: [UInt8]
     var journal: [UInt8]
 }
 
 extension RecipeConstruction {
-    /// Does the damage that goes through SQLite; what must be written once the store is closed is returned.
+    /// Does the damage that uses SQLite; returns the files to write after the store is closed.
     func breakContent() throws -> JournalLeftovers? {
         var leftovers: JournalLeftovers?
         for damage in recipe.damage where damage.needsConnection {
@@ -64,7 +64,7 @@ extension RecipeConstruction {
         )
     }
 
-    /// Takes the row out, hides the index from SQLite, puts the row back, and shows the index again.
+    /// Deletes the row, hides the index from SQLite, inserts the row again, and restores the index.
     private func leaveOut(_ row: Int64, of index: String, _ position: RecipePosition) throws {
         var entry: [SQLValue] = []
         try connection.forEachRow(
@@ -97,7 +97,7 @@ extension RecipeConstruction {
 
     /// Stops in the middle of a transaction, after SQLite has spilled pages into the main file.
     ///
-    /// The bytes are read through SQLite's own handles at that moment; the transaction is then rolled back.
+    /// The bytes are read through SQLite's own handles then; afterwards the transaction is rolled back.
     private func interrupt(_ statements: [String], _ position: RecipePosition) throws -> JournalLeftovers {
         guard recipe.options.journalMode == .rollback else {
             throw values.error(position, "a hot journal needs the journal mode 'rollback'")

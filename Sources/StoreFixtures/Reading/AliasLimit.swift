@@ -1,13 +1,13 @@
-/// How often a YAML text may name again what it named by an anchor.
+/// The limit on the number of aliases in a YAML text.
 ///
-/// The YAML library unfolds every alias where it stands, and compares keys by all that they hold: in a few lines of which
-/// each names the one before it twice, that takes longer than anybody waits. Under the limit it cannot become much.
+/// The YAML library expands every alias in place, and compares keys by their whole content. A few lines that each name the
+/// previous one twice take exponential time. The limit bounds it.
 public enum AliasLimit {
     public static let most = 32
 
     /// True if there are more aliases in the text.
     ///
-    /// What only looks like one, in a quoted text, counts where an anchor of its name seems to be there too.
+    /// Quoted text that looks like an alias counts, too, if there seems to be an anchor of its name.
     public static func isExceeded(by text: String) -> Bool {
         var anchors: Set<String> = []
         var aliases: [String] = []
@@ -27,7 +27,7 @@ public enum AliasLimit {
         return aliases.count(where: anchors.contains) > most
     }
 
-    /// What the names of anchors may consist of.
+    /// True for a character of an anchor's name.
     private static func isPartOfName(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

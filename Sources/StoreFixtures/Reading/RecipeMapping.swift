@@ -24,7 +24,7 @@ package struct RecipeMapping {
         return value
     }
 
-    /// Throws for the first key that is not among the known ones: a misspelt key must not be ignored.
+    /// Throws for the first unknown key, since a misspelt key must not be ignored.
     package func allow(_ known: [String]) throws(RecipeError) {
         for entry in entries where !known.contains(entry.name) {
             throw entry.key.error(

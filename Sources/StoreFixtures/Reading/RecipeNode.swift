@@ -1,6 +1,6 @@
 import Yams
 
-/// One node of the YAML of a recipe or a scenario, and how it may be read; every mistake names line and column.
+/// One node of the YAML of a recipe or a scenario, with typed readers; every mistake is reported with line and column.
 package struct RecipeNode {
     let node: Node
     package let path: String
@@ -9,7 +9,7 @@ package struct RecipeNode {
         RecipePosition(line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
     }
 
-    /// Reads a text; `path` is the file to name in errors, `what` the word for such a text.
+    /// Parses a text; errors name the file `path` and the kind of text `what`.
     package init(yaml text: String, path: String, what: String) throws(RecipeError) {
         guard !AliasLimit.isExceeded(by: text) else {
             throw RecipeError(
@@ -101,7 +101,7 @@ package struct RecipeNode {
 }
 
 extension RecipeError {
-    /// What the YAML parser says, in our form.
+    /// Converts an error of the YAML parser.
     fileprivate init(yaml error: YamlError, path: String) {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),

@@ -1,5 +1,5 @@
 extension RecipeReader {
-    /// A mapping with one key, which says what is done.
+    /// A mapping with one key, the kind of damage.
     func damage(_ node: RecipeNode) throws(RecipeError) -> RecipeDamage {
         let mapping = try node.mapping()
         guard mapping.entries.count == 1, let entry = mapping.entries.first else {

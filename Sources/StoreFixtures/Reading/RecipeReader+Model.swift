@@ -1,6 +1,6 @@
 import StoreFormat
 
-/// The types of attributes as recipes name them, which is as `AttributeDescription` does.
+/// The types of attributes in recipes, with the names of `AttributeDescription`.
 private enum TypeWord: String, CaseIterable {
     case integer16, integer32, integer64, decimal, double, float, string, boolean, date, binaryData, uuid, uri
     case transformable

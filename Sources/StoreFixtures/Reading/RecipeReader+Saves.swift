@@ -58,7 +58,7 @@ extension RecipeReader {
         return properties
     }
 
-    /// A scalar; a list of destinations; or a mapping that says how values follow each other.
+    /// A scalar, a list of destinations, or a mapping with a series of values.
     private func value(_ node: RecipeNode) throws(RecipeError) -> RecipeValue {
         if node.isList {
             return RecipeValue(form: .list(try scalars(node)), position: node.position)

@@ -1,10 +1,10 @@
 import SafeFiles
 import StoreFormat
 
-/// Reads recipes; every mistake is told with file, line and column.
+/// Reads recipes; every mistake is reported with file, line and column.
 package struct RecipeReader {
     private static let largestRecipe = 1_048_576
-    /// A recipe may not ask for more than this of anything.
+    /// The maximum of every count in a recipe.
     static let largestCount: Int64 = 100_000_000
 
     let path: String
@@ -24,7 +24,7 @@ package struct RecipeReader {
         return try recipe(from: text, path: path)
     }
 
-    /// Reads a recipe from text; `path` is the file to name in errors and to look for other recipes beside.
+    /// Reads a recipe from text; `path` is the file for errors, and other recipes are found relative to it.
     package static func recipe(from text: String, path: String = "") throws -> StoreRecipe {
         try recipe(RecipeNode(yaml: text, path: path, what: "recipe"))
     }

@@ -1,4 +1,4 @@
-/// One thing that is broken about a store after it was built.
+/// One kind of damage to a store after it was built.
 package struct RecipeDamage: Sendable {
     /// A file of the store.
     package enum File: String, Sendable, CaseIterable {
@@ -8,13 +8,13 @@ package struct RecipeDamage: Sendable {
         case journal
     }
 
-    /// What is done.
+    /// The kind of damage.
     package enum Kind: Sendable {
         /// A statement that Core Data would never execute.
         case statement(String)
-        /// Sets the greatest key given out (`Z_MAX`) of an entity.
+        /// Sets the last assigned key (`Z_MAX`) of an entity.
         case greatestKey(entity: String, value: Int64)
-        /// Makes a to-one lead to a row that does not exist.
+        /// Makes a to-one relationship refer to a row that does not exist.
         case danglingRelationship(object: String, relationship: String)
         /// Writes another number as an object's entity (`Z_ENT`).
         case wrongEntity(object: String, number: Int64)
@@ -30,16 +30,16 @@ package struct RecipeDamage: Sendable {
         case flipByte(File, offset: Int64)
         case remove(File)
         case overwrite(File, text: String)
-        /// Puts the write-ahead log of another recipe's store beside this one.
+        /// Copies the write-ahead log of another recipe's store beside this one.
         case foreignWriteAheadLog(recipe: String)
-        /// Puts a shared-memory file of another time beside the store.
+        /// Writes a stale shared-memory file beside the store.
         case staleSharedMemory(bytes: Int)
     }
 
     package let kind: Kind
     package let position: RecipePosition
 
-    /// True when it is done through SQLite, before the store is closed.
+    /// True for damage through SQLite, before the store is closed.
     var needsConnection: Bool {
         switch kind {
         case .statement, .greatestKey, .danglingRelationship, .wrongEntity, .missingIndexEntry, .hotJournal: true

@@ -1,4 +1,4 @@
-/// Where in a recipe something is written.
+/// A position in a recipe.
 public struct RecipePosition: Hashable, Sendable, CustomStringConvertible {
     /// Counted from 1.
     public let line: Int
@@ -13,7 +13,7 @@ public struct RecipePosition: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(line):\(column)" }
 }
 
-/// A mistake in a recipe, with the place where it is.
+/// A mistake in a recipe, with its position.
 public struct RecipeError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The recipe's file; empty when the text came from elsewhere.
     public let path: String

@@ -10,7 +10,7 @@ package struct RecipeSave: Sendable {
         package let position: RecipePosition
     }
 
-    /// New values for an object that is there.
+    /// New values of an existing object.
     package struct Change: Sendable {
         package let object: String
         package let values: [RecipeProperty]

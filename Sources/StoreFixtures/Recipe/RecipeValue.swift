@@ -1,4 +1,4 @@
-/// A value as a recipe writes it; what it means depends on the property that it is for.
+/// A value in a recipe; its meaning depends on the property.
 package struct RecipeValue: Sendable {
     /// The forms a value can take.
     package indirect enum Form: Sendable {
@@ -9,7 +9,7 @@ package struct RecipeValue: Sendable {
         case series(start: String, step: String, every: Int64)
         /// Values that take turns, each for `every` repetitions.
         case cycle([RecipeValue], every: Int64)
-        /// So many bytes, filled with a text over and over.
+        /// `count` bytes, filled with a repeated text.
         case bytes(count: Int, fill: String)
         /// The destinations of a to-many relationship.
         case list([RecipeValue])

@@ -1,21 +1,21 @@
 package import StoreFormat
 
-/// A store as readable text: a model or SQL statements, the saves that fill it, and what is then broken about it.
+/// A store as readable text: a model or SQL statements, the saves that fill it, and its damage.
 ///
 /// Building a recipe twice gives the same content, the same UUIDs and, but for SQLite's random salts in a log or journal,
 /// the same bytes.
 package struct StoreRecipe: Sendable {
-    /// What remains in the write-ahead log when the store is closed.
+    /// The content of the write-ahead log after the store is closed.
     package enum LogRemainder: String, Sendable, CaseIterable {
         /// Nothing: the store is closed cleanly and has no sidecar.
         case nothing
-        /// What was saved after the last checkpoint; the schema is in the main file.
+        /// The saves after the last checkpoint; the schema is in the main file.
         case rows
         /// Schema and rows; the main file is one empty page.
         case everything
     }
 
-    /// How the store is laid out.
+    /// The layout of the store.
     package struct Options: Sendable {
         package var journalMode = StoreHeader.JournalMode.wal
         package var pageSize = 4096
@@ -29,13 +29,13 @@ package struct StoreRecipe: Sendable {
         package var metadata: [String: PropertyListValue] = [:]
     }
 
-    /// What the store is made of.
+    /// The source of the store's schema and rows.
     package enum Content: Sendable {
         case model(ManagedObjectModel, saves: [RecipeSave])
         case statements([RecipeStatement])
     }
 
-    /// What all identifiers follow from.
+    /// The seed of all identifiers.
     package let seed: String
     package let options: Options
     package let content: Content

@@ -1,4 +1,5 @@
-/// The definitions that count as content: tables, indexes, triggers, views, the encoding, and two application numbers.
+/// The definitions that count as content: tables, indexes, triggers, views, the encoding, `user_version` and
+/// `application_id`.
 ///
 /// Excluded are this package's fence and merge marks, and SQLite's own tables.
 package struct StoreDefinitions: Hashable, Sendable {

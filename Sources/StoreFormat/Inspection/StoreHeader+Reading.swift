@@ -13,7 +13,7 @@ extension StoreHeader {
             UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
         }
         let changeCounter = number(24)
-        // The page count is valid only if the SQLite version of the last change wrote it.
+        // The page count is valid only if it was written together with this change counter.
         let pageCount = number(92) == changeCounter && number(28) > 0 ? Int64(number(28)) : nil
         self.init(
             pageSize: pageSize,

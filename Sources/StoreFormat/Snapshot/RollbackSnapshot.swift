@@ -34,7 +34,7 @@ package final class RollbackSnapshot: StoreSnapshot {
 
     package func settle() -> Bool { isSettled }
 
-    /// There is nothing to follow: what changed is found under the lock.
+    /// Does nothing: changes are found under the lock.
     package func catchUp(monitor: WorkMonitor) -> Bool { false }
 
     package func complete(under locked: StoreConnection) throws -> Bool {

@@ -2,9 +2,9 @@ import CTestSupport
 import Foundation
 import SafeFiles
 
-/// Images of disks: made, mounted for a while, and recorded; inside a private machine only.
+/// Makes, mounts and records disk images; inside a private machine only.
 enum BlockDisk {
-    /// Where a disk is mounted: what a command writes down of its place is true there on every state of that disk.
+    /// The mount point, the same for every state of a disk, so that paths that a command recorded stay right.
     static let folder = PrivateMachine.folder + "/disk"
     static let root = folder + "/root"
     private static let recorder = PrivateMachine.folder + "/recorder"
@@ -26,7 +26,7 @@ enum BlockDisk {
 
     /// Mounts an image, lets `body` work on it, and unmounts it.
     ///
-    /// Programs find a folder for what need not outlive them in memory, as after a start of the machine.
+    /// The programs' temporary folder is in memory and empty, as after a start of the machine.
     static func withMounted<Result>(
         _ image: String,
         _ fileSystem: BlockFileSystem,
@@ -45,7 +45,7 @@ enum BlockDisk {
         return try result.get()
     }
 
-    /// In a function of its own, so that nothing has a file open on the disk afterwards.
+    /// A separate function, so that no file on the disk is open afterwards.
     private static func onMounted<Result>(
         beside temporary: TemporaryDirectory,
         isNew: Bool,
@@ -65,7 +65,7 @@ enum BlockDisk {
         return try result.get()
     }
 
-    /// Serves an image as a disk that is recorded in a log while `body` works on what is mounted from it.
+    /// Serves an image as a disk and records its writes in a log while `body` works on the mounted file system.
     static func withRecorded<Result>(
         _ image: String,
         log: String,
@@ -76,7 +76,7 @@ enum BlockDisk {
         if mkdir(recorder, 0o700) != 0, errno != EEXIST {
             throw BlockFailure(what: "cannot make \(recorder)", errno: errno)
         }
-        // It goes to the background once it is mounted.
+        // The recorder goes to the background once it is mounted.
         let ending = try Command(executable: recorderProgram, arguments: [image, log, recorder])
             .run(output: log + ".output", deadline: Deadline(after: timeLimit))
         guard ending == .exited(0) else {
@@ -89,7 +89,7 @@ enum BlockDisk {
         return try result.get()
     }
 
-    /// Writes a mark between what is recorded.
+    /// Writes a mark into the log.
     static func mark(_ text: String) throws {
         let descriptor = open(mark, O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw BlockFailure(what: "cannot open \(mark)", errno: errno) }
@@ -103,6 +103,6 @@ enum BlockDisk {
         guard ctest_unmount(folder, 0) != 0 else { return }
         let error = errno
         _ = ctest_unmount(folder, 1)
-        throw BlockFailure(what: "somebody still works in \(folder)", errno: error)
+        throw BlockFailure(what: "a process still uses \(folder)", errno: error)
     }
 }

@@ -1,6 +1,6 @@
 import SystemPackage
 
-/// What the machine refused to do for a sweep.
+/// An operation of the machine that failed for a sweep.
 package struct BlockFailure: Error, CustomStringConvertible {
     let what: String
     let errno: Int32

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A file system that a disk may carry.
+/// A file system of a recorded disk.
 package enum BlockFileSystem: String, CaseIterable, Sendable {
     case ext4
     case xfs
     case btrfs
 
-    /// As small as each can be made.
+    /// The smallest possible size of each.
     var bytes: Int {
         switch self {
         case .ext4: 64 << 20
@@ -15,10 +15,10 @@ package enum BlockFileSystem: String, CaseIterable, Sendable {
         }
     }
 
-    /// What a disk writes whole or not at all; with less, a torn superblock is the end of each of them.
+    /// The unit that a disk writes atomically; with a smaller one, a torn superblock destroys each file system.
     static let sectorSize = 4096
 
-    /// For mounting: nothing of the machine's own that would reach the disk by itself.
+    /// Mount options without writes of the kernel's own.
     var options: String {
         switch self {
         case .ext4: "errors=remount-ro"
@@ -28,7 +28,7 @@ package enum BlockFileSystem: String, CaseIterable, Sendable {
         }
     }
 
-    /// Makes the file system in an image file; all of it at once, so that nothing is left for the kernel to do later.
+    /// Makes the file system in an image file completely, without lazy initialization by the kernel.
     func making(_ image: String) throws -> Command {
         let options =
             switch self {
@@ -40,7 +40,7 @@ package enum BlockFileSystem: String, CaseIterable, Sendable {
         return Command(executable: program, arguments: options + [image])
     }
 
-    /// Why nothing can be tried on it here, if so.
+    /// Why it cannot be tested on this machine; nil when it can.
     package var obstacle: String? {
         guard program != nil else { return "mkfs.\(rawValue) is missing" }
         let known = (try? String(contentsOfFile: "/proc/filesystems", encoding: .utf8)) ?? ""

@@ -1,13 +1,13 @@
 import TestSupport
 
 extension BlockRecord {
-    /// Up to this many writes, every choice of them is tried; and so many states after the end of the command, at least.
+    /// The number of writes up to which every subset is tried; also the least number of states after the command's end.
     private static let exhaustiveCount = 6
 
-    /// States that differ for whoever reads them, spread evenly over the run; the same for the same seed.
+    /// States with different content, spread evenly over the run; the same for the same seed.
     ///
-    /// Between two flushes: every prefix; and at the moment of the later one all lost, each write the only one lost and the
-    /// only one kept, random choices, and writes torn at the boundaries of sectors.
+    /// Between two flushes: every prefix; and right before the later flush all writes lost, each write the only one lost and
+    /// the only one kept, random subsets, and writes torn at sector boundaries.
     package func states(limit: Int, seed: Int, randomChoices: Int = 16) -> [BlockState] {
         var generator = SeededGenerator(seed: UInt64(bitPattern: Int64(seed)))
         let ends = (beginning..<entries.count).filter { entries[$0] == .flush } + [entries.count]
@@ -21,7 +21,7 @@ extension BlockRecord {
         }
         var seen: Set<String> = []
         var states: [BlockState] = []
-        // The moment in which the command made its promise is never left out.
+        // The state right after the command's success is always included.
         for state in choices(at: end + 1, randomChoices, &generator).shuffled(using: &generator)
         where states.count < min(limit, Self.exhaustiveCount) {
             if seen.insert(mark(of: state)).inserted { states.append(state) }
@@ -37,7 +37,7 @@ extension BlockRecord {
         return states
     }
 
-    /// The same for states of one content and one promise.
+    /// Equal for states with the same content and the same guarantee.
     private func mark(of state: BlockState) -> String {
         let pending = pending(at: state.prefix)
         let isWhole = state.tear == nil && (state.lost.isEmpty || state.lost.count == pending.count)

@@ -1,19 +1,19 @@
 package import Foundation
 
-/// What a disk held before a command, and what was done to it while the command ran.
+/// The content of a disk before a command, and the writes and flushes while the command ran.
 ///
-/// The weakest promise that disks make: whatever was written before a flush is there after it; of what was written since,
-/// each write may be there or not, and each sector of one write by itself. Of two writes to one sector the later wins.
+/// The model is the weakest guarantee of disks: writes before a flush are durable after it; each later write may be lost,
+/// and each sector of one write separately. Of two writes to one sector the later wins.
 package struct BlockRecord: Sendable {
     package enum Entry: Hashable, Sendable {
-        /// Bytes of the log, and where they go on the disk.
+        /// A range of the log with the written bytes, and their offset on the disk.
         case write(offset: Int, Range<Int>)
         case flush
         /// The command began, or ended.
         case mark(String)
     }
 
-    /// A log that ends within a record, or has a record of no known kind.
+    /// A log that ends within a record, or has a record of an unknown kind.
     package struct DamagedLog: Error {}
 
     static let beginning = "begin"
@@ -22,11 +22,11 @@ package struct BlockRecord: Sendable {
     package let entries: [Entry]
     let sectorSize: Int
     private let log: Data
-    /// The number of the entry that says that the command began.
+    /// The number of the entry that marks the command's beginning.
     let beginning: Int
-    /// The number of the entry that says that the command ended.
+    /// The number of the entry that marks the command's end.
     let end: Int
-    /// What precedes the first entry.
+    /// The disk before the first entry.
     private let base: SparseImage
 
     package init(base: SparseImage, log: Data, sectorSize: Int) throws {
@@ -41,7 +41,7 @@ package struct BlockRecord: Sendable {
         (self.beginning, self.end) = (beginning, end)
     }
 
-    /// As `block-recorder` writes them.
+    /// Parses the entries as `block-recorder` writes them.
     private static func entries(of log: Data) throws -> [Entry] {
         var entries: [Entry] = []
         var position = 0
@@ -66,10 +66,10 @@ package struct BlockRecord: Sendable {
         return entries
     }
 
-    /// True if the command had made its promise by then.
+    /// True if the command had ended in this state.
     package func hadEnded(in state: BlockState) -> Bool { state.prefix > end }
 
-    /// The writes among the first entries that no flush had followed.
+    /// The writes among the first entries without a later flush.
     package func pending(at prefix: Int) -> [Int] {
         let start = entries[..<prefix].lastIndex(of: .flush) ?? 0
         return (start..<prefix).filter { if case .write = entries[$0] { true } else { false } }
@@ -80,7 +80,7 @@ package struct BlockRecord: Sendable {
         return bytes.count / sectorSize
     }
 
-    /// Where the bytes of the log go on the disk in a state, in the order in which they do.
+    /// The writes of a state in their order: the offset on the disk and the bytes in the log.
     package func writes(in state: BlockState) -> [(offset: Int, bytes: Range<Int>)] {
         let pending = Set(pending(at: state.prefix))
         let lost = pending.intersection(state.lost)
@@ -96,7 +96,7 @@ package struct BlockRecord: Sendable {
             }
     }
 
-    /// Makes an image file of the disk in a state.
+    /// Writes an image file of the disk in a state.
     package func write(_ state: BlockState, to image: String) throws {
         try base.write(to: image)
         let descriptor = open(image, O_WRONLY | O_CLOEXEC)
@@ -112,13 +112,13 @@ package struct BlockRecord: Sendable {
         }
     }
 
-    /// Puts the record into a folder, from where it can be had again.
+    /// Saves the record in a folder, to reproduce a state.
     func keep(in folder: String) throws {
         try base.write(to: folder + "/image")
         try log.write(to: URL(fileURLWithPath: folder + "/log"))
     }
 
-    /// What of it reached the disk, in words.
+    /// A sentence about the writes that reached the disk.
     package func summary(of state: BlockState) -> String {
         let pending = pending(at: state.prefix)
         let lost = pending.count(where: Set(state.lost).contains)

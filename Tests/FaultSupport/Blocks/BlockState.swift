@@ -1,10 +1,10 @@
-/// A moment at which the power went, and which writes since the last flush had not reached the disk by then.
+/// A point of a power cut, and the writes since the last flush that were lost.
 package struct BlockState: Hashable, Sendable, LosslessStringConvertible {
-    /// A write of which only some sectors reached the disk.
+    /// A torn write, of which only some sectors reached the disk.
     package struct Tear: Hashable, Sendable {
         /// Its number among the entries.
         package let write: Int
-        /// The sectors that did.
+        /// The sectors that reached the disk.
         package let sectors: Range<Int>
 
         package init(write: Int, sectors: Range<Int>) {
@@ -13,12 +13,12 @@ package struct BlockState: Hashable, Sendable, LosslessStringConvertible {
         }
     }
 
-    /// How many entries of the record there had been.
+    /// The number of entries before the power cut.
     package var prefix: Int { cut.prefix }
     /// The writes that were lost, by their numbers among the entries.
     package var lost: [Int] { cut.lost }
     package let tear: Tear?
-    /// Whether the disk comes back under another number.
+    /// Whether the disk has another device number afterwards.
     var isElsewhere: Bool { cut.isElsewhere }
     private let cut: CrashState
 
@@ -27,7 +27,7 @@ package struct BlockState: Hashable, Sendable, LosslessStringConvertible {
         self.tear = tear
     }
 
-    /// As it is printed: as a `CrashState`, and after a tilde the torn write and which of its sectors arrived.
+    /// Parses the printed form: that of `CrashState`, a tilde, the torn write and its sectors that arrived.
     package init?(_ description: String) {
         let halves = description.split(separator: "~", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = halves.first, let cut = CrashState(String(first)) else { return nil }

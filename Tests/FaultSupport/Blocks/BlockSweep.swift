@@ -2,8 +2,8 @@ import Foundation
 package import SafeFiles
 import TestSupport
 
-/// Runs a command on a file system on a recorded disk, takes the power away in any moment of it, and asks its judge what
-/// the file system makes of the disk; inside a private machine only.
+/// Runs a command on a file system on a recorded disk, simulates power cuts at any point, and has the judge check the
+/// files that the file system recovers; inside a private machine only.
 package struct BlockSweep: Sendable {
     /// One state that the judge objects to.
     package struct Violation: Sendable, CustomStringConvertible {
@@ -17,28 +17,28 @@ package struct BlockSweep: Sendable {
         }
     }
 
-    /// What a sweep did and found.
+    /// The figures and violations of a sweep.
     package struct Summary: Sendable {
         package var writes = 0
         package var flushes = 0
         package var states = 0
         package var violations: [Violation] = []
-        /// What the states took, without what led to them.
+        /// The time for the states, without the preparation.
         package var duration: Duration = .zero
     }
 
     package let judge: any Judge
     package let fileSystem: BlockFileSystem
     package var seed = Seed.forFaults
-    /// No state is begun after it.
+    /// The time after which no further state begins.
     package var deadline = Deadline(after: .seconds(3600))
     /// Ends with the first violation.
     package var stopsAtFirst = false
-    /// A folder that keeps the records of runs with violations, so that a state can be had again bit by bit.
+    /// A folder for the records of runs with violations, which reproduce a state bit by bit.
     package var records: String? = ProcessInfo.processInfo.environment["STORE_MIGRATE_BLOCK_RECORDS"]
-    /// The one state to be tried: a file system, a slash, the name of a command, a slash, and what a violation said.
+    /// The only state to try: a file system, a slash, the name of a command, a slash, and the state that a violation printed.
     package var onlyState: Substring? = ProcessInfo.processInfo.environment["STORE_MIGRATE_BLOCK_STATE"]?[...]
-    /// One state in so many is tried once more after it was mended.
+    /// One state in so many gets an additional run after its recovery.
     private static let thoroughness = 4
     private static let image = PrivateMachine.folder + "/image"
     private static let log = PrivateMachine.folder + "/log"
@@ -51,12 +51,12 @@ package struct BlockSweep: Sendable {
 
     private var name: String { "\(fileSystem)/\(judge.name)" }
 
-    /// So many a second, to one place.
+    /// States per second, to one decimal place.
     package static func rate(_ states: Int, in duration: Duration) -> Double {
         (Double(10 * states) / max(0.001, duration / .seconds(1))).rounded() / 10
     }
 
-    /// Why nothing can be recorded here, if so.
+    /// Why this machine cannot record; nil when it can.
     package static var obstacle: String? {
         if access(BlockDisk.recorderProgram, X_OK) != 0 {
             return "there is no \(BlockDisk.recorderProgram): `make block-recorder`"
@@ -97,14 +97,14 @@ package struct BlockSweep: Sendable {
         let line =
             "\(name): \(summary.writes) writes, \(summary.flushes) flushes, \(summary.states) states,"
             + " \(rate) a second (seed \(seed)), \(summary.violations.count) violations\n"
-        // At once, for whoever waits.
+        // Printed immediately, as progress.
         FileHandle.standardOutput.write(Data(line.utf8))
         return summary
     }
 
-    /// Has a state judged, the command run again and judged; and sometimes run once more, which must change nothing.
+    /// Judges a state, runs the command again and judges that, and for some states runs it once more without a change.
     ///
-    /// Half of the disks come back under another number, as any may after the machine was started anew.
+    /// Half of the disks get another device number, as after a restart of the machine.
     private func examine(
         _ state: BlockState,
         of record: BlockRecord,
@@ -125,11 +125,11 @@ package struct BlockSweep: Sendable {
                 )
             }
         } catch {
-            return ["the judge stumbled: \(error)"]
+            return ["the judge failed: \(error)"]
         }
     }
 
-    /// Makes a disk, prepares the judge's place on it, and runs the command on it for the record.
+    /// Makes a disk, prepares the judge's scratch folder on it, and records the command on it.
     private func newRecord(beside temporary: TemporaryDirectory) throws -> BlockRecord {
         defer { for path in [Self.image, Self.log] { unlink(path) } }
         try BlockDisk.make(Self.image, fileSystem)
@@ -168,7 +168,7 @@ package struct BlockSweep: Sendable {
         )
     }
 
-    /// Keeps the record, and what the judge wrote down of its place, unless it was kept already.
+    /// Saves the record, and the judge's notes about its scratch folder, unless it was saved already.
     private func keep(_ record: BlockRecord, beside temporary: TemporaryDirectory) throws {
         let manager = FileManager.default
         guard let kept = keptFolder, !manager.fileExists(atPath: kept) else { return }

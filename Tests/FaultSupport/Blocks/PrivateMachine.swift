@@ -2,12 +2,12 @@ import CTestSupport
 import Foundation
 import SafeFiles
 
-/// A view of this machine with mounts and processes of its own, and a folder in memory to work in.
+/// Namespaces with separate mounts and processes, and a folder in memory to work in.
 ///
-/// Whatever is mounted, started or written in it goes with the process that entered it, however that ends; a loop device
-/// goes with what is mounted through it. So nothing is ever left to be cleaned up.
+/// Its mounts, processes and files end with the process that entered it, and a loop device ends with its mount. No cleanup
+/// is necessary.
 package enum PrivateMachine {
-    /// Where everything is mounted; what else is mounted there is not seen from inside.
+    /// The mount point of everything; it hides other mounts there.
     static let folder = "/mnt"
     /// The folder in which harnesses work on a file system of the caller's choice.
     package static let place = folder + "/place"
@@ -15,7 +15,7 @@ package enum PrivateMachine {
     private static let setpriv = "/usr/bin/setpriv"
     private static let separation = ["--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
-    /// Why there can be none here, if so.
+    /// Why this machine cannot make one; nil when it can.
     package static var obstacle: String? {
         guard geteuid() == 0 else { return "only root can mount" }
         for path in ["/dev/loop-control", unshare, setpriv] where access(path, F_OK) != 0 {
@@ -26,7 +26,7 @@ package enum PrivateMachine {
         return ending == .exited(0) ? nil : "mounts and processes cannot be separated from the rest"
     }
 
-    /// Goes on as another process, in a machine of its own, with these arguments to this program.
+    /// Runs this program with these arguments in new namespaces.
     package static func enter(_ arguments: [String]) throws {
         let words = [unshare] + separation + [selfPath] + arguments
         var pointers = words.map { strdup($0) } + [nil]
@@ -34,7 +34,7 @@ package enum PrivateMachine {
         throw BlockFailure(what: "cannot start \(unshare)", errno: errno)
     }
 
-    /// This program, to be started by a thread that waits for it: it is killed if that thread ends.
+    /// This program, for a thread that waits for it; it is killed if that thread ends.
     package static func followed(_ arguments: [String]) -> Command {
         Command(
             executable: setpriv,
@@ -43,12 +43,12 @@ package enum PrivateMachine {
         )
     }
 
-    /// Once inside: makes room, and a place on a file system for whoever asks for a scratch.
+    /// Prepares the inside: a work folder in memory, and a folder for scratches on a file system.
     package static func settle(on fileSystem: BlockFileSystem) throws {
-        // The first process of a machine is deaf to whatever it has not asked for.
+        // The first process of a PID namespace gets only signals for which it has a handler.
         for number in [SIGINT, SIGTERM, SIGHUP] { signal(number) { _exit(128 + $0) } }
         guard ctest_mount_memory(folder) == 0 else {
-            throw BlockFailure(what: "cannot make room in \(folder)", errno: errno)
+            throw BlockFailure(what: "cannot mount a work folder at \(folder)", errno: errno)
         }
         for path in [place, BlockDisk.folder] where mkdir(path, 0o755) != 0 {
             throw BlockFailure(what: "cannot make \(path)", errno: errno)

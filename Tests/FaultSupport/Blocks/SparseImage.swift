@@ -26,7 +26,7 @@ package struct SparseImage: Sendable {
         }
     }
 
-    /// Makes a file of it, with holes for the zeros.
+    /// Writes it to a file, with holes for the zeros.
     func write(to path: String) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0, ftruncate(descriptor, off_t(size)) == 0 else {

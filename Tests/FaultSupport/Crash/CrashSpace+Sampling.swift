@@ -1,14 +1,14 @@
 import TestSupport
 
 extension CrashSpace {
-    /// Up to this many parts, every choice of them is tried; and so many states of the last moment, at least.
+    /// The number of parts up to which every subset is tried; also the least number of states after the end.
     package static let exhaustiveCount = 8
 
-    /// States that differ for whoever reads them, spread evenly over the run; the same for the same seed.
+    /// States with different content, spread evenly over the run; the same for the same seed.
     ///
-    /// Where only few parts are pending these are all there are. Elsewhere: all kept, all lost, each operation the only one
-    /// lost and the only one kept, and as many random choices as told. Of the moment after the end come `atEnd` first, and
-    /// more only after all others. A recovery has no state that is what it began with: that one is no power cut of its own.
+    /// With few pending parts these are all states. Else: all kept, all lost, each operation the only one lost and the only
+    /// one kept, and `randomChoices` random subsets. The first states are `atEnd` ones after the end; more of these come last.
+    /// A recovery's initial state is left out, since it is not a separate power cut.
     package func states(
         limit: Int,
         seed: Int,
@@ -26,8 +26,8 @@ extension CrashSpace {
         func take(_ state: CrashState) {
             if seen.insert(disk(in: state).fingerprint).inserted { states.append(state) }
         }
-        // After the end a command has made its promise, so that moment is never left out; where something of it is lost,
-        // that shows more than where nothing is.
+        // States after the end are always included, since the guarantee holds there; those with a loss come first, since
+        // they can show more.
         var last = choices.removeLast()
         last = last.filter(\.lost.isEmpty) + last.filter { !$0.lost.isEmpty }
         while states.count < min(limit, atEnd), let state = last.popLast() { take(state) }

@@ -1,39 +1,37 @@
-/// Every state in which a power cut may leave a disk while recorded operations are under way.
+/// Every state in which a power cut may leave a disk during recorded operations.
 ///
-/// The weakest promises that file systems make, so that what survives here survives on all of them:
-/// - The blocks of 4096 bytes of a file reach the disk each by itself, and the size of a file by itself, too: a file may
-///   have grown and read zeros, or hold new bytes beyond its old end that are lost with it.
-/// - Each name of a folder reaches the disk by itself, in any order: a rename may leave both names, and one from folder to
-///   folder neither. Within one folder the new name comes before the old one goes. A folder has one name at a time, for
-///   no file system keeps two.
-/// - `fsync` of a file brings its bytes, its size, its mode and its owner to the disk, `fdatasync` the bytes and the size;
-///   neither brings its name. Either of a folder brings its names. `syncfs` brings everything.
+/// The model is the weakest guarantee of file systems, so that what survives here survives on all of them:
+/// - The 4096-byte blocks of a file become durable separately, and so does its size: a file may have grown and read zeros,
+///   or lose new bytes beyond its old size.
+/// - The names in a folder become durable separately, in any order: a rename may leave both names, and one between folders
+///   neither. Within one folder the new name appears before the old one disappears. A folder has one name at a time.
+/// - `fsync` of a file flushes its bytes, size, mode and owner, `fdatasync` its bytes and size; neither flushes its name.
+///   Either of a folder flushes its names. `syncfs` flushes everything.
 ///
-/// One block is written whole or not at all. That is what SQLite asks of a disk ("powersafe overwrite" in its "Atomic
-/// Commit" page) for whatever its journals do not cover with a checksum; where they do, records straddle blocks, and torn
-/// ones are among the states.
+/// A block is written atomically. SQLite requires that of a disk ("powersafe overwrite" in its "Atomic Commit" page) for
+/// content without a checksum in its journals. Records with a checksum straddle blocks, and torn ones are among the states.
 package struct CrashSpace: Sendable {
-    /// One part of an operation that reaches the disk by itself.
+    /// One part of an operation that becomes durable separately.
     struct Part: Sendable {
         let operation: Int
         let effects: [SimulatedDisk.Effect]
-        /// A part without which this one is not seen: the new name of a renamed file.
+        /// A part without which this one has no effect: the new name of a renamed file.
         var need: Int?
-        /// The operation that brought it to the disk.
+        /// The operation that flushed it.
         var settledBy = Int.max
     }
 
-    /// A file with a number that another had before: what happened to it cannot be told from the record.
+    /// A file with a reused inode number: the record cannot distinguish it from the earlier file.
     package struct AmbiguousFile: Error {}
 
     private static let blockSize = 4096
 
     package let operations: [RecordedOperation]
-    /// What was there before the first operation, with the files that came to be, of which no name leads to any yet.
+    /// The disk before the first operation, with all later files as inodes without a name.
     private var origin: SimulatedDisk
     private(set) var parts: [Part] = []
 
-    /// Those that are `ignored` did not do what they claim, such as an `fsync` that never happened.
+    /// Creates the space; `ignored` operations have no effect, such as an `fsync` that never happened.
     package init(
         before: SimulatedDisk,
         operations: [RecordedOperation],
@@ -68,7 +66,7 @@ package struct CrashSpace: Sendable {
         }
     }
 
-    /// The parts of the first operations that nobody had brought to the disk.
+    /// The parts of the first `prefix` operations that were not flushed.
     package func pending(at prefix: Int) -> [Int] {
         parts.indices.filter { parts[$0].operation < prefix && parts[$0].settledBy >= prefix }
     }
@@ -78,7 +76,7 @@ package struct CrashSpace: Sendable {
         let lost = Set(state.lost)
         for (number, part) in parts.enumerated() where part.operation < state.prefix {
             if part.settledBy >= state.prefix, lost.contains(number) { continue }
-            // A part that somebody brought to the disk has what it needs there as well.
+            // Flushing a part flushes the part that it needs, too.
             if part.settledBy >= state.prefix, let need = part.need, lost.contains(need),
                 parts[need].settledBy >= state.prefix
             {
@@ -86,17 +84,17 @@ package struct CrashSpace: Sendable {
             }
             for effect in part.effects { disk.apply(effect) }
         }
-        // A time is the last that was given, whatever was lost: who trusts it must have brought the rest to the disk.
+        // Times are always the last ones, even when content was lost: code that trusts a time must have flushed the rest.
         for operation in operations.prefix(state.prefix) {
             if let times = operation.times { disk.nodes[operation.file]?.times = times }
         }
         return disk
     }
 
-    /// The disk if nothing is ever lost.
+    /// The disk when no part is lost.
     package var end: SimulatedDisk { disk(in: CrashState(prefix: operations.count, lost: [])) }
 
-    /// What happened, and what of it was lost, in words.
+    /// The operations and the lost parts as text.
     package func steps(to state: CrashState) -> String {
         let lost = Dictionary(grouping: state.lost.filter(parts.indices.contains)) { parts[$0].operation }
         let lines = operations.prefix(state.prefix).enumerated()
@@ -148,11 +146,11 @@ package struct CrashSpace: Sendable {
 }
 
 extension RecordedOperation {
-    /// True if this operation brings a part of an earlier one to the disk.
+    /// True if this operation flushes a part of an earlier one.
     fileprivate func settles(_ effect: SimulatedDisk.Effect) -> Bool {
         guard case .synchronize(let dataOnly) = change else { return change == .synchronizeAll }
         return switch effect {
-        // A folder's names are its data; SQLite, too, brings them to the disk with fdatasync.
+        // A folder's names are its data; SQLite, too, flushes them with fdatasync.
         case .entry(let name, _): name.folder == file
         case .data(let changed, _, _), .size(let changed, _): changed == file
         case .mode(let changed, _), .owner(let changed, _): changed == file && !dataOnly

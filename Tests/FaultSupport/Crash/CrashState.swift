@@ -1,11 +1,11 @@
-/// A moment at which the power went, and what had not reached the disk by then.
+/// A point of a power cut, and the parts that were lost.
 package struct CrashState: Hashable, Sendable, LosslessStringConvertible {
-    /// How many operations had been made.
+    /// The number of operations before the power cut.
     package let prefix: Int
-    /// The parts that were lost of those that nobody had brought to the disk, by their numbers.
+    /// The lost ones of the parts that were not flushed, by their numbers.
     package let lost: [Int]
 
-    /// Whether the disk comes back under another number; half of them do.
+    /// Whether the disk has another device number afterwards, as half of them do.
     var isElsewhere: Bool { !(prefix + lost.count).isMultiple(of: 2) }
 
     package init(prefix: Int, lost: [Int]) {
@@ -13,7 +13,7 @@ package struct CrashState: Hashable, Sendable, LosslessStringConvertible {
         self.lost = lost.sorted()
     }
 
-    /// As it is printed: the number of operations, a colon, and what was lost, with dashes for runs of numbers.
+    /// Parses the printed form: the number of operations, a colon, and the lost parts, with dashes for ranges.
     package init?(_ description: String) {
         let halves = description.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard halves.count == 2, let prefix = Int(halves[0]), prefix >= 0 else { return nil }

@@ -1,13 +1,13 @@
 import SafeFiles
 
-/// Two power cuts, the second during the run that is to mend what the first one did.
+/// Two power cuts, the second during the recovery from the first.
 extension CrashSweep {
-    /// So many states of one recovery, so that several recoveries have theirs.
+    /// The number of states of one recovery, limited so that several recoveries are covered.
     private static let perRecovery = 4
-    /// So many of them of the moment after its end; the others are of its midst.
+    /// How many of them are after its end; the others are during it.
     private static let atEnd = 1
 
-    /// Tries as many pairs as `wanted`, the first states spread evenly; a recovery that changes nothing has none.
+    /// Tries `wanted` pairs, with first states spread evenly; a recovery that changes nothing has none.
     func tryPairs(
         after states: [CrashState],
         of space: CrashSpace,
@@ -27,7 +27,7 @@ extension CrashSweep {
         }
     }
 
-    /// Takes the power away a second time, during the run that is to mend what the first time did.
+    /// Simulates a second power cut during the recovery from the first.
     private func crashAgain(
         after state: CrashState,
         of space: CrashSpace,
@@ -44,7 +44,7 @@ extension CrashSweep {
                 recovery.disk(in: second),
                 scratch,
                 elsewhere: second.isElsewhere,
-                // A recovery that came to a good end has made the promise of the command.
+                // A recovery that succeeded gives the command's guarantee.
                 hadEnded: isOver && ending == .exited(0),
                 isThorough: false
             )
@@ -56,7 +56,7 @@ extension CrashSweep {
         }
     }
 
-    /// The run that follows a power cut, as it was recorded, and how it ended.
+    /// The recorded run after a power cut, and its ending.
     func recovery(from state: CrashState, of space: CrashSpace, _ scratch: Scratch) throws -> (
         space: CrashSpace, ending: Command.Ending
     ) {

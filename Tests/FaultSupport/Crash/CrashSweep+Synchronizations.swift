@@ -3,28 +3,28 @@ import SafeFiles
 import Synchronization
 
 extension CrashSweep {
-    /// A call that brings something to the disk, and what comes of it if the call does nothing.
+    /// A call that flushes something, and the violation that follows without it.
     package struct LostSynchronization: Sendable, CustomStringConvertible {
         /// Its number among the operations.
         package let number: Int
         let operation: RecordedOperation
-        /// States that the call rules out, as far as they were tried.
+        /// The number of tried states that the call rules out.
         package let states: Int
-        /// What the judge objects to in the first that is found out.
+        /// The objection to the first state that the judge rejects.
         package let objection: String?
 
         package var isNoticed: Bool { objection != nil }
 
         package var description: String {
-            let verdict = states == 0 ? "has nothing to bring" : objection.map { "noticed: \($0)" } ?? "not noticed"
+            let verdict = states == 0 ? "flushes nothing" : objection.map { "noticed: \($0)" } ?? "not noticed"
             return "#\(number) \(operation): \(verdict)"
         }
     }
 
-    /// Lets every `fsync` of the command do nothing, one at a time, and tries states that only then are possible.
+    /// Ignores every `fsync` of the command, one at a time, and tries states that are possible only without it.
     ///
-    /// This is how it shows that the sweep can fail. A call whose loss nobody notices is needless, or covers what the
-    /// judge is blind to.
+    /// It proves that the sweep can fail. A call whose loss goes unnoticed is unnecessary, or protects something that the
+    /// judge does not check.
     package func withLostSynchronizations(statesEach limit: Int) throws -> [LostSynchronization] {
         let whole = Mutex<[LostSynchronization]>([])
         try Work.concurrently { worker, workers in
@@ -49,7 +49,7 @@ extension CrashSweep {
             let step = max(1, all.count / max(1, limit))
             var tried = 0
             var objection: String?
-            // The last moment is the worst: everything else was built on what is lost.
+            // The last state is the worst: everything else depends on the lost parts.
             for state in stride(from: all.count - 1, through: 0, by: -step).prefix(limit).map({ all[$0] })
             where objection == nil {
                 tried += 1
@@ -72,7 +72,7 @@ extension CrashSweep {
 }
 
 extension CrashSpace {
-    /// States after an operation that are possible here and not in another space over the same operations.
+    /// States after an operation that are possible here and impossible in another space over the same operations.
     fileprivate func states(ruledOutIn other: CrashSpace, after number: Int) -> [CrashState] {
         (number + 1...operations.count)
             .flatMap { prefix -> [CrashState] in

@@ -3,7 +3,7 @@ package import SafeFiles
 import Synchronization
 import TestSupport
 
-/// Runs a command, takes the power away in every moment of it, and asks its judge what came of the disk.
+/// Runs a command, simulates a power cut at every point of it, and has the judge check the disk.
 package struct CrashSweep: Sendable {
     /// One state that the judge objects to.
     package struct Violation: Sendable, CustomStringConvertible {
@@ -17,39 +17,39 @@ package struct CrashSweep: Sendable {
         }
     }
 
-    /// What a sweep did and found.
+    /// The figures and violations of a sweep.
     package struct Summary: Sendable {
-        /// How many operations were recorded.
+        /// The number of recorded operations.
         package var operations = 0
         package var states = 0
         /// States of a recovery from a state.
         package var pairs = 0
-        /// Those of them that are of its midst, not of the moment after its end.
+        /// The pairs of which the second power cut is during the recovery, not after its end.
         package var pairsInside = 0
         package var violations: [Violation] = []
         package var duration: Duration = .zero
     }
 
     package let judge: any Judge
-    /// An `fsync` that does nothing, counted among the operations that bring something to the disk.
+    /// An `fsync` to ignore, by its number among the operations that flush.
     package var brokenSynchronization: Int?
     package var seed = Seed.forFaults
-    /// No state is begun after it.
+    /// The time after which no further state begins.
     package var deadline = Deadline(after: .seconds(3600))
     /// Ends with the first violation.
     package var stopsAtFirst = false
-    /// The one state to be tried: the name of a command, a slash, and what a violation said.
+    /// The only state to try: the name of a command, a slash, and the state that a violation printed.
     package var onlyState: Substring? = ProcessInfo.processInfo.environment["STORE_MIGRATE_CRASH_STATE"]?[...]
-    /// One state in so many is tried once more after it was mended.
+    /// One state in so many gets an additional run after its recovery.
     private static let thoroughness = 4
     private var timeLimit: Duration { .seconds(300) }
 
     package init(_ judge: any Judge) { self.judge = judge }
 
-    /// Tries as many states as `limit`, and as many states of recoveries from some of them as `pairs`.
+    /// Tries `limit` states, and `pairs` states of recoveries from some of them.
     ///
-    /// Every worker has a place and a record of its own, because what the command writes down, such as paths and the
-    /// numbers of files, is true in that place only.
+    /// Every worker has its own scratch folder and record, because the paths and inode numbers that a command writes are valid
+    /// in that folder only.
     package func run(limit: Int, pairs: Int = 0) throws -> Summary {
         if let onlyState, !onlyState.hasPrefix(judge.name + "/") { return Summary() }
         let start = ContinuousClock.now
@@ -84,14 +84,14 @@ package struct CrashSweep: Sendable {
         }
         var summary = Summary(operations: space.operations.count)
         let share = limit / workers + (worker < limit % workers ? 1 : 0)
-        // Every worker takes other states, and they are as many as there are, at most.
+        // Every worker takes different states; there may be fewer than the limit.
         let states = space.states(limit: share &* workers, seed: seed).enumerated()
             .filter { $0.offset % workers == worker }.map(\.element)
         if let onlyState {
             try tryAgain(onlyState, of: space, scratch, &summary)
             return summary
         }
-        // What is left of the time is for the pairs, however many states there are.
+        // A quarter of the time is reserved for the pairs.
         let end = pairs > 0 ? Deadline(after: deadline.remaining * 3 / 4) : deadline
         for (number, state) in states.enumerated() {
             guard !end.hasPassed, !stopsAtFirst || summary.violations.isEmpty else { break }
@@ -138,7 +138,7 @@ package struct CrashSweep: Sendable {
         )
     }
 
-    /// Runs the command for the record of what it changes, and makes sure that the record is true.
+    /// Records the changes of the command, and verifies the record.
     func record(
         _ scratch: Scratch,
         _ before: SimulatedDisk,
@@ -155,7 +155,7 @@ package struct CrashSweep: Sendable {
         let operations = try scratch.recordedOperations()
         let differences = try CrashSpace(before: before, operations: operations).end
             .differences(from: scratch.disk(in: guise))
-        objections += differences.map { "the record does not tell the truth about \($0)" }
+        objections += differences.map { "the record is wrong about \($0)" }
         guard objections.isEmpty else {
             throw UnharmedRunFailure(name: judge.name, objections: objections, output: scratch.output)
         }
@@ -169,8 +169,8 @@ package struct CrashSweep: Sendable {
         return (try CrashSpace(before: before, operations: operations, ignoring: ignored), ending)
     }
 
-    /// Has a state judged, the command run again and judged, and if told so run once more; `elsewhere`, the disk comes
-    /// back under another number.
+    /// Judges a state, runs the command again and judges that, and for some states runs it once more; `elsewhere`, the disk
+    /// has another device number.
     func examine(
         _ disk: SimulatedDisk,
         _ scratch: Scratch,
@@ -187,7 +187,7 @@ package struct CrashSweep: Sendable {
                 timeLimit: timeLimit
             )
         } catch {
-            return ["the judge stumbled: \(error)"]
+            return ["the judge failed: \(error)"]
         }
     }
 }

@@ -1,10 +1,10 @@
 import CFaultShim
 import SafeFiles
 
-/// One change to the files of a place, as a program made it.
+/// One change of a program to the files of a scratch folder.
 ///
-/// Files are told apart by their number, not by their name, so that what happens to an open file stays right when the
-/// file is renamed or loses its name.
+/// Files are identified by inode number, not by name, so that operations on an open file stay right when it is renamed or
+/// unlinked.
 package struct RecordedOperation: Sendable, CustomStringConvertible {
     /// A name in a folder.
     package struct Name: Hashable, Sendable {
@@ -17,9 +17,9 @@ package struct RecordedOperation: Sendable, CustomStringConvertible {
         }
     }
 
-    /// What a program did.
+    /// The kind of change.
     package enum Change: Hashable, Sendable {
-        /// A new file or folder; the mode tells which.
+        /// A new file or folder, by its mode.
         case create(Name, mode: UInt32)
         case link(Name)
         case rename(from: Name, to: Name)
@@ -39,7 +39,7 @@ package struct RecordedOperation: Sendable, CustomStringConvertible {
     package let change: Change
     /// Who owns a file that was created.
     package var owner = SimulatedDisk.Owner()
-    /// When the file was changed, as it says of itself afterwards.
+    /// The file's times after the change.
     package var times: SimulatedDisk.Times?
 
     package init(_ file: UInt64, _ change: Change) {
@@ -72,10 +72,10 @@ package struct RecordedOperation: Sendable, CustomStringConvertible {
 }
 
 extension RecordedOperation {
-    /// The record ends in the middle, or tells of something unknown.
+    /// The record is truncated, or contains an unknown operation.
     package struct UnreadableRecord: Error {}
 
-    /// Reads what the shim recorded.
+    /// Reads the shim's record.
     package static func all(in log: [UInt8]) throws -> [RecordedOperation] {
         var operations: [RecordedOperation] = []
         try log.withUnsafeBytes { log in

@@ -6,22 +6,22 @@ import Synchronization
 import SystemPackage
 
 extension Scratch {
-    /// Files that were written anew, and those they stand for.
+    /// A map from restored files to the original files that they represent.
     package struct Guise: Sendable {
         var shown: [UInt64: (number: UInt64, changed: FileStatus.Time, times: SimulatedDisk.Times)] = [:]
-        /// True if the file system is on a device of another number than before, as it may be after any mount.
+        /// True if the file system has another device number than before, as after any mount.
         var isElsewhere = false
 
         package init() {}
 
-        /// The number of the file that this one stands for, or its own.
+        /// The inode number of the original file, or the file's own.
         func number(of status: FileStatus) -> UInt64 { shown[status.identity.inode]?.number ?? status.identity.inode }
     }
 
-    /// The folder for files that need not outlive a crash: what is in it is neither recorded nor restored.
+    /// The folder for temporary files, which is neither recorded nor restored.
     private static let passing = "tmp"
 
-    /// Reads everything below the root, the shared memory of logs left out, for it means nothing after a crash.
+    /// Reads everything below the root, without the shared memory of logs, which is meaningless after a crash.
     package func disk(in guise: Guise = Guise()) throws -> SimulatedDisk {
         var disk = SimulatedDisk(root: guise.number(of: try root.status()), nodes: [:])
         func visit(_ folder: Directory, _ path: String, _ status: FileStatus) throws {
@@ -46,7 +46,7 @@ extension Scratch {
         return disk
     }
 
-    /// Makes everything below the root as it is on a disk, and tells which file stands for which.
+    /// Restores the files below the root to those of a disk, and returns which file represents which.
     package func materialize(_ disk: SimulatedDisk, elsewhere: Bool) throws -> Guise {
         root.removeContents()
         var first: [UInt64: String] = [:]
@@ -83,7 +83,7 @@ extension Scratch {
         return guise
     }
 
-    /// Runs a command that takes the files for those they stand for, and records what it changes if told so.
+    /// Runs a command that sees the restored files as the original ones; `records` makes the shim record its changes.
     package func run(_ command: Command, in guise: Guise, records: Bool, deadline: Deadline) throws -> Command.Ending {
         var command = command
         if !guise.shown.isEmpty {
@@ -95,7 +95,7 @@ extension Scratch {
         return try run(command, shim: needsShim ? FaultSweep.shim : nil, point: nil, deadline: deadline)
     }
 
-    /// What the last run changed that was told to record it, but for what need not outlive a crash.
+    /// The changes of the last recorded run, without those of temporary files.
     package func recordedOperations() throws -> [RecordedOperation] {
         let log = try Array(Data(contentsOf: URL(fileURLWithPath: privatePath + "/record")))
         guard let passing = try root.status(of: Self.passing)?.identity.inode else { return [] }
@@ -121,7 +121,7 @@ extension Scratch {
 }
 
 extension Scratch.Guise {
-    /// As the shim reads it.
+    /// The map in the shim's format.
     fileprivate var bytes: [UInt8] {
         shown.sorted { $0.key < $1.key }
             .flatMap { real, file in

@@ -1,6 +1,6 @@
 package import SafeFiles
 
-/// The files of a place as a value: what a disk holds, or would hold after a power cut.
+/// The files of a scratch folder as a value: the content of a disk now, or after a power cut.
 package struct SimulatedDisk: Sendable {
     package struct Owner: Hashable, Sendable {
         package var user: UInt32 = 0
@@ -22,12 +22,12 @@ package struct SimulatedDisk: Sendable {
         }
     }
 
-    /// A file or a folder, whatever names it has.
+    /// The inode of a file or a folder.
     package struct Node: Sendable {
         package var mode: UInt32
         package var owner = Owner()
         package var times: Times?
-        /// A file's bytes as far as they were written; its size may say more.
+        /// A file's written bytes; its size may be greater.
         package var bytes: [UInt8] = []
         package var size = 0
         /// A folder's names.
@@ -37,13 +37,13 @@ package struct SimulatedDisk: Sendable {
 
         package var isFolder: Bool { SimulatedDisk.isFolder(mode) }
 
-        /// What a reader gets: where nothing was written, zeros.
+        /// The bytes that a reader gets, with zeros in holes.
         package var content: [UInt8] { bytes.prefix(size) + [UInt8](repeating: 0, count: max(0, size - bytes.count)) }
     }
 
-    /// One part of a change that reaches the disk, or does not, by itself.
+    /// One part of a change that becomes durable or is lost separately.
     package enum Effect: Sendable {
-        /// A name leads to a file, or to nothing.
+        /// A name refers to a file, or was removed.
         case entry(RecordedOperation.Name, UInt64?)
         case data(UInt64, offset: Int, ArraySlice<UInt8>)
         case size(UInt64, Int)
@@ -59,7 +59,7 @@ package struct SimulatedDisk: Sendable {
         self.nodes = nodes
     }
 
-    /// As `S_ISDIR` has it.
+    /// Does what `S_ISDIR` does.
     package static func isFolder(_ mode: UInt32) -> Bool { mode & 0o170000 == 0o040000 }
 
     package mutating func apply(_ effect: Effect) {
@@ -72,7 +72,7 @@ package struct SimulatedDisk: Sendable {
         }
     }
 
-    /// Every path below the root and what it leads to, in order, folders before what they hold.
+    /// Every path below the root with its file, in order, folders before their content.
     package var paths: [(path: String, number: UInt64, node: Node)] {
         var paths: [(path: String, number: UInt64, node: Node)] = []
         func visit(_ folder: UInt64, _ prefix: String, _ depth: Int) {
@@ -87,7 +87,7 @@ package struct SimulatedDisk: Sendable {
         return paths
     }
 
-    /// A number that two disks share if whoever reads them sees the same; times do not count.
+    /// A number that is equal for two disks with the same readable content; times are ignored.
     package var fingerprint: Int {
         var hasher = Hasher()
         for (path, number, node) in paths {
@@ -97,7 +97,7 @@ package struct SimulatedDisk: Sendable {
             hasher.combine(node.owner)
             guard !node.isFolder else { continue }
             hasher.combine(node.size)
-            // Zeros at the end are the same whether they were written or not.
+            // Written and unwritten zeros at the end are equal.
             let bytes = node.bytes.prefix(node.size)
             let count = bytes.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
             bytes.prefix(count).withUnsafeBytes { hasher.combine(bytes: $0) }
@@ -105,7 +105,7 @@ package struct SimulatedDisk: Sendable {
         return hasher.finalize()
     }
 
-    /// The paths at which two disks differ, for whoever reads them.
+    /// The paths with different readable content.
     package func differences(from other: SimulatedDisk) -> [String] {
         let (mine, theirs) = (summary, other.summary)
         return Set(mine.keys).union(theirs.keys).filter { mine[$0] != theirs[$0] }.sorted()
@@ -137,7 +137,7 @@ extension SimulatedDisk.Node {
         }
     }
 
-    /// What lies beyond the new end is gone for good.
+    /// Bytes beyond the new size are discarded.
     fileprivate mutating func resize(to size: Int) {
         if size < self.size, bytes.count > size { bytes.removeLast(bytes.count - size) }
         self.size = size

@@ -1,6 +1,6 @@
-/// Sequences that once lost, doubled or stranded rows, or never ended, each found by hand or by a walk.
+/// Sequences of commands that once lost, doubled or stranded rows, or hung.
 ///
-/// They are carried out before every series of walks, under the same model: none may break a rule again.
+/// They run before every series of walks, under the same model: none may break a rule again.
 package struct KnownHistory: Sendable {
     package let name: String
     package let setting: WalkWorld.Setting
@@ -19,7 +19,7 @@ package struct KnownHistory: Sendable {
         .app(place: place, .update(table: table, pick: pick, token: token, seed: 7))
     }
     private static func sql(at place: Int = 0, _ text: String) -> WalkStep { .app(place: place, .sql(text)) }
-    /// A command; a, b and c are the places.
+    /// A command; a, b and c are the stores' paths.
     private static func tool(_ line: String) -> WalkStep {
         let names = ["a": "{0}", "b": "{1}", "c": "{2}"]
         return .tool(.init(line.split(separator: " ").map { names[String($0)] ?? String($0) }))
@@ -76,7 +76,7 @@ package struct KnownHistory: Sendable {
             ]
         ),
         KnownHistory(
-            "a row that the tool itself carried to the old store and took back",
+            "a row that the tool itself merged into the old store and rolled back",
             .integerKey,
             [
                 insert(1), tool("share a b --old capture"), insert(at: 1, 2), tool("merge a b"), tool("share a b"),
@@ -116,14 +116,14 @@ package struct KnownHistory: Sendable {
             ]
         ),
         KnownHistory(
-            "a way back from the middle of a chain",
+            "an unshare from the middle of a chain",
             .integerKey,
             [
                 insert(1), tool("share a b"), tool("share b c"), insert(at: 2, 2), tool("unshare a b"),
             ]
         ),
         KnownHistory(
-            "a store called as the log of the other",
+            "a store with the name of the other store's log",
             .integerKey,
             hasOddNames: true,
             [
@@ -146,7 +146,7 @@ package struct KnownHistory: Sendable {
             ]
         ),
         KnownHistory(
-            "a conflict that a way back settles",
+            "a conflict that an unshare settles",
             .integerKey,
             [
                 insert(1), tool("share a b --old capture"), update(at: 0, to: 2), update(at: 1, to: 3),

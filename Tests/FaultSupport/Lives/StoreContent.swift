@@ -1,7 +1,7 @@
 import Foundation
 import SafeFiles
 
-/// What a store holds, read with SQLite alone from a copy of its files, so that reading changes nothing.
+/// The content of a store, read with SQLite alone from a copy of its files, so that reading changes nothing.
 struct StoreContent: Sendable {
     /// One row with a token.
     struct Row: Sendable, Equatable {
@@ -10,16 +10,16 @@ struct StoreContent: Sendable {
         /// The values of the primary key; nil where the table has none, or one of them is NULL.
         let key: [String]?
         let hasIntegerKey: Bool
-        /// Every value besides the token and the key, typed, by its column.
+        /// Every value except the token and the key, typed, by column.
         let values: [String: String]
-        /// The tokens of the rows that it leads to, by the column that does.
+        /// The tokens of the rows that it refers to, by column.
         var links: [String: String] = [:]
     }
 
     private(set) var rows: [String: [Row]] = [:]
-    /// Of the schema and of every row, those of the tool's own left out.
+    /// A digest of the schema and of every row, without the tool's own tables.
     private(set) var digest = 0
-    /// What SQLite says to an app that writes, when the store refuses it.
+    /// SQLite's message to an app whose write the store refuses.
     private(set) var refusal: String?
 
     var tokens: Set<String> { Set(rows.keys) }
@@ -61,7 +61,7 @@ struct StoreContent: Sendable {
         }
     }
 
-    /// Notes which rows of one table the rows of another one lead to.
+    /// Records the rows of one table that the rows of another refer to.
     private mutating func follow(_ column: String, from table: String, to target: String) {
         var tokens: [String: String] = [:]
         for row in rows.values.joined() where row.table == target {

@@ -1,9 +1,9 @@
 import Synchronization
 import TestSupport
 
-/// The schema that all stores of one walk have, and the statements by which an app writes to them.
+/// The schema of all stores of one walk, and the statements of apps that write to them.
 ///
-/// Every row carries a token, which names one version of the row: an app that writes a row writes a fresh token with it.
+/// Every row has a token, which names one version of the row: an app that writes a row writes a new token with it.
 package enum StoreShape: String, CaseIterable, Codable, Sendable {
     case integerKey, oddText, looseKey, compoundKey, keyless, foreignKeys, uniqueAndTrigger, fullText, generated,
         numeric
@@ -14,7 +14,7 @@ package enum StoreShape: String, CaseIterable, Codable, Sendable {
     /// A table that apps write to.
     package struct Table: Sendable {
         package let name: String
-        /// The columns besides the token and the key that an app may change at any time.
+        /// The columns, except token and key, that an app may change at any time.
         let free: [String]
     }
 
@@ -101,7 +101,7 @@ package enum StoreShape: String, CaseIterable, Codable, Sendable {
             return "INSERT INTO child (parent, token, x) VALUES "
                 + "((SELECT id FROM parent ORDER BY id\(order) LIMIT 1), '\(token)', \(x))"
         case (.uniqueAndTrigger, _):
-            // One name in eight is given at another place as well.
+            // One name in eight is used in another store as well.
             let name = Int.random(in: 0..<8, using: &random) == 0 ? "same" : "n\(number)"
             return "INSERT OR IGNORE INTO item (token, name, x) VALUES ('\(token)', '\(name)', \(x))"
         case (_, "words"):
@@ -115,7 +115,7 @@ package enum StoreShape: String, CaseIterable, Codable, Sendable {
         }
     }
 
-    /// The statement that changes the row of a token, which gets another one.
+    /// The statement that changes the row of a token, and replaces the token.
     func update(of table: Int, token: String, to new: String, _ random: inout SeededGenerator) -> String {
         let table = tables[table]
         let column = table.free.randomElement(using: &random) ?? "x"
@@ -135,7 +135,7 @@ package enum StoreShape: String, CaseIterable, Codable, Sendable {
 
     func deletion(from table: Int, token: String) -> String {
         let name = tables[table].name
-        // As Core Data does: what led to the object leads nowhere.
+        // As Core Data does: references to the object become NULL.
         let first =
             name == "ZHABIT"
             ? "UPDATE ZENTRY SET ZHABIT = NULL, Z_OPT = Z_OPT + 1 "
@@ -144,7 +144,7 @@ package enum StoreShape: String, CaseIterable, Codable, Sendable {
         return first + "DELETE FROM \(name) WHERE \(name.hasPrefix("Z") ? "ZNAME" : "token") = '\(token)'"
     }
 
-    /// Inserts as Core Data does: the key is the next one that the store's own table of keys gives out.
+    /// Inserts as Core Data does: the key is the next one of the store's table of keys.
     private static func objectInsertion(into table: String, token: String, _ random: inout SeededGenerator) -> String {
         let entity = table == "ZHABIT" ? "Habit" : "Entry"
         let order = Bool.random(using: &random) ? "" : " DESC"
@@ -183,7 +183,7 @@ package enum StoreShape: String, CaseIterable, Codable, Sendable {
             """
     }
 
-    /// Statements of which one is refused when the store refuses writers.
+    /// Statements of which at least one fails when the store refuses writers.
     var probe: String {
         var random = SeededGenerator(seed: 1)
         return insertion(into: 0, token: "v999999", &random)
@@ -205,7 +205,7 @@ package enum StoreShape: String, CaseIterable, Codable, Sendable {
             .randomElement(using: &random) ?? "1"
     }
 
-    /// A text that no other row has; half of them are no UTF-8, or hold a zero byte.
+    /// A unique text; half of them are not UTF-8, or contain a zero byte.
     private static func oddText(_ number: Substring, _ random: inout SeededGenerator) -> String {
         let digits = number.utf8.map { String($0, radix: 16) }.joined()
         return switch Int.random(in: 0..<6, using: &random) {
@@ -232,7 +232,7 @@ package enum StoreShape: String, CaseIterable, Codable, Sendable {
 extension StoreShape {
     private static let templates = Mutex<[String: [UInt8]]>([:])
 
-    /// The main file of a Core Data store without objects, as the package builds it; nil for other shapes.
+    /// The main file of a Core Data store without objects, built by the package; nil for other shapes.
     static func template(_ setting: WalkWorld.Setting, place: Int) throws -> [UInt8]? {
         guard let recipe = setting.shape.recipe(journalMode: setting.journalMode, place: place) else { return nil }
         if let made = templates.withLock({ $0[recipe] }) { return made }

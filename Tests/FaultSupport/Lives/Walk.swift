@@ -1,16 +1,16 @@
 import Foundation
 import TestSupport
 
-/// A random sequence of commands, app writes and other events, carried out and checked step by step.
+/// A random sequence of commands, app writes and other events, executed and checked step by step.
 package struct Walk: Sendable {
-    /// What a walk is made of.
+    /// The options of a walk.
     package struct Options: Sendable {
         package var commands = 20
-        /// The part of the commands that is killed.
+        /// The fraction of the commands that is killed.
         package var kills = 0.0
-        /// The part of the commands beside which an app writes.
+        /// The fraction of the commands during which an app writes.
         package var live = 0.0
-        /// Steps that keep stores open, and signals that ask a command to end.
+        /// True to include steps that keep stores open, and signals to commands.
         package var disturbs = true
         package var shapes = StoreShape.allCases
         package init() {}
@@ -18,7 +18,7 @@ package struct Walk: Sendable {
 
     package struct Result {
         package var setting: WalkWorld.Setting
-        /// The program that was tried, where it was not the tool.
+        /// The program under test, where it is not the tool.
         package var program: String?
         package var steps: [WalkStep] = []
         package var violations: [WalkWorld.Violation] = []
@@ -38,7 +38,7 @@ package struct Walk: Sendable {
         }
     }
 
-    /// Carries a walk out that follows from a seed, up to its first broken rule.
+    /// Runs the walk of a seed, up to its first broken rule.
     package static func random(seed: UInt64, _ options: Options) throws -> Result {
         var generator = SeededGenerator(seed: seed)
         var source = WalkSource(options: options, random: generator.fork())
@@ -55,7 +55,7 @@ package struct Walk: Sendable {
         return result
     }
 
-    /// Carries out steps that are given.
+    /// Runs the given steps.
     package static func replay(
         _ steps: [WalkStep],
         in setting: WalkWorld.Setting,

@@ -1,7 +1,7 @@
-/// What must hold of the rows, known from what apps did and from nothing else.
+/// The expected rows, derived only from the apps' writes.
 ///
-/// A token names one version of a row. An app that changes a row ends one version and begins another; an app that deletes
-/// a row ends its version. A version that no app ended has to be found somewhere.
+/// A token names one version of a row. An app that changes a row ends one version and begins the next; an app that deletes
+/// a row ends its version. A version that no app ended must be found somewhere.
 struct WalkModel: Sendable {
     struct Version: Sendable {
         let token: String
@@ -20,29 +20,29 @@ struct WalkModel: Sendable {
 
     private(set) var versions: [String: Version] = [:]
     private(set) var ends: [String: End] = [:]
-    /// Versions whose loss a person decided, by removing the only archive that held them.
+    /// Versions whose loss a person decided, by removing the only archive with them.
     private(set) var renounced: Set<String> = []
-    /// Rows with one key that is no number are the same row, wherever they are written.
+    /// Rows with the same key are the same row in every store, unless the key is a number.
     private var rowOfKey: [String: Int] = [:]
-    /// Which rows had a key at a place: to the tool, a row with the key of a deleted one is that row changed.
+    /// The rows that had a key in a store: for the tool, a row with the key of a deleted row is that row changed.
     private var rowsOfKey: [Int: [String: Set<Int>]] = [:]
     private var twins: [Int: Int] = [:]
     private var rowCount = 0
 
-    /// True for a version that has to be found somewhere.
+    /// True for a version that must be found somewhere.
     func isAlive(_ token: String) -> Bool {
         versions[token] != nil && ends[token] == nil && !renounced.contains(token)
     }
     var alive: [String] { versions.keys.filter(isAlive).sorted() }
 
-    /// Versions that a person's decision let go, such as `keep-new` or `--overwrite`: they need not be in a live store any
-    /// more, but somewhere.
+    /// Versions that a person's decision overrules, such as `keep-new` or `--overwrite`: they need not be in a live store any
+    /// more, but in some file.
     private(set) var overruled: Set<String> = []
     mutating func overrule(_ tokens: Set<String>) { overruled.formUnion(tokens) }
 
     mutating func renounce(_ tokens: Set<String>) { renounced.formUnion(tokens) }
 
-    /// Records what an app did at a place: `update` names the version that it changed, and its new token.
+    /// Records an app's write to a store: `update` names the version that it changed, and its new token.
     mutating func record(
         at place: Int,
         from before: StoreContent,
@@ -71,7 +71,7 @@ struct WalkModel: Sendable {
         see(after, at: place)
     }
 
-    /// Records a row that an app wrote while a command ran; it may be nowhere.
+    /// Records a row that an app wrote while a command ran; it may be missing.
     mutating func record(_ token: String, as content: StoreContent.Row?, at place: Int) {
         let content =
             content ?? StoreContent.Row(table: "", token: token, key: nil, hasIntegerKey: false, values: [:])
@@ -84,7 +84,7 @@ struct WalkModel: Sendable {
         )
     }
 
-    /// Remembers which keys a place holds.
+    /// Records the keys of a store.
     mutating func see(_ content: StoreContent, at place: Int) {
         for row in content.rows.values.joined() {
             guard let key = Self.name(row), let version = versions[row.token] else { continue }
@@ -111,7 +111,7 @@ struct WalkModel: Sendable {
         return rowCount
     }
 
-    // MARK: Which rows may be taken for one
+    // MARK: Rows that a merge may identify
 
     private mutating func join(_ first: Int, _ second: Int) {
         let (first, second) = (kin(first), kin(second))
@@ -124,7 +124,7 @@ struct WalkModel: Sendable {
         return row
     }
 
-    /// True when the two are versions of one row, or of rows that a merge may take for one.
+    /// True when the two are versions of one row, or of rows that a merge may identify.
     func areKin(_ first: String, _ second: String) -> Bool {
         guard let first = versions[first], let second = versions[second] else { return false }
         return kin(first.row) == kin(second.row)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A failing walk as a scenario of `store-migrate rehearse`, where its steps can be told as one.
+/// A failing walk as a scenario of `store-migrate rehearse`, where its steps can be expressed as one.
 package enum WalkScenario {
     private static let names = ["a", "b", "c"]
 
@@ -38,7 +38,7 @@ package enum WalkScenario {
         }
     }
 
-    /// What must hold in the end, as a query, where the rule is about one row in one store.
+    /// The final claim as a query, where the rule concerns one row in one store.
     private static func expectation(of broken: WalkWorld.Violation, in result: Walk.Result) -> String? {
         let text = broken.text
         guard let token = text.firstMatch(of: /v[0-9]{6}/)?.output,

@@ -1,12 +1,12 @@
 package import SafeFiles
 
-/// Looks for the shortest sequence that still breaks the rule which a walk broke.
+/// Finds a shortest sequence that breaks the same rule as a walk.
 package struct WalkShrinker {
     private var best: Walk.Result
     private let rule: String
     private let deadline: Deadline
 
-    /// The walk without the steps and options that it does not need, as far as they are found until the deadline.
+    /// The walk without unnecessary steps and options, as far as they are found before the deadline.
     package static func shrunk(_ result: Walk.Result, until deadline: Deadline) throws -> Walk.Result {
         guard let broken = result.violations.first else { return result }
         var shrinker = WalkShrinker(best: result, rule: broken.rule, deadline: deadline)
@@ -25,7 +25,7 @@ package struct WalkShrinker {
         return true
     }
 
-    /// Removes ranges of steps, from the end to the beginning, ever smaller ones.
+    /// Removes ranges of steps, from the end to the beginning, in decreasing length.
     private mutating func removeSteps() throws {
         var size = max(best.steps.count / 2, 1)
         while !deadline.hasPassed {

@@ -1,15 +1,15 @@
 import TestSupport
 
-/// Chooses the steps of a walk, by what is there: a command that has nothing to work on shows little.
+/// Chooses the steps of a walk by the state of the stores, so that commands have work to do.
 struct WalkSource {
     let options: Walk.Options
     var random: SeededGenerator
     private var token = 0
     private var pending: [WalkStep] = []
-    /// The places of the pair that most commands are about.
+    /// The pair of stores that most commands use.
     private var pair = [0, 1]
     private var hasBegun = false
-    /// The command before, where it was harmed.
+    /// The previous command, where it was killed or interrupted.
     private var harmed: WalkStep.ToolCall?
 
     init(options: Walk.Options, random: SeededGenerator) {
@@ -33,7 +33,7 @@ struct WalkSource {
         if !pending.isEmpty { return pending.removeFirst() }
         let stores = world.places.indices.filter { world.contents[$0] != nil }
         let open = stores.filter { world.contents[$0]?.refusal == nil }
-        // A write or two between commands, at places that take them.
+        // A write or two between commands, to writable stores.
         if chance(0.55), let place = open.randomElement(using: &random) { return work(at: place, world) }
         if options.disturbs, chance(0.04), let place = stores.randomElement(using: &random) {
             return .hold(place: place, Bool.random(using: &random) ? .idle : .readTransaction)
@@ -91,7 +91,7 @@ struct WalkSource {
     // MARK: Commands
 
     private mutating func command(_ stores: [Int], _ open: [Int]) -> WalkStep {
-        // Most commands are about the pair of the one before.
+        // Most commands use the pair of the previous one.
         if chance(0.3) {
             let old = stores.randomElement(using: &random) ?? 0
             let new = [0, 1, 2].filter { $0 != old }.randomElement(using: &random) ?? 1
@@ -113,7 +113,7 @@ struct WalkSource {
         return .tool(call)
     }
 
-    /// What a person does after a command that was killed: the same again, or what finishes it.
+    /// A person's next command after a killed one: the same again, or one that finishes it.
     private mutating func sequel() -> WalkStep.ToolCall? {
         guard let call = harmed, chance(0.75) else {
             harmed = nil

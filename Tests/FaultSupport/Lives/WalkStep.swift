@@ -1,20 +1,20 @@
-/// One step of a walk: what an app, a person or the tool does.
+/// One step of a walk, by an app, a person or the tool.
 package enum WalkStep: Codable, Sendable, Equatable {
     case app(place: Int, AppWork)
-    /// A person copies the store's files to a place that has none.
+    /// A person copies the store's files to a path without a store.
     case copy(from: Int, to: Int)
-    /// An app opens a store and keeps it open; whatever held that place before is ended first.
+    /// An app opens a store and keeps it open; an app that held the store before is ended first.
     case hold(place: Int, Hold)
-    /// The app that holds a place is ended.
+    /// The app that holds a store is ended.
     case release(place: Int)
     case tool(ToolCall)
 
-    /// What an app does to a store, each in one transaction.
+    /// An app's work on a store, in one transaction.
     package enum AppWork: Codable, Sendable, Equatable {
-        /// Makes a store without rows where there is none.
+        /// Makes a store without rows at a path without a store.
         case create
         case insert(table: Int, token: Int, seed: UInt64)
-        /// `pick` chooses among the rows that are there.
+        /// `pick` chooses among the existing rows.
         case update(table: Int, pick: Int, token: Int, seed: UInt64)
         case delete(table: Int, pick: Int)
         case vacuum
@@ -22,17 +22,17 @@ package enum WalkStep: Codable, Sendable, Equatable {
         case sql(String)
     }
 
-    /// What an app does that keeps a store open.
+    /// How an app keeps a store open.
     package enum Hold: String, Codable, Sendable, CaseIterable {
         case idle, readTransaction, writeTransaction
     }
 
-    /// A command, as it is typed; `{0}`, `{1}` and `{2}` stand for the places, `{base}` for a copy made for the call,
-    /// `{backups}` for the folder of archives and `{archive}` for the latest of them.
+    /// A command line; `{0}`, `{1}` and `{2}` are the stores' paths, `{base}` is a copy made for the call, `{backups}` the
+    /// folder of archives and `{archive}` the latest of them.
     package struct ToolCall: Codable, Sendable, Equatable {
         package var words: [String]
         package var harm: Harm
-        /// The place where an app inserts rows without pause while the command runs.
+        /// The store into which an app inserts rows continuously while the command runs.
         package var liveWriter: LiveWriter?
 
         package init(_ words: [String], harm: Harm = .none) {
@@ -41,7 +41,7 @@ package enum WalkStep: Codable, Sendable, Equatable {
         }
 
         var verb: String { words.first ?? "" }
-        /// The places that the words name, in their order.
+        /// The stores that the words name, in their order.
         var places: [Int] {
             words.compactMap { word in
                 word.count == 3 && word.first == "{" ? Int(word.dropFirst().dropLast()) : nil
@@ -52,12 +52,12 @@ package enum WalkStep: Codable, Sendable, Equatable {
         }
     }
 
-    /// What happens to the command on the way.
+    /// The disturbance of the command.
     package enum Harm: Codable, Sendable, Equatable {
         case none
-        /// It is killed at so many file calls.
+        /// It is killed at a file call.
         case killed(call: Int)
-        /// It gets SIGTERM after so many milliseconds.
+        /// It gets SIGTERM after some milliseconds.
         case terminated(milliseconds: Int)
     }
 

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 
 extension WalkWorld {
-    /// The longest that any command may take on a machine under load.
+    /// The time limit of a command on a loaded machine.
     private static var patience: Duration { .seconds(60) }
     /// The processor time that a command may use after SIGTERM, with the slack of a debug build.
     private static let answerTime = 0.6
@@ -48,13 +48,13 @@ extension WalkWorld {
         return found
     }
 
-    /// A word of a command line as a scenario has it.
+    /// A word of a command line in a scenario's form.
     private func named(_ word: String) -> String {
         if let place = places.firstIndex(of: word) { return ["a", "b", "c"][place] }
         return word.replacing(scratch.path, with: "{place}")
     }
 
-    /// Notes which commands another one may still finish.
+    /// Records the commands that a later one may still finish.
     private func note(_ call: WalkStep.ToolCall, _ ending: Command.Ending) {
         guard !Self.readers.contains(call.verb) else { return }
         switch ending {
@@ -85,7 +85,7 @@ extension WalkWorld {
             let used = Command.processorTime(of: process)
             kill(process.id, SIGTERM)
             shell[shell.count - 1] += "   # SIGTERM after \(milliseconds) ms"
-            // A process that has ended and was not waited for still says what it used.
+            // A zombie process still reports its processor time.
             let hasEnded = Command.hasEnded(process, within: .seconds(30))
             afterSignal = Command.processorTime(of: process) - used
             if !hasEnded { process.signal(SIGKILL) }
@@ -93,7 +93,7 @@ extension WalkWorld {
         }
     }
 
-    /// The words of the command line; nil where one of them stands for nothing.
+    /// The words of the command line; nil where a placeholder has no value.
     private func arguments(of call: WalkStep.ToolCall) -> [String]? {
         var words: [String] = []
         for word in call.words {
@@ -129,8 +129,8 @@ extension WalkWorld {
         bases.append((path, content))
     }
 
-    /// The latest copy that is a base of both stores: what one of them lacks of it an app removed, and a row that both
-    /// have is in it.
+    /// The latest copy that is a base of both stores: an app removed every row of it that one store lacks, and it contains
+    /// every row that both have.
     private func base(for call: WalkStep.ToolCall) -> String? {
         let stores = call.places.compactMap { contents[$0] }
         guard stores.count == 2 else { return nil }
@@ -174,9 +174,9 @@ extension WalkWorld {
         return try LiveInserts(writer, shape, path: places[writer.place])
     }
 
-    /// Records rows that an app wrote while a command ran: where they are now, they are as they were written.
+    /// Records rows that an app wrote while a command ran, from the stores that contain them now.
     private func record(_ tokens: [String], at place: Int) throws {
-        // Rows that triggers wrote are called as those that they were written for.
+        // Rows that triggers wrote have the token of the row that fired them.
         let logged = tokens.map { "l" + $0.dropFirst() }
             .filter { token in contents.contains { $0?.rows[token] != nil } }
         for token in tokens + logged where model.versions[token] == nil {
@@ -187,7 +187,7 @@ extension WalkWorld {
     }
 }
 
-/// An app that inserts rows into a store, one after the other, in a process of its own.
+/// An app in another process that inserts rows into a store, one after the other.
 private final class LiveInserts: Sendable {
     private let acknowledged = Mutex<[String]>([])
     private let isOver = Mutex(false)
@@ -199,7 +199,7 @@ private final class LiveInserts: Sendable {
         for number in 0..<40 {
             let token = WalkWorld.token(writer.firstToken + number)
             let sql = shape.insertion(into: number % shape.tables.count, token: token, &random)
-            // An app that inserts nothing because the name is taken is told of no row.
+            // INSERT OR IGNORE with a name in use would acknowledge no row.
             statements.append((token, sql.replacing("'same'", with: "'n\(token)'")))
         }
         let thread = Thread { [self, statements] in
@@ -207,7 +207,7 @@ private final class LiveInserts: Sendable {
             guard let process = try? StoreWriterProcess(path) else { return }
             _ = try? process.execute("PRAGMA synchronous = OFF")
             for (token, sql) in statements where !isOver.withLock(\.self) {
-                // One statement a line is what the program takes.
+                // The program reads one statement per line.
                 let lines = ["BEGIN IMMEDIATE"] + sql.split(separator: "; ").map(String.init) + ["COMMIT"]
                 let answers = lines.map { (try? process.execute($0)) ?? "error" }
                 if answers.allSatisfy({ !$0.hasPrefix("error") }) {

@@ -6,10 +6,10 @@ extension WalkWorld {
     /// Verbs that write nothing.
     static let readers: Set<String> = ["plan", "status", "verify", "diff", "inspect", "backup", "backups"]
 
-    /// Columns whose values follow from keys, or from other columns.
+    /// Columns whose values depend on keys or on other columns.
     private static let kept: Set<String> = ["parent", "ZHABIT", "size", "kind", "Z_ENT", "Z_OPT"]
 
-    /// What a command that just ended broke.
+    /// The rules that the last command broke.
     func objections(
         to call: WalkStep.ToolCall,
         _ answer: Answer,
@@ -52,10 +52,10 @@ extension WalkWorld {
 
     private func name(_ place: Int) -> String { relative(places[place]) }
 
-    /// True where a command that was interrupted may still be finished by another one.
+    /// True where a later command may still finish an interrupted one.
     private func isUnfinished(_ place: Int) -> Bool { unfinished.contains { $0.places.contains(place) } }
 
-    /// Commands that may lift the fence of a place, and then write there.
+    /// True for commands that may remove the fence of a store, and then write to it.
     private func mayLift(_ call: WalkStep.ToolCall, _ place: Int) -> Bool {
         (unfinished + [call])
             .contains { call in
@@ -74,8 +74,8 @@ extension WalkWorld {
         case .killed(let signal): return [("status", "it was ended by signal \(signal)")]
         case .exited(let status):
             guard Self.statuses.contains(status) else { return [("status", "status \(status) is not documented")] }
-            if status != 0, answer.text.isEmpty { return [("status", "status \(status) without a word")] }
-            // Nothing was harmed, and no call of a walk is wrong.
+            if status != 0, answer.text.isEmpty { return [("status", "status \(status) without a message")] }
+            // The command was not disturbed, and walks make no usage errors.
             if [1, 2, 5, 14, 130].contains(status), call.harm == .none {
                 return [("status", "it ended with \(status): \(relative(answer.text.suffix(300).description))")]
             }
@@ -98,7 +98,7 @@ extension WalkWorld {
             return []
         }
         gone.subtract(model.overruled)
-        // An unmerge, or what finishes one, takes back what merges brought here.
+        // An unmerge, or the command that finishes one, rolls back merged rows.
         if (unfinished + [call]).contains(where: { $0.verb == "unmerge" && $0.places.first == place }) {
             for brought in brought[place] ?? [] { gone.subtract(brought) }
         }
@@ -106,7 +106,7 @@ extension WalkWorld {
         let isOverruled = ["overwrite", "rollback"].contains(call.value(of: "--policy") ?? "")
         let losers = gone.filter { token in
             let ancestors = model.ancestors(of: token)
-            // Another version of the row won, or its deletion did; that this one is kept elsewhere is L1.
+            // Another version of the row, or its deletion, won; rule L1 checks that this one is kept elsewhere.
             return new.tokens.contains { $0 != token && model.areKin($0, token) && !ancestors.contains($0) }
                 || isOverruled && ancestors.contains { model.ends[$0]?.isDeletion == true }
         }
@@ -115,7 +115,7 @@ extension WalkWorld {
             .map { ("L2", "\($0) left the store at \(name(place)), and no app removed it") }
     }
 
-    /// True where a person decided that another content comes to a place.
+    /// True where a person decided to replace the content of a store.
     private func mayReplace(_ call: WalkStep.ToolCall, _ place: Int) -> Bool {
         (unfinished + [call])
             .contains { call in
@@ -127,7 +127,7 @@ extension WalkWorld {
             }
     }
 
-    /// L3: a row is in a store once.
+    /// L3: a row is in a store at most once.
     private func doubledRows(in content: StoreContent, at place: Int) -> [(String, String)] {
         var seen: [Int: String] = [:]
         var found: [(String, String)] = []
@@ -142,7 +142,7 @@ extension WalkWorld {
         return found
     }
 
-    /// Bytes are bytes: every value is one that an app gave to this row.
+    /// Every value is, byte by byte, one that an app wrote to this row.
     private func wrongValues(in content: StoreContent, at place: Int) -> [(String, String)] {
         var found: [(String, String)] = []
         for (token, rows) in content.rows {
@@ -156,7 +156,7 @@ extension WalkWorld {
                 }
                 for (column, token) in row.links {
                     guard let other = version.content.links[column], !model.areKin(other, token) else { continue }
-                    found.append(("bytes", "\(column) of \(row.token) at \(name(place)) leads to \(token)"))
+                    found.append(("bytes", "\(column) of \(row.token) at \(name(place)) refers to \(token)"))
                 }
                 for (column, value) in row.values
                 where !Self.kept.contains(column) && version.content.values[column] != value {
@@ -170,7 +170,7 @@ extension WalkWorld {
         return found
     }
 
-    /// L1: every version that no app ended is in a store, or in a file that some command named.
+    /// L1: every version that no app ended is in a store, or in a file that a command named.
     private func missingRows() throws -> [(String, String)] {
         var missing = Set(model.alive)
         for content in contents { missing.subtract(content?.tokens ?? []) }
@@ -180,7 +180,7 @@ extension WalkWorld {
         return missing.sorted().map { ("L1", "\($0) is nowhere") }
     }
 
-    /// A store may leave its place only by the commands that say so.
+    /// L2: only commands that are documented to remove a store may remove it.
     private func leftStores(
         _ call: WalkStep.ToolCall,
         _ answer: Answer,
@@ -192,7 +192,7 @@ extension WalkWorld {
                 case "retire": call.places.first != place
                 case "unshare": call.places.last != place
                 case "resume", "abort": false
-                // A run that was interrupted may be finished by any command that works on its store.
+                // Any command on its store may finish an interrupted run.
                 default: !isUnfinished(place)
                 }
             }
@@ -208,7 +208,7 @@ extension WalkWorld {
         return [("L2", "the newest archive was removed: \(relative(last.path))")]
     }
 
-    /// Remembers what a merge brought, so that an unmerge may take it back.
+    /// Records the rows of a merge, which an unmerge may roll back.
     private func noteMerge(_ call: WalkStep.ToolCall, _ answer: Answer, _ before: [StoreContent?]) {
         guard !Self.readers.contains(call.verb) else { return }
         if call.verb != "share" || answer.ending != .exited(0) { pairs = [:] }
@@ -228,7 +228,7 @@ extension WalkWorld {
 
     // MARK: Words
 
-    /// L4: what a command that ended well says is true.
+    /// L4: the report of a successful command is true.
     private func claims(
         _ call: WalkStep.ToolCall,
         _ answer: Answer,
@@ -242,7 +242,7 @@ extension WalkWorld {
             if isDecided, let from = contents[old], let to = contents[new] {
                 model.overrule(from.tokens.subtracting(to.tokens))
             }
-            // What an app writes to a captured store after it was copied is late.
+            // Writes to a captured store after it was copied are late.
             let late = call.value(of: "--old") == "capture" && call.liveWriter?.place == old ? before[old] : nil
             let written = late.map { contents[old]?.tokens.subtracting($0.tokens) ?? [] } ?? []
             var found = try stranded(at: old, for: new, deleting: before[new], late: written)
@@ -296,7 +296,7 @@ extension WalkWorld {
         return found
     }
 
-    /// Versions at the old place that did not arrive at the new one, and deletions that did not.
+    /// Versions and deletions in the old store that did not arrive in the new one.
     private func stranded(
         at old: Int,
         for new: Int,

@@ -3,13 +3,13 @@ import Glibc
 import SafeFiles
 import TestSupport
 
-/// The folders that one walk happens in, and the model of what must hold there.
+/// The folders of one walk, and the model of their expected content.
 package final class WalkWorld {
-    /// How a walk's folders and stores begin.
+    /// The initial folders and stores of a walk.
     package struct Setting: Codable, Sendable, Equatable {
         package var shape: StoreShape
         package var journalMode: String
-        /// True where two places are one folder, and the one store is called as the other's log would be.
+        /// True where two stores share a folder, and one has the name of the other's log.
         package var hasOddNames: Bool
 
         package init(shape: StoreShape, journalMode: String, hasOddNames: Bool = false) {
@@ -23,30 +23,30 @@ package final class WalkWorld {
         }
     }
 
-    /// A rule that was broken, and by which step.
+    /// A broken rule, and the step that broke it.
     package struct Violation: Sendable, Equatable {
         package let step: Int
-        /// `L1` to `L7`, or a word for what else was wrong.
+        /// `L1` to `L7`, or a word for another failure.
         package let rule: String
         package let text: String
 
-        /// The same for violations that differ in their rows and places only.
+        /// Equal for violations that differ only in rows and stores.
         package var kind: String {
             rule + " " + text.replacing(/[vl]?[0-9]+|[abc]\/s\.db(-wal)?|[0-9a-f]{32}/, with: "…")
         }
     }
 
-    /// A step as it was carried out, for a scenario.
+    /// A step as it was executed, for a scenario.
     package enum Record: Sendable {
         case made(place: Int)
         case wrote(place: Int, sql: String)
         case copied(from: Int, to: Int)
         case ran(words: [String], status: Int32)
-        /// What a scenario cannot tell.
+        /// A step that a scenario cannot express.
         case other
     }
 
-    /// How a command ended and what it printed.
+    /// The ending and the output of a command.
     struct Answer {
         let ending: Command.Ending
         let text: String
@@ -77,18 +77,18 @@ package final class WalkWorld {
     /// Every path below the scratch folder that a command's output named.
     var named: Set<String> = []
     var archives: [Archive] = []
-    /// What each place was merged last: the versions that it got by that.
+    /// The versions that each store got from its last merges.
     var brought: [Int: [Set<String>]] = [:]
-    /// The versions that a store had in common with the one it was shared to, when that last succeeded.
+    /// The versions that both stores of a pair had after the last successful share.
     var pairs: [[Int]: Set<String>] = [:]
-    /// Copies that a person made of shared stores, to be named as bases.
+    /// Copies that a person made of shared stores, for use as bases.
     var bases: [(path: String, content: StoreContent)] = []
-    /// Commands that were killed or interrupted, and may be finished by another one that works on their stores.
+    /// Commands that were killed or interrupted, and that later commands on their stores may finish.
     var unfinished: [WalkStep.ToolCall] = []
     package internal(set) var records: [Record] = []
     /// The steps as shell commands.
     package internal(set) var shell: [String] = []
-    /// The apps that keep a place's store open.
+    /// The apps that keep a store open.
     var holders: [Int: StoreWriterProcess] = [:]
     /// How often each verb ended with each status.
     package internal(set) var endings: [String: Int] = [:]
@@ -96,7 +96,7 @@ package final class WalkWorld {
     private var finds: [String: (stamp: String, tokens: Set<String>)] = [:]
     var contents: [StoreContent?] = [nil, nil, nil]
 
-    /// The program that is tried, where it is not the tool.
+    /// The program under test, where it is not the tool.
     let program: String?
 
     package init(_ setting: Setting, program: String? = nil) throws {
@@ -115,7 +115,7 @@ package final class WalkWorld {
 
     // MARK: Steps
 
-    /// Carries one step out, and returns the rules that it broke.
+    /// Executes one step, and returns the rules that it broke.
     package func carryOut(_ step: WalkStep, number: Int) throws -> [Violation] {
         switch step {
         case .app(let place, .create): return try create(at: place)
@@ -140,7 +140,7 @@ package final class WalkWorld {
         }
     }
 
-    /// An app makes a store without rows where there is none.
+    /// An app makes a store without rows at a path without a store.
     private func create(at place: Int) throws -> [Violation] {
         guard contents[place] == nil else { return [] }
         if let template = try StoreShape.template(setting, place: place) {
@@ -226,7 +226,7 @@ package final class WalkWorld {
 
     // MARK: Reading
 
-    /// Reads the places anew, as far as their files changed.
+    /// Reads the stores whose files changed.
     func readPlaces() throws {
         contents = try places.map { try content(of: $0) }
         for (place, content) in contents.enumerated() { if let content { model.see(content, at: place) } }
@@ -240,7 +240,7 @@ package final class WalkWorld {
         return content
     }
 
-    /// What of a store's files changes with every write.
+    /// The status of a store's files that changes with every write.
     private static func stamp(of path: String) -> String {
         ["", "-wal", "-journal"]
             .map { suffix in
@@ -260,7 +260,7 @@ package final class WalkWorld {
                 if !path.isEmpty { named.insert(root + path) }
             }
         }
-        // A folder that was named is named with what is in it.
+        // Naming a folder names its content.
         for path in named {
             var isFolder: ObjCBool = false
             guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
@@ -283,7 +283,7 @@ package final class WalkWorld {
 
     static func isArchive(_ path: String) -> Bool { path.hasSuffix(".tar.zst") }
 
-    /// Unpacks the archive with another program than ours.
+    /// Unpacks the archive with another program.
     private func tokens(inArchive path: String) throws -> Set<String> {
         let temporary = try TemporaryDirectory(prefix: "walk-archive", in: scratch.privatePath)
         let folder = temporary.directory.path
@@ -299,13 +299,13 @@ package final class WalkWorld {
         return result
     }
 
-    /// The row of a token in a file that some command named, if that is a store.
+    /// The row of a token in a file that a command named, if that is a store.
     func storedRow(_ token: String, in path: String) throws -> StoreContent.Row? {
         guard try tokens(in: path).contains(token), !path.hasSuffix(".jsonl"), !Self.isArchive(path) else { return nil }
         return try StoreContent.read(path, probe: nil, in: scratch.privatePath)?.rows[token]?.first
     }
 
-    /// The tokens in a file that some command named: a store, an archive, or a file of parked rows.
+    /// The tokens in a file that a command named: a store, an archive, or a file of parked rows.
     func tokens(in path: String) throws -> Set<String> {
         guard FileManager.default.fileExists(atPath: path) else { return [] }
         if let archive = archives.first(where: { $0.path == path }) { return archive.tokens }

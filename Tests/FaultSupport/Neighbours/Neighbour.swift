@@ -5,9 +5,9 @@ import SafeFiles
 import Synchronization
 import SystemPackage
 
-/// Another user who may write to the container, and does whatever that allows.
+/// Another user who may write to the container, and does everything that this permits.
 package struct Neighbour: Sendable {
-    /// What the neighbour does.
+    /// An act of the neighbour.
     package enum Act: String, CaseIterable, Sendable {
         case removesTheStore, removesEverything
         case putsGarbageInItsPlace, putsAnotherStoreInItsPlace, putsAFolderInItsPlace, putsAFIFOInItsPlace
@@ -17,7 +17,7 @@ package struct Neighbour: Sendable {
         case stealsTheNest, linksTheNest, linksTheLocks, renamesEverything
     }
 
-    /// Nobody else could be made of a thread, and nothing was done.
+    /// The thread could not become another user, and did nothing.
     package struct NotSomebodyElse: Error {}
 
     /// The owner of the old store, and the group to which both belong.
@@ -26,15 +26,15 @@ package struct Neighbour: Sendable {
     private static let user: UInt32 = 64_002
 
     let container: String
-    /// The name of the file that the neighbour aims at.
+    /// The name of the file that the neighbour attacks.
     let storeName: String
-    /// What else the neighbour lays hands on: all names that begin with this.
+    /// The prefix of all other names that the neighbour attacks.
     let reach: String
     /// The old store.
     let oldStore: String
-    /// A folder of somebody else's, with files in it.
+    /// A folder of a third user, with files in it.
     let treasury: String
-    /// A whole store of another content.
+    /// A complete store with other content.
     let otherStore: [UInt8]
 
     private var store: String { container + "/" + storeName }
@@ -42,9 +42,9 @@ package struct Neighbour: Sendable {
     private var support: String { container + "/" + supportName }
     private var receipt: String { "\(container)/.\(storeName).store-migrate.json" }
 
-    /// Acts on a thread that is the neighbour; what is refused is refused.
+    /// Acts on a thread with the neighbour's user; refused calls are ignored.
     ///
-    /// False if nothing came of it.
+    /// Returns false if it had no effect.
     func act(_ act: Act) throws -> Bool {
         let outcome = Mutex<Bool?>(nil)
         let end = DispatchSemaphore(value: 0)
@@ -95,7 +95,7 @@ package struct Neighbour: Sendable {
         }
     }
 
-    /// True if any of several deeds was done.
+    /// True if any of several calls had an effect.
     private func any(_ deeds: [Bool]) -> Bool { deeds.contains(true) }
 
     private var sidecars: [String] { ["-wal", "-journal", "-shm"].map { store + $0 } }

@@ -1,19 +1,19 @@
 import SafeFiles
 
-/// A judge who can tell what a member of the group may spoil from what no such member can reach.
+/// A judge that distinguishes what a member of the group may damage from what no member can reach.
 package protocol NeighbourJudge: Judge {
-    /// The folder that the members of the group share.
+    /// The folder that the group's members share.
     var container: String { get }
     var template: StoreTemplate { get }
-    /// The name of the file in it that a neighbour aims at.
+    /// The name of the file in it that a neighbour attacks.
     var target: String { get }
-    /// What a neighbour does; what has no place beside the target is left out.
+    /// The acts of a neighbour that apply to the target.
     var acts: [Neighbour.Act] { get }
-    /// What there is to object to in what lies outside of the container.
+    /// Objections to the files outside the container.
     func objectionsOutside(_ scratch: Scratch) throws -> [String]
-    /// What there is to object to in what stands in the container, if the command claims to have proved it.
+    /// Objections to the files in the container, if the command claims to have proved them.
     func objectionsToClaim(_ scratch: Scratch) throws -> [String]
-    /// True if a success claims that; that there is nothing to do is said by names and times alone.
+    /// True if the output claims a proof; a run without work checks names and times only.
     func isClaim(_ lines: [String]) -> Bool
 }
 
@@ -42,10 +42,10 @@ extension MergeJudge: NeighbourJudge {
     package func objectionsOutside(_ scratch: Scratch) throws -> [String] {
         let old: [String]
         do { old = try objects(in: "old", template.name, scratch) } catch {
-            return ["at the old place stands another store, or what nobody can read: \(error)"]
+            return ["the old path has another store, or an unreadable file: \(error)"]
         }
         if old == oldBefore || isWayBack && old == merged { return [] }
-        // Whatever the neighbour made of the new store comes back with it; what gave way to it lies aside, whole.
+        // The new store returns with the neighbour's changes; the old content is displaced, complete.
         let folder = try scratch.root.openDirectory("old")
         let isKept =
             try isWayBack
@@ -63,7 +63,7 @@ extension MergeJudge: NeighbourJudge {
             return ["no file stands at the new place"]
         }
         let new = try objects(in: container, template.name, scratch)
-        // Where the neighbour had removed the shared store, the old one was shared again, with all that it holds.
+        // Where the neighbour had removed the shared store, the old one was shared again with its content.
         return [merged, oldBefore].contains(new) ? [] : ["the new store holds \(new)"]
     }
 }
@@ -78,7 +78,7 @@ extension RestoreJudge: NeighbourJudge {
         switch try folder.status(of: template.name)?.kind {
         case .regular: return try objectionsToPlace(scratch)
         case .directory:
-            // A place that is a folder takes the store under its own name, which is told.
+            // A folder as the destination gets the store under its own name, which is reported.
             let inside = try folder.openDirectory(template.name)
             guard try inside.status(of: template.name)?.kind == .regular else { break }
             let content = try share.content(of: template.name, in: inside, scratch, withoutFence: false)
@@ -90,7 +90,7 @@ extension RestoreJudge: NeighbourJudge {
 }
 
 extension RelayDrainJudge: NeighbourJudge {
-    /// The relay lies beside the store that is shared.
+    /// The relay is beside the shared store.
     package var container: String { "old" }
     package var target: String { relay }
     package var acts: [Neighbour.Act] {
@@ -101,7 +101,7 @@ extension RelayDrainJudge: NeighbourJudge {
         ]
     }
 
-    /// Nothing that is done to the relay reaches the store beside it: its files hold what they held, to the byte.
+    /// No act on the relay reaches the store beside it: its files are unchanged, byte by byte.
     package func objectionsOutside(_ scratch: Scratch) throws -> [String] {
         let folder = try scratch.root.openDirectory(container)
         let store = template.files.filter { $0.key.hasPrefix(template.name) }
@@ -111,15 +111,15 @@ extension RelayDrainJudge: NeighbourJudge {
         let lost = try template.externalFilesLost(in: folder)
         return touched.map { "\($0) of the store was touched" }
             + lost.map { "an external file of the store is missing or differs: \($0)" }
-            + (surplus.isEmpty ? [] : ["beside the store lies \(surplus)"])
+            + (surplus.isEmpty ? [] : ["left beside the store: \(surplus)"])
     }
 
-    /// A run that ends well has found a relay or made one.
+    /// A successful run has found a relay or made one.
     ///
-    /// Notices that a neighbour removes are gone; none is made up.
+    /// Notices that a neighbour removes are lost; no notice is invented.
     package func objectionsToClaim(_ scratch: Scratch) throws -> [String] {
         let strange = try drainedPlaces(scratch).subtracting(Self.places).sorted()
-        var objections = strange.isEmpty ? [] : ["nobody posted \(strange)"]
+        var objections = strange.isEmpty ? [] : ["\(strange) were never posted"]
         let folder = try scratch.root.openDirectory(container)
         switch try folder.status(of: relay)?.kind {
         case nil: break

@@ -5,20 +5,20 @@ import Synchronization
 import SystemPackage
 import TestSupport
 
-/// Runs a command, stops it at one of its calls, and lets a neighbour act in the container before it goes on.
+/// Runs a command, stops it at one of its calls, lets a neighbour act in the container, and continues it.
 package struct NeighbourSweep: Sendable {
-    /// What a sweep did and found.
+    /// The figures and violations of a sweep.
     package struct Summary: Sendable {
         package var calls = 0
-        /// Acts by which something was done.
+        /// Acts that had an effect.
         package var acts = 0
-        /// Runs in which there was nothing to do, such as no folder to steal, or that did not come to the call.
+        /// Runs in which the act had no object, or that did not reach the call.
         package var inVain = 0
-        /// Runs that ended as if nothing had happened, and found what they claim.
+        /// Runs that succeeded, with a true report.
         package var successes = 0
-        /// Successes that a neighbour spoilt after the last look at them.
+        /// Successes that a neighbour damaged after the last check.
         package var spoilt = 0
-        /// Those of them that the next run mended; of the others it told, or there is a violation.
+        /// The damaged ones that the next run repaired; it reports the others, or there is a violation.
         package var mended = 0
         package var violations: [String] = []
     }
@@ -29,18 +29,18 @@ package struct NeighbourSweep: Sendable {
         let act: Neighbour.Act
     }
 
-    /// What came of one act.
+    /// The result of one act.
     private struct Verdict {
         var objections: [String] = []
-        /// True if something was done.
+        /// True if the act had an effect.
         var isPerformed = false
         var isSuccess = false
         var isSpoilt = false
-        /// True if what was spoilt was no more after the next run.
+        /// True if the next run repaired the damage.
         var isMended = false
     }
 
-    /// So many are drawn for one that is counted: some are in vain.
+    /// The number of cases that are drawn for one that counts, since some have no effect.
     private static let drawn = 6
 
     package let judge: any NeighbourJudge
@@ -48,7 +48,7 @@ package struct NeighbourSweep: Sendable {
     package var seed = Seed.forFaults
     package var deadline = Deadline(after: .seconds(3600))
     package var stopsAtFirst = false
-    /// The one case to be tried: as a violation said it, the number of the call, a blank, and the act.
+    /// The only case to try, as a violation prints it: the number of the call, a space, and the act.
     private let onlyCase = ProcessInfo.processInfo.environment["STORE_MIGRATE_NEIGHBOUR"]
     private var timeLimit: Duration { .seconds(120) }
 
@@ -57,10 +57,10 @@ package struct NeighbourSweep: Sendable {
         self.other = other
     }
 
-    /// Only root can be somebody else.
+    /// Only root can act as another user.
     package static var isPossible: Bool { geteuid() == 0 }
 
-    /// Tries as many acts as `limit`, each at a call that the seed chooses; with no limit every act at every call.
+    /// Tries `limit` acts, each at a call that the seed chooses; without a limit every act at every call.
     package func run(limit: Int) throws -> Summary {
         var summary = Summary(calls: try count())
         var generator = SeededGenerator(seed: UInt64(bitPattern: Int64(seed)))
@@ -98,7 +98,7 @@ package struct NeighbourSweep: Sendable {
         print(
             "\(judge.name): \(summary.calls) calls, \(summary.acts) acts of a neighbour (seed \(seed)),",
             "\(summary.inVain) in vain, \(summary.successes) successes, \(summary.spoilt) spoilt,",
-            "\(summary.mended) mended by the next run, \(summary.violations.count) violations"
+            "\(summary.mended) repaired by the next run, \(summary.violations.count) violations"
         )
         return summary
     }
@@ -122,7 +122,7 @@ package struct NeighbourSweep: Sendable {
         return try scratch.report().count
     }
 
-    /// Fills a place; the old store's owner and a neighbour share the container, and nothing else.
+    /// Fills a scratch folder; the old store's owner and a neighbour share only the container.
     private func settle(in scratch: Scratch) throws {
         try judge.prepare(scratch)
         for path in [scratch.privatePath, scratch.path] { try check(chmod(path, 0o711)) }
@@ -150,7 +150,7 @@ package struct NeighbourSweep: Sendable {
             let neighbour = Neighbour(
                 container: "\(scratch.path)/\(judge.container)",
                 storeName: judge.target,
-                // What else lies beside a target that is not the store is what must stay untouched.
+                // Beside a target that is not the store, the other files must stay unchanged.
                 reach: judge.target == judge.template.name ? "" : judge.target,
                 oldStore: "\(scratch.path)/old/\(judge.template.name)",
                 treasury: treasury.path,
@@ -158,32 +158,32 @@ package struct NeighbourSweep: Sendable {
             )
             let point = FaultPoint(number: next.number, fault: .stop)
             let deadline = Deadline(after: timeLimit)
-            // None if the run did not come to the call.
+            // Nil if the run did not reach the call.
             var act: Result<Bool, any Error>?
             let ending = try scratch.run(judge.command(scratch), stoppingAt: point, deadline: deadline) {
                 act = Result { try neighbour.act(next.act) }
             }
             verdict.isPerformed = try act?.get() ?? false
             var objections = try self.objections(to: ending, scratch)
-            if try contents(of: treasury) != before { objections.append("somebody else's files were touched") }
+            if try contents(of: treasury) != before { objections.append("files of a third user were changed") }
             let isBroken = !objectionsToClaim(scratch).isEmpty
-            // What is spoilt after the last look at it cannot be told by who looked; the next run has to.
+            // Damage after the last check can be reported by the next run only.
             verdict.isSuccess = ending == .exited(0) && !isBroken
             verdict.isSpoilt = ending == .exited(0) && isBroken
             if !objections.isEmpty { objections.append(scratch.output) }
             verdict.objections += objections
             objections = try objectionsToNextRun(scratch)
-            if try contents(of: treasury) != before { objections.append("somebody else's files were touched") }
+            if try contents(of: treasury) != before { objections.append("files of a third user were changed") }
             verdict.isMended = verdict.isSpoilt && objections.isEmpty && objectionsToClaim(scratch).isEmpty
             if !objections.isEmpty { objections.append(scratch.output) }
             verdict.objections += objections.map { "run again: " + $0 }
         } catch {
-            verdict.objections.append("the judge stumbled: \(error)")
+            verdict.objections.append("the judge failed: \(error)")
         }
         return verdict
     }
 
-    /// Undisturbed it may claim nothing that is not so, and end well over nothing that is broken: nobody else will tell.
+    /// The undisturbed next run must report the damage: it may neither claim a false proof nor succeed over broken files.
     private func objectionsToNextRun(_ scratch: Scratch) throws -> [String] {
         let ending = try scratch.run(
             judge.command(scratch),
@@ -195,10 +195,10 @@ package struct NeighbourSweep: Sendable {
         guard ending == .exited(0) else { return objections }
         let broken = objectionsToClaim(scratch)
         let isClaim = try judge.isClaim(scratch.lines())
-        return objections + (broken.isEmpty || isClaim ? broken : ["nobody was told that it is spoilt"] + broken)
+        return objections + (broken.isEmpty || isClaim ? broken : ["the damage was not reported"] + broken)
     }
 
-    /// What a neighbour put there may not even be readable.
+    /// Objections to a claim, where a neighbour's file may be unreadable.
     private func objectionsToClaim(_ scratch: Scratch) -> [String] {
         do {
             return try judge.objectionsToClaim(scratch)
@@ -207,7 +207,7 @@ package struct NeighbourSweep: Sendable {
         }
     }
 
-    /// The end of a run, and everything that the neighbour cannot reach.
+    /// Objections to the ending of a run, and to everything that the neighbour cannot reach.
     private func objections(to ending: Command.Ending, _ scratch: Scratch) throws -> [String] {
         var objections = try judge.objectionsOutside(scratch)
         switch ending {
@@ -224,7 +224,7 @@ package struct NeighbourSweep: Sendable {
                 .filter {
                     !$0.hasPrefix(name) && !$0.hasPrefix(".\(name)") && !$0.hasPrefix(".store-migrate") && $0 != support
                 }
-        if !strange.isEmpty { objections.append("beside the old store lies \(strange)") }
+        if !strange.isEmpty { objections.append("left beside the old store: \(strange)") }
         return objections
     }
 

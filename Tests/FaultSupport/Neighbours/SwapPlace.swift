@@ -5,18 +5,18 @@ package import SafeFiles
 import Synchronization
 import SystemPackage
 
-/// A folder in which somebody exchanges names with symbolic links that lead out of it, and what lies outside.
+/// A folder in which a thread exchanges names with symbolic links to the outside, and the files outside.
 package final class SwapPlace: Sendable {
-    /// A file that is, every other moment, a link to one outside; it is also what ``Directory/replace(_:with:mode:)``
-    /// writes for `memo`.
+    /// A file that alternates with a link to one outside; also the temporary name of ``Directory/replace(_:with:mode:)`` for
+    /// `memo`.
     package static let file = "memo.new"
-    /// A folder that is, every other moment, a link to the one outside.
+    /// A folder that alternates with a link to the one outside.
     package static let folder = "folder"
-    /// A name that is free, or a link to where nothing is yet outside; the same for `note`.
+    /// A name that alternates between free and a link to a missing path outside; also the temporary name for `note`.
     package static let vacant = "note.new"
     private static let link = "-link"
     private static let victim = "victim"
-    /// As `linux/fs.h` has it.
+    /// `RENAME_EXCHANGE` of `linux/fs.h`.
     private static let exchange: UInt32 = 2
 
     private let temporary: TemporaryDirectory
@@ -24,7 +24,7 @@ package final class SwapPlace: Sendable {
     private let outside: Directory
     private let inner: Directory
     private let untouched: [FileStatus?]
-    /// The names that somebody exchanges.
+    /// The names that the thread exchanges.
     private let names: [String]
     private let leastSwaps = Atomic<Int>(0)
     private let isOver = Atomic<Bool>(false)
@@ -41,10 +41,10 @@ package final class SwapPlace: Sendable {
         restore()
     }
 
-    /// How often that name was exchanged that was exchanged least.
+    /// The least number of exchanges of a name.
     package var swapCount: Int { leastSwaps.load(ordering: .relaxed) }
 
-    /// Exchanges the names, on a thread of its own, for as long as the body takes.
+    /// Exchanges the names on another thread while the body runs.
     package func whileSwapping(_ body: () throws -> Void) rethrows {
         let number = open(inside.path, O_DIRECTORY | O_CLOEXEC)
         Thread { [self] in
@@ -64,7 +64,7 @@ package final class SwapPlace: Sendable {
         try body()
     }
 
-    /// Makes a name the link, or what it was before the link, and says how often that came about.
+    /// Exchanges a name with its link or back, and returns how often that succeeded.
     private static func swap(_ name: String, in directory: Int32) -> Int {
         func rename(_ name: String, _ other: String, _ flags: UInt32) -> Int {
             clinux_renameat2(directory, name, directory, other, flags) == 0 ? 1 : 0
@@ -75,12 +75,12 @@ package final class SwapPlace: Sendable {
         return rename(link, name, isFree) + rename(name, link, isFree)
     }
 
-    /// True if the file outside is locked by somebody.
+    /// True if the file outside is locked.
     package func isVictimLocked() throws -> Bool {
         try withVictim(O_RDONLY) { victim in
             guard let victim else { return false }
             if flock(victim, LOCK_EX | LOCK_NB) == 0 {
-                // Closing does not give it back while a program that another test starts has the descriptor still.
+                // Closing does not release it while a program that another test starts has inherited the descriptor.
                 flock(victim, LOCK_UN)
                 return false
             }
@@ -89,12 +89,12 @@ package final class SwapPlace: Sendable {
         }
     }
 
-    /// True if somebody has a lease on the file outside: then whoever would write to it has to wait.
+    /// True if the file outside has a lease, which blocks opening it for writing.
     package func isVictimLeased() throws -> Bool {
         try withVictim(O_WRONLY | O_NONBLOCK) { $0 == nil }
     }
 
-    /// Opens the file outside; nil if that would have to wait.
+    /// Opens the file outside; nil if that would block.
     private func withVictim<Value>(_ flags: Int32, _ body: (Int32?) throws -> Value) throws -> Value {
         let victim = open(outside.path + "/" + Self.victim, flags | O_CLOEXEC)
         guard victim >= 0 else {
@@ -105,13 +105,13 @@ package final class SwapPlace: Sendable {
         return try body(victim)
     }
 
-    /// True if something is one of the files and folders outside.
+    /// True for one of the files and folders outside.
     package func isOutside(_ status: FileStatus) -> Bool { untouched.contains { $0?.identity == status.identity } }
 
-    /// True if anything happened outside.
+    /// True if anything outside changed.
     package func isOutsideTouched() throws -> Bool { try Self.look(outside, inner) != untouched }
 
-    /// Makes what the attempts have removed, so that there is something to exchange again.
+    /// Restores what the attempts have removed, so that exchanging continues.
     package func restore() {
         let path = inside.path + "/"
         for (name, target) in [(Self.file, outside.path + "/" + Self.victim), (Self.folder, outside.path)] {
@@ -132,7 +132,7 @@ package final class SwapPlace: Sendable {
         restoreVacant(path)
     }
 
-    /// One of the two names is a link, and the other one free: with both taken, nothing would be exchanged any more.
+    /// Ensures that one of the two names is a link and the other free; with both in use nothing would be exchanged.
     private func restoreVacant(_ path: String) {
         let (name, link) = (Self.vacant, Self.vacant + Self.link)
         let kinds = [name, link].map { (try? inside.status(of: $0))?.kind }
@@ -140,7 +140,7 @@ package final class SwapPlace: Sendable {
             unlink(path + name)
             rmdir(path + name)
         }
-        // Either may be wrong, for the link may have moved between the two looks: then the next time mends it.
+        // The link may have moved between the two checks; the next call corrects that.
         switch kinds.count(where: { $0 == .symbolicLink }) {
         case 0: symlink(outside.path + "/new", path + link)
         case 2: unlink(path + name)
@@ -148,7 +148,7 @@ package final class SwapPlace: Sendable {
         }
     }
 
-    /// Everything outside, with its times and those of the folders.
+    /// The status of everything outside, with times.
     private static func look(_ outside: Directory, _ inner: Directory) throws -> [FileStatus?] {
         try [
             outside.status(), outside.status(of: victim), inner.status(), inner.status(of: victim),

@@ -1,30 +1,30 @@
 package import SafeFiles
 import SystemPackage
 
-/// A call that goes by a name, made again and again while somebody exchanges the name with a link to the outside.
+/// A call that takes a name, repeated while a thread exchanges the name with a link to the outside.
 package struct SwapRace: Sendable, CustomStringConvertible {
-    /// What a race came to.
+    /// The result of a race.
     package struct Outcome: Sendable {
-        /// How often that name was exchanged that was exchanged least, of those that the call goes by.
+        /// The least number of exchanges of a name that the call takes.
         package var swaps = 0
         package var calls = 0
-        /// Calls that were refused, as those must be that meet the link.
+        /// Calls that were refused, as a call that meets the link must be.
         package var refused = 0
         package var escapes = 0
     }
 
-    /// However fast the names are exchanged, the call is made once in so many swaps at least.
+    /// The maximum number of swaps per call.
     private static let swapsPerCall = 100
-    /// A race that has not shown enough after so many times the swaps that it was told will not show it later, if its call
-    /// was made often enough: where each one waits for a disk, that takes longer.
+    /// A race ends without a result after so many times the requested swaps, if its call was made often enough; calls that
+    /// wait for a disk take longer.
     private static let patience = 50
 
     package let description: String
-    /// The names that the call goes by.
+    /// The names that the call takes.
     private let names: [String]
-    /// False for a call that takes a link for what it is, such as one that moves or removes the name alone.
+    /// False for a call that operates on the link itself, such as one that moves or removes a name.
     private let refusesLinks: Bool
-    /// Makes the call once, and says whether it led outside.
+    /// Makes the call once, and returns whether it reached the outside.
     private let attempt: @Sendable (SwapPlace, Int) throws -> Bool
 
     package init(
@@ -39,7 +39,7 @@ package struct SwapRace: Sendable, CustomStringConvertible {
         self.attempt = attempt
     }
 
-    /// Makes the call until each of its names was exchanged as often as told, and it met both what it may use and a link.
+    /// Makes the call until each of its names was exchanged `swaps` times, and it met both the real file and a link.
     package func run(swaps: Int, deadline: Deadline) throws -> Outcome {
         let place = try SwapPlace(exchanging: names)
         var outcome = Outcome()
@@ -71,7 +71,7 @@ package struct SwapRace: Sendable, CustomStringConvertible {
         outcome.calls * Self.swapsPerCall >= swaps
     }
 
-    /// Why a race does not show what it is to show, whether or not something escaped.
+    /// Why a race proves nothing, whether or not something escaped.
     package func objections(to outcome: Outcome, swaps: Int) -> [String] {
         var objections: [String] = []
         if outcome.swaps < swaps { objections.append("\(outcome.swaps) swaps only") }
@@ -83,7 +83,7 @@ package struct SwapRace: Sendable, CustomStringConvertible {
 }
 
 extension SwapRace {
-    /// Every call of ``Directory`` and ``DurableFile`` that goes by a name.
+    /// Every call of ``Directory`` and ``DurableFile`` that takes a name.
     package static let all = [
         SwapRace("open a file to read", on: SwapPlace.file) { place, _ in
             try place.isOutside(place.inside.openFile(SwapPlace.file, for: .reading).status())
@@ -165,7 +165,7 @@ extension SwapRace {
         },
         SwapRace("replace a file whose new content may be written through a link", on: SwapPlace.file, SwapPlace.vacant)
         { place, number in
-            // What an interrupted run left there is taken over: a file, or a link to one, or to none.
+            // Leftovers of an interrupted run are reused: a file, a link to a file, or a dangling link.
             let name = number.isMultiple(of: 2) ? "memo" : "note"
             try place.inside.replace(name, with: [1], mode: 0o640)
             return try place.inside.contents(of: name, limit: 10) == [7, 7, 7]
@@ -187,7 +187,7 @@ extension SwapRace {
             place.inside.removeContents()
             return false
         },
-        SwapRace("look at a file", on: SwapPlace.file, refusesLinks: false) { place, _ in
+        SwapRace("read the status of a file", on: SwapPlace.file, refusesLinks: false) { place, _ in
             let token = try place.inside.token(of: SwapPlace.file)
             let status = try place.inside.status(of: SwapPlace.file)
             return status.map(place.isOutside) ?? false || token.main?.size == 3
@@ -195,7 +195,7 @@ extension SwapRace {
         SwapRace("lock a file", on: SwapPlace.file) { place, _ in
             let lock = try FileLock.acquire(SwapPlace.file, in: place.inside, deadline: Deadline(after: .zero))
             guard let lock else { throw Errno.resourceTemporarilyUnavailable }
-            // It leaves no trace outside: it has to be looked for while it is held.
+            // A lock leaves no trace outside: it has to be checked while it is held.
             defer { lock.release() }
             return try place.isVictimLocked()
         },

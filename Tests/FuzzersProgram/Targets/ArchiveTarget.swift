@@ -4,7 +4,7 @@ import StoreFixtures
 import StoreFormat
 import TestSupport
 
-/// An archive from a stranger: unpacked into a scratch place and checked, from a file and from a stream.
+/// An untrusted archive: unpacked into a scratch folder and checked, from a file and from a stream.
 final class ArchiveTarget: FuzzTarget {
     static let name = "archive"
     static let mostBytes = 96 << 10
@@ -61,11 +61,11 @@ final class ArchiveTarget: FuzzTarget {
         guard try folder.entries() == ["A"], try folder.contents(of: "A", limit: 1 << 20) == bytes else {
             Fuzzing.fail("the archive's folder is not as it was")
         }
-        // What a file gives, a stream gives too, but for the layouts that cannot be read from one.
+        // A stream has the same result as a file, except for layouts that cannot be read from one.
         if let both = try? (first.get().manifest, second.get().manifest), both.0 != both.1 {
-            Fuzzing.fail("a stream holds something else than the file")
+            Fuzzing.fail("a stream has another content than the file")
         }
-        // A file and a stream may be refused for different reasons, but each for one that is told.
+        // A file and a stream may be refused for different reasons, but each with a documented error.
         if case .failure(let error) = second, !(error is any FuzzedRefusal) { throw error }
         _ = try first.get()
     }
@@ -77,7 +77,7 @@ final class ArchiveTarget: FuzzTarget {
             TarBytes.changeHeader(&bytes, using: &generator)
             return bytes
         case 3, 4:
-            // A store inside that is not sound, under a manifest that says that it is.
+            // An unsound store under a manifest with matching digests.
             var members = TarBytes.members(of: bytes)
             guard members.count > 1 else { return nil }
             let index = 1 + generator.below(members.count - 1)

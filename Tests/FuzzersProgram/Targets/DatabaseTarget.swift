@@ -3,7 +3,7 @@ import StoreFormat
 import StoreVerification
 import TestSupport
 
-/// A main file that somebody else made: inspected to the last row, and verified.
+/// An untrusted main file: inspected to the last row, and verified.
 final class DatabaseTarget: FuzzTarget {
     static let name = "database"
     static let mostBytes = 56 << 10
@@ -39,7 +39,7 @@ final class DatabaseTarget: FuzzTarget {
 }
 
 extension Directory {
-    /// Writes a file that is not there.
+    /// Writes a new file.
     func put(_ bytes: [UInt8], _ name: String) throws {
         let file = try createFile(name, mode: 0o644)
         try bytes.withUnsafeBytes { try file.write($0, at: 0) }
@@ -48,7 +48,7 @@ extension Directory {
 }
 
 extension StoreLocation {
-    /// Everything that is done to a store that is only looked at; the digest of what is in it, if that can be read.
+    /// Runs all read-only operations on a store; returns its content digest, if it can be read.
     @discardableResult
     func examine() throws -> StoreDigest? {
         var digest: StoreDigest?

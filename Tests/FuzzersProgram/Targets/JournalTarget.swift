@@ -4,7 +4,7 @@ import StoreFormat
 import StoreVerification
 import TestSupport
 
-/// A rollback journal beside a main file: taken back in a private copy, and never where it lies.
+/// A rollback journal beside a main file: rolled back in a private copy, and never in place.
 final class JournalTarget: FuzzTarget {
     static let name = "journal"
     static let mostBytes = 48 << 10
@@ -44,7 +44,7 @@ final class JournalTarget: FuzzTarget {
         try location.examine()
         guard try folder.contents(of: location.name, limit: 1 << 20) == main,
             try folder.contents(of: location.journalName, limit: 1 << 20) == bytes
-        else { Fuzzing.fail("a store that was only looked at has changed") }
+        else { Fuzzing.fail("a read-only operation changed the store") }
     }
 
     func mutate(_ bytes: [UInt8], limit: Int, using generator: inout SeededGenerator) -> [UInt8]? {

@@ -2,7 +2,7 @@ import SafeFiles
 import StoreBackup
 import TestSupport
 
-/// A manifest: decoded by itself, and as the first member of an archive, where its names are looked at.
+/// A manifest: decoded by itself, and as the first member of an archive, where its names are checked.
 final class ManifestTarget: FuzzTarget {
     static let name = "manifest"
     static let mostBytes = 16 << 10
@@ -32,7 +32,7 @@ final class ManifestTarget: FuzzTarget {
             return piece.count
         }
         guard try ArchiveUnpacker().manifest(of: stream) == manifest else {
-            Fuzzing.fail("a manifest is another one in an archive")
+            Fuzzing.fail("a manifest decodes differently in an archive")
         }
     }
 

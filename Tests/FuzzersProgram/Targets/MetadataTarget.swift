@@ -3,7 +3,7 @@ import StoreFormat
 import StoreWriting
 import TestSupport
 
-/// A metadata property list, of either form: decoded, asked for all that is asked of it, and written again.
+/// A metadata property list, of either form: decoded, queried for all values, and encoded again.
 final class MetadataTarget: FuzzTarget {
     static let name = "metadata"
     static let mostBytes = 16 << 10
@@ -16,7 +16,7 @@ final class MetadataTarget: FuzzTarget {
         "<true/>", "<array>", "</array>", "<![CDATA[", "]]>", "<!--", "-->", "&amp;", "&#x10FFFF;", "&#0;",
         "2026-03-01T00:00:00Z",
     ]
-    /// A list may unfold into much more than its bytes; what is larger is not written again.
+    /// The number of values up to which a list is encoded again; a list may expand to much more than its bytes.
     private static let mostValues = 20_000
 
     init(in folder: Directory) throws {}
@@ -43,7 +43,7 @@ final class MetadataTarget: FuzzTarget {
         guard Self.isSmall(value, &left) else { return }
         let written = PropertyListWriter.bytes(of: value)
         guard PropertyListWriter.bytes(of: try PropertyListReader.value(from: written)) == written else {
-            Fuzzing.fail("what was written is not what was read")
+            Fuzzing.fail("the encoded list decodes to another value")
         }
     }
 

@@ -5,7 +5,7 @@ import StoreVerification
 import StoreWriting
 import TestSupport
 
-/// A model cache: the input is what it unfolds into, or, where that is no property list, the compressed bytes themselves.
+/// A model cache: the input is its uncompressed content, or, where that is not a property list, the compressed bytes.
 final class ModelCacheTarget: FuzzTarget {
     static let name = "model-cache"
     static let mostBytes = 64 << 10
@@ -68,7 +68,7 @@ final class ModelCacheTarget: FuzzTarget {
         let isArchive = bytes.starts(with: "bplist".utf8)
         let cache = isArchive ? try Deflate.deflate(bytes) : bytes
         let model = try ManagedObjectModel(modelCache: cache)
-        // A model that can be read meets tables that do not fit it: one input in eight, for this takes long.
+        // Tests a readable model against tables that do not match it, for one input in eight, since this is slow.
         guard bytes.reduce(UInt8(0), { $0 &* 31 &+ $1 }) & 7 == 0 else { return }
         _ = try ManagedObjectModel(modelCache: ModelCacheWriter.bytes(of: model))
         defer { folder.removeContents() }

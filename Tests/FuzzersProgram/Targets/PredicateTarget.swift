@@ -5,7 +5,7 @@ import StoreFixtures
 import StoreFormat
 import StoreStrategies
 
-/// A predicate format: parsed, and asked of a small store both in SQL and in memory, which must agree.
+/// A predicate format: parsed, and evaluated over a small store both in SQL and in memory, which must agree.
 final class PredicateTarget: FuzzTarget {
     static let name = "predicate"
     static let mostBytes = 512
@@ -98,7 +98,7 @@ final class PredicateTarget: FuzzTarget {
         for entity in ["Book", "Comic", "Shelf", "Tag"] { try compare(predicate, of: entity) }
     }
 
-    /// As many as the format has places for; what they are follows from the places.
+    /// The arguments for the format's placeholders, with types that follow from the placeholders.
     private static func arguments(for format: String) throws -> [(any PredicateArgument)?] {
         var arguments: [(any PredicateArgument)?] = []
         var rest = format.unicodeScalars[...]
@@ -124,7 +124,7 @@ final class PredicateTarget: FuzzTarget {
         do {
             resolved = try predicate.resolved(for: entity, in: model)
         } catch {
-            // It fits one entity, and not another.
+            // The predicate may be valid for one entity only.
             return
         }
         try context.performAndWait { context in

@@ -1,7 +1,7 @@
 import SafeFiles
 import StoreFixtures
 
-/// A recipe, which is YAML: read, and not carried out, for it may ask for more than there is time for.
+/// A recipe, which is YAML: read, but not built, since building may take too long.
 final class RecipeTarget: FuzzTarget {
     static let name = "recipe"
     static let mostBytes = 8 << 10

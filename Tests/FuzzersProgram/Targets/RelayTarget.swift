@@ -4,7 +4,7 @@ import StoreFixtures
 import StoreFormat
 import TestSupport
 
-/// A relay that somebody else made: listed, drained, added to, and carried along into another.
+/// An untrusted relay: listed, drained, added to, and copied into another.
 final class RelayTarget: FuzzTarget {
     static let name = "relay"
     static let mostBytes = 64 << 10
@@ -51,7 +51,7 @@ final class RelayTarget: FuzzTarget {
         try empty.execute("PRAGMA page_size=\(pageSize); CREATE TABLE t(c); DROP TABLE t")
         try empty.close()
         try fill(RelayQueue(beside: store), notices)
-        // Everything into the main file.
+        // Checkpoints everything into the main file.
         let connection = try StoreConnection(relay, access: .privateCopy)
         try connection.foldLogIn()
         try connection.close()
@@ -92,7 +92,7 @@ final class RelayTarget: FuzzTarget {
         try queue.post(ChangeNotice(key: .init(writer: "fuzz", number: 1), content: .everything))
         try consumer.acknowledge(batch)
         try consumer.acknowledge(consumer.next())
-        guard try consumer.next().notices.isEmpty else { Fuzzing.fail("what was acknowledged comes again") }
+        guard try consumer.next().notices.isEmpty else { Fuzzing.fail("an acknowledged notice is delivered again") }
         try consumer.unregister()
         _ = try carried.get()
     }

@@ -1,7 +1,7 @@
 import SafeFiles
 import UpgradeRehearsal
 
-/// A scenario, which is YAML: read, with the recipes that it names, and not carried out.
+/// A scenario, which is YAML: read, with the recipes that it names, but not run.
 final class ScenarioTarget: FuzzTarget {
     static let name = "scenario"
     static let mostBytes = 8 << 10
@@ -15,16 +15,15 @@ final class ScenarioTarget: FuzzTarget {
         "fill:", "move:", "hardLink:", "truncate:", "flip:", "{place}", "{n}", "nobody", "2+", "500ms", "\"0640\"",
         "EIO", "~", "&a", "*a", "<<:", "? ", "- ", "|", ">-", "---", "../", "\"\\0\"", "9223372036854775807",
     ]
-    /// Where a scenario lies for itself.
+    /// The path of the scenario.
     ///
-    /// It is in `Fixtures`, so that the recipes that the seeds name are found; nothing is there by that name, and nothing
-    /// is written.
+    /// It is in `Fixtures`, so that the recipes that the seeds name are found. The file does not exist and is never written.
     private static let path = "Fixtures/Scenarios/fuzzed/scenario.yaml"
 
     init(in folder: Directory) throws {}
 
     static func seeds(from source: SeedSource) throws -> [[UInt8]] {
-        // Whatever a step may be is within another one.
+        // Steps of every kind, nested in other steps.
         let nested = """
             about: nested
             stores: {old: {at: a/old.sqlite, recipe: {seed: x, sql: [CREATE TABLE t (a)]}}, new: {at: b/new.sqlite}}
@@ -42,14 +41,14 @@ final class ScenarioTarget: FuzzTarget {
         do {
             _ = try Scenario(yaml: text, name: "fuzzed", path: Self.path)
         } catch let error as ScenarioError {
-            // What is told of this text, rather than of a recipe in another file, names a place in it, if any.
+            // An error about this text, not about a recipe in another file, must have a position.
             guard error.path == Self.path else { throw error }
             guard (error.line ?? 1) > 0, (error.column ?? 1) > 0, (error.line == nil) == (error.column == nil) else {
-                Fuzzing.fail("a mistake is told at no place: \(error)")
+                Fuzzing.fail("a mistake is reported without a position: \(error)")
             }
             throw error
         } catch {
-            // An error of a recipe or a file, which other targets may well be refused with, is none of this reader's.
+            // Errors of recipes and files are documented for other targets, but not for this reader.
             Fuzzing.fail("a scenario is refused with \(type(of: error)): \(error)")
         }
     }

@@ -29,7 +29,7 @@ final class WireTarget: FuzzTarget {
     func run(_ bytes: [UInt8]) throws {
         let reply = StrategyServer.answer(to: bytes, from: EchoStrategy(changes: nil, documentation: .example))
         guard try StrategyMessage.Answer(line: reply.line().dropLast()) == reply else {
-            Fuzzing.fail("our own answer cannot be read as it was meant")
+            Fuzzing.fail("our own answer decodes to another value")
         }
         let answer = try StrategyMessage.Answer(line: bytes)
         let again = try StrategyMessage.Answer(line: answer.line().dropLast())
@@ -43,7 +43,7 @@ final class WireTarget: FuzzTarget {
         }
     }
 
-    /// Holds what a plugin says against what it may, as a share does.
+    /// Checks a plugin's changes against its documentation, as a share does.
     private static func apply(_ changes: DescriptionChanges, _ documentation: StrategyDocumentation) throws {
         let strategy = EchoStrategy(changes: changes, documentation: documentation)
         let request = StrategyRequest(
@@ -56,7 +56,7 @@ final class WireTarget: FuzzTarget {
     }
 }
 
-/// A strategy that says what it was made with.
+/// A strategy that returns fixed answers.
 private struct EchoStrategy: StoreStrategy {
     let name = "Echo"
     let changes: DescriptionChanges?
@@ -70,9 +70,9 @@ private struct EchoStrategy: StoreStrategy {
 }
 
 extension StrategyDocumentation {
-    /// One that may set everything.
+    /// A documentation that permits every setting.
     fileprivate static let example = StrategyDocumentation(
-        summary: "Says what it was told.",
+        summary: "Returns a fixed answer.",
         sets: [
             .configuration, .isReadOnly, .timeout, .shouldAddStoreAsynchronously, .shouldMigrateStoreAutomatically,
             .shouldInferMappingModelAutomatically, .isHistoryTrackingEnabled, .postsRemoteChangeNotifications,

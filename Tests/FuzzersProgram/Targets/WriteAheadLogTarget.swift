@@ -4,7 +4,7 @@ import StoreFormat
 import StoreVerification
 import TestSupport
 
-/// A log beside a sound main file: read through a private copy, and followed by a snapshot, which must agree.
+/// A log beside a sound main file: read through a private copy, and through a snapshot, which must agree.
 final class WriteAheadLogTarget: FuzzTarget {
     static let name = "wal"
     static let mostBytes = 64 << 10
@@ -45,7 +45,7 @@ final class WriteAheadLogTarget: FuzzTarget {
 
     static func seeds(from source: SeedSource) throws -> [[UInt8]] {
         let own = try BuiltStore(recipe: recipe, in: source.scratch).log
-        // Logs of other stores fit in no content, but in page size.
+        // Logs of other stores match in page size only.
         return [own] + (try source.storeFiles().filter { $0.name.hasSuffix("-wal") }.map(\.bytes))
     }
 
@@ -58,10 +58,10 @@ final class WriteAheadLogTarget: FuzzTarget {
         try folder.put(bytes, location.writeAheadLogName)
         let digest = try location.examine()
         guard let digest, let other = try followed() else { return }
-        guard digest == other else { Fuzzing.fail("a snapshot holds something else than the store shows") }
+        guard digest == other else { Fuzzing.fail("a snapshot has another content than the store") }
     }
 
-    /// The digest of what a snapshot of the store in use holds.
+    /// The content digest of a snapshot of the store in use.
     private func followed() throws -> StoreDigest? {
         let open = { try StoreConnection(self.location, access: .liveReading, lockTimeout: .zero) }
         let source = try open()

@@ -4,7 +4,7 @@ import StoreFixtures
 import StoreFormat
 import TestSupport
 
-/// A folder for one test, with a place for one store; it goes away with the value.
+/// A temporary folder for one test, with a path for one store.
 final class Scratch {
     private let folder: TemporaryDirectory
     let location: StoreLocation
@@ -18,7 +18,7 @@ final class Scratch {
 
     var directory: Directory { folder.directory }
 
-    /// The names of the files of the store that are there.
+    /// The names of the store's existing files.
     var files: [String] { (try? folder.directory.entries()) ?? [] }
 
     func bytes(_ name: String) throws -> [UInt8] {
@@ -53,7 +53,7 @@ enum Fixtures {
     static let names: [String] = (try? Directory.open(path: stores).entries()) ?? []
 }
 
-/// The `sqlite3` program: an eye that is not ours.
+/// The `sqlite3` program, for independent checks.
 enum SQLiteShell {
     private static let path = ["/usr/bin/sqlite3", "/usr/local/bin/sqlite3"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }

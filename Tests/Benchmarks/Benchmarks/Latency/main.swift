@@ -3,10 +3,10 @@ import ManagedObjects
 import StoreFormat
 import StoreStrategies
 
-// How long it takes from a save in one process until another one is told of it: `Latency [COUNT]` makes a store in a folder
-// of its own, starts itself as the process that saves, and prints the median and the 99th percentile, in milliseconds.
+// The latency from a save in one process to the notification in another: `Latency [COUNT]` makes a store in a temporary
+// folder, starts itself as the saving process, and prints the median and the 99th percentile, in milliseconds.
 
-/// The time on the clock that all processes of a machine share, in nanoseconds.
+/// The time of the clock that all processes share, in nanoseconds.
 func now() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -30,7 +30,7 @@ func open(_ path: String, tracksHistory: Bool) throws -> PersistentContainer {
     return container
 }
 
-/// Saves whenever a line comes, and says when it began and when it was done.
+/// Saves for each input line, and prints the times of its beginning and end.
 func save(_ path: String, tracksHistory: Bool) throws {
     let container = try open(path, tracksHistory: tracksHistory)
     var number: Int64 = 0
@@ -46,7 +46,7 @@ func save(_ path: String, tracksHistory: Bool) throws {
     }
 }
 
-/// Listens, and has the other process save so often, one after the other.
+/// Listens, and makes the other process save `count` times, one after the other.
 func measure(_ count: Int, tracksHistory: Bool) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "latency-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -69,7 +69,7 @@ func measure(_ count: Int, tracksHistory: Bool) async throws {
         try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
         let times = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
             .split(whereSeparator: \.isWhitespace).compactMap { UInt64($0) }
-        // What is late of an earlier save is not an answer to this one.
+        // A late notification of an earlier save is ignored.
         repeat {
             guard let told = await callbacks.next(), times.count == 2 else { return }
             guard told >= times[0] else { continue }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// How much memory this process has allocated and not freed, as its allocator tells.
+/// The memory that this process has allocated and not freed, from its allocator.
 enum AllocatedMemory {
     static var bytes: Int {
-        // Swift's view of the C library leaves this function out.
+        // Swift's Glibc module does not export this function.
         typealias Information = @convention(c) (Int32, UnsafeMutablePointer<FILE>) -> Int32
         var text: UnsafeMutablePointer<CChar>?
         var count = 0

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A program run to its end, and what it cost.
+/// A program run to its end, with its time and memory.
 struct ChildProcess {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -8,7 +8,7 @@ struct ChildProcess {
 
     let status: Int32
     let duration: Duration
-    /// The most memory it had resident at once, in kilobytes.
+    /// The peak resident memory, in kilobytes.
     let peakMemory: Int
 
     /// Runs a program and waits for it; throws unless it exits with 0.
@@ -22,7 +22,7 @@ struct ChildProcess {
         return child
     }
 
-    /// Starts a program found on the path, with its output thrown away and `input` as its standard input.
+    /// Starts a program on the `PATH`, with its output discarded and `input` as its standard input.
     static func spawn(_ program: String, _ arguments: [String], input: String? = nil) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -30,7 +30,7 @@ struct ChildProcess {
         posix_spawn_file_actions_addopen(&actions, 0, input ?? "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-        // Threads that run benchmarks block signals, and a child would inherit that and not hear of its end.
+        // Benchmark threads block signals; a child must not inherit that mask.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

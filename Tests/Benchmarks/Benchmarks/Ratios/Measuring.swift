@@ -1,8 +1,8 @@
 import Benchmark
 
-// What is measured, beside the time.
+// The metrics, in addition to the time.
 
-/// Ratios are told in thousandths: 350 is 0.35 of what the peers took in the same run.
+/// Ratios are in thousandths: 350 is 0.35 of the peers' time in the same run.
 let ratio = BenchmarkMetric.custom("thousandths of the peers' time", useScalingFactor: false)
 let ours = BenchmarkMetric.custom("ours (ms)", useScalingFactor: false)
 let peers = BenchmarkMetric.custom("peers (ms)", useScalingFactor: false)
@@ -16,7 +16,7 @@ extension Duration {
 }
 
 extension Benchmark {
-    /// Records our time beside the peers', and what the one is of the other.
+    /// Records our time, the peers' time, and their ratio.
     func record(ours own: Duration, peers other: Duration) {
         measurement(ratio, Int((own / other * 1000).rounded()))
         measurement(ours, own.milliseconds)

@@ -1,7 +1,7 @@
 import Benchmark
 import Foundation
 
-/// Ten thousand late changes, merged; the peer copies every difference over, and knows nothing of two sides.
+/// Merges ten thousand late changes; the peer copies every difference, in one direction.
 func storeMergeBenchmarks() {
     for (name, tracksHistory) in [("with history", true), ("without history", false)] {
         Benchmark(

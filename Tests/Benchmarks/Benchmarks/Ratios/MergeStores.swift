@@ -1,7 +1,7 @@
 import Foundation
 import ManagedObjects
 
-/// A base of many things, a store that went on from it with ten thousand changes, and one that did so with a thousand.
+/// A base of many things, and two stores that diverged from it, by ten thousand and by a thousand changes.
 struct MergeStores {
     static let changes = 10_000
 
@@ -26,7 +26,7 @@ struct MergeStores {
         }
     }
 
-    /// A copy of the shared store, for somebody to merge into.
+    /// A copy of the shared store, as the target of a merge.
     func target() throws -> URL { try Self.copy(shared) }
 
     func remove() {
@@ -43,7 +43,7 @@ struct MergeStores {
         return copy
     }
 
-    /// Saves once: a fifth are new things, a tenth go, all others change.
+    /// Saves once: a fifth are insertions, a tenth deletions, all others changes.
     private static func change(_ container: PersistentContainer, _ count: Int, from first: Int) throws {
         try container.newBackgroundContext()
             .performAndWait { context in

@@ -4,7 +4,7 @@ import ManagedObjects
 import StoreFormat
 import Synchronization
 
-/// How many objects the measurements are made with.
+/// The number of objects at the current scale.
 private func scaled(_ count: Int) -> Int { max(10, Int(Double(count) * SampleStore.scale)) }
 
 private func request(_ format: String? = nil) throws -> FetchRequest {
@@ -14,12 +14,12 @@ private func request(_ format: String? = nil) throws -> FetchRequest {
     return request
 }
 
-/// Fetches everything into a context that holds it from there on.
+/// Fetches everything into a context, which retains it.
 private func fetchAll(_ context: isolated ManagedObjectContext) throws {
     context.userInfo["held"] = try context.fetch(request())
 }
 
-/// The notice of a save in which another context changed every tenth thing.
+/// The notification of a save in which another context changed every tenth thing.
 private func changeTenth(_ context: ManagedObjectContext) throws -> ContextDidSave? {
     let saved = Mutex<ContextDidSave?>(nil)
     let observation = context.onDidSave { notice in saved.withLock { $0 = notice } }
@@ -34,7 +34,7 @@ private func changeTenth(_ context: ManagedObjectContext) throws -> ContextDidSa
     return saved.withLock { $0 }
 }
 
-/// What the runtime costs; each against what does the same without it, in the same run.
+/// The cost of the runtime, against code that does the same without it, in the same run.
 func objectBenchmarks() {
     fetchBenchmarks()
     mergeBenchmarks()
@@ -63,7 +63,7 @@ private func fetchBenchmarks() {
     }
 }
 
-/// Measures how long a merge of a tenth of the objects takes, against reading all of them anew.
+/// Measures a merge of a tenth of the objects, against refetching all of them.
 private func mergeBenchmark(
     _ name: String,
     savedBy writer: @escaping @Sendable (ObjectStore) throws -> ManagedObjectContext,

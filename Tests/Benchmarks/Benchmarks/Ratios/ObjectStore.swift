@@ -4,7 +4,7 @@ import ManagedObjects
 import StoreFormat
 import StoreStrategies
 
-/// A store for the measurements of the runtime: things of several types in a few boxes, the same every time.
+/// A store for measurements of the runtime: things with attributes of several types in a few boxes, always the same.
 struct ObjectStore {
     static let model = ManagedObjectModel(entities: [
         EntityDescription(
@@ -33,17 +33,17 @@ struct ObjectStore {
     let url: URL
     let container: PersistentContainer
 
-    /// Makes a store of so many things, numbered from 1 like their keys; half of them are even.
+    /// Makes a store with `things` things, numbered from 1 like their keys; half of them are even.
     init(things: Int, tracksHistory: Bool = false) throws {
         let url = try SampleStore.emptyFolder().appending(path: "Things.sqlite")
-        // The coordinator makes the file; the rows go in while nobody has it open.
+        // The coordinator makes the file; the rows are inserted while it is closed.
         try Self.open(url, tracksHistory).close()
         try Self.fill(url, things: things)
         self.url = url
         container = try Self.open(url, tracksHistory)
     }
 
-    /// Opens the same file anew, with nothing cached.
+    /// Opens the same file again, with empty caches.
     func reopened() throws -> PersistentContainer { try Self.open(url, false) }
 
     func remove() {

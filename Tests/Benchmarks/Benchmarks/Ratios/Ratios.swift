@@ -4,7 +4,7 @@ import StoreFormat
 import StoreMigration
 import StoreVerification
 
-/// A store and the place it was shared to.
+/// A store and the path it was shared to.
 private struct SharedPair {
     let old: String
     let new: String

@@ -1,7 +1,7 @@
 import Foundation
 import GRDBSQLite
 
-/// Inserts things with prepared statements, and keeps the books that Core Data keeps: the peer of a save.
+/// The peer of a save: inserts things with prepared statements, and maintains Core Data's keys and history.
 struct RawSave {
     struct Failure: Error {
         let message: String
@@ -9,7 +9,7 @@ struct RawSave {
 
     private let connection: OpaquePointer?
 
-    /// Opens a store as the runtime opens one that it writes.
+    /// Opens a store with the runtime's settings for writing.
     init(_ url: URL) throws {
         var connection: OpaquePointer?
         let code = sqlite3_open_v2(url.path, &connection, SQLITE_OPEN_READWRITE, nil)

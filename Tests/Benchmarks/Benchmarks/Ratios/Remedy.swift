@@ -1,6 +1,6 @@
 import ManagedObjects
 
-/// What an app can do about objects that come to match a controller's predicate in another context, and are missed.
+/// An app's remedies for objects that begin to match a controller's predicate in another context, and are missed.
 enum Remedy: String, CaseIterable {
     case none = "i  none"
     case child = "j  parent and child"
@@ -13,7 +13,7 @@ enum Remedy: String, CaseIterable {
 
     var behaviour: FetchedResultsController.Behaviour { self == .complete ? .complete : .registeredOnly }
 
-    /// Takes a save of the sibling into the context that shows, as each remedy does it.
+    /// Merges a save of the sibling into the displaying context, as each remedy does.
     func take(_ notice: ContextDidSave, into context: isolated ManagedObjectContext) throws {
         switch self {
         case .none, .complete: try context.mergeChanges(fromContextDidSave: notice)
@@ -33,7 +33,7 @@ enum Remedy: String, CaseIterable {
         case .accessing:
             let strangers = try Self.strangers(notice, context)
             for object in strangers { try object.willAccessValue(forKey: nil) }
-            // The context holds none of them by itself, and what it has lost the merge does not find.
+            // The context does not retain them, and the merge skips released objects.
             try withExtendedLifetime(strangers) { try context.mergeChanges(fromContextDidSave: notice) }
         case .fetching:
             try context.mergeChanges(fromContextDidSave: notice)
@@ -41,7 +41,7 @@ enum Remedy: String, CaseIterable {
         }
     }
 
-    /// The objects of a save that match, and that the context does not have yet.
+    /// The objects of a save that match and are new to the context.
     private static func strangers(
         _ notice: ContextDidSave,
         _ context: isolated ManagedObjectContext

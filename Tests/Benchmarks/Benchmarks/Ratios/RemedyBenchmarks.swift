@@ -8,7 +8,7 @@ func remedyBenchmarks() {
             "Remedies for missed objects, \(count)",
             configuration: configuration([ratio, ours, peers], iterations: 1)
         ) { benchmark in
-            var lines = [line(["\(count) objects", "right", "told", "faults fired", "rows read", "ms"])]
+            var lines = [line(["\(count) objects", "right", "notified", "faults fired", "rows read", "ms"])]
             var times: [Remedy: Duration] = [:]
             for remedy in Remedy.allCases {
                 let run = try RemedyRun(remedy, objects: count)

@@ -2,23 +2,23 @@ import Foundation
 import ManagedObjects
 import Synchronization
 
-/// What one remedy costs after one save of a fifth of the objects, half of which the controller holds.
+/// The cost of one remedy after one save of a fifth of the objects, half of which the controller has.
 struct RemedyRun {
     let updatesTold: Int
     let faultsFired: Int
     let rowsRead: Int
-    /// From the save until the controller shows it, the store having it.
+    /// From the end of the save until the controller shows it.
     let time: Duration
-    /// True when the controller then equals a fresh fetch.
+    /// True when the controller equals a fresh fetch afterwards.
     let isRight: Bool
 
-    /// A thing that counts how often one was read.
+    /// A thing that counts its fired faults.
     final class CountedThing: ManagedObject {
         static let fired = Mutex(0)
         override func awakeFromFetch() { Self.fired.withLock { $0 += 1 } }
     }
 
-    /// Counts what it is told.
+    /// Counts the notifications of the controller.
     final class Counter: FetchedResultsControllerDelegate {
         var count = 0
 
@@ -87,7 +87,7 @@ struct RemedyRun {
         try controller.performFetch()
     }
 
-    /// Changes every fifth thing: those that match get another name, and the others come to match.
+    /// Changes every fifth thing: those that match get another name, and the others begin to match.
     private static func change(_ context: isolated ManagedObjectContext) throws {
         var request = FetchRequest(entityName: "Thing")
         request.returnsObjectsAsFaults = false

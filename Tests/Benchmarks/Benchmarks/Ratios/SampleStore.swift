@@ -1,6 +1,6 @@
 import Foundation
 
-/// The store that the measurements are made on: a Core Data store of habits and their entries, with two indexes.
+/// The store for the measurements: a Core Data store of habits and their entries, with two indexes.
 ///
 /// At full size it has a million habits, four million entries in no order, and 450 MB.
 struct SampleStore {
@@ -11,7 +11,7 @@ struct SampleStore {
 
     let url: URL
 
-    /// A folder for everything that is made, removed when the measurements end.
+    /// A folder for all stores, removed when the measurements end.
     static let folder: URL = {
         let folder = FileManager.default.temporaryDirectory.appending(path: "store-migrate-bench-\(getpid())")
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -19,10 +19,10 @@ struct SampleStore {
         return folder
     }()
 
-    /// How large the stores are, compared with the sizes that the budgets name (`STORE_MIGRATE_BENCH_SCALE`).
+    /// The scale of the stores relative to the budgets' sizes (`STORE_MIGRATE_BENCH_SCALE`).
     static let scale = ProcessInfo.processInfo.environment["STORE_MIGRATE_BENCH_SCALE"].flatMap(Double.init) ?? 1
 
-    /// Makes a store of about that many megabytes at full scale, or copies the one that was made before.
+    /// Makes a store of about `megabytes` at full scale, or copies one that was made before.
     static func make(megabytes: Int, _ journalMode: JournalMode = .wal) throws -> SampleStore {
         let original = folder.appending(path: "\(megabytes)-\(journalMode.rawValue)/Habits.sqlite")
         if !FileManager.default.fileExists(atPath: original.path) {
@@ -102,7 +102,7 @@ struct SampleStore {
 
 /// The release build of the tool.
 enum Tool {
-    /// `STORE_MIGRATE_TOOL`, or the release build in the package that this one lies in.
+    /// `STORE_MIGRATE_TOOL`, or the release build of the enclosing package.
     static let path: String =
         ProcessInfo.processInfo.environment["STORE_MIGRATE_TOOL"]
         ?? URL(filePath: #filePath).appending(path: "../../../../../.build/release/store-migrate").standardizedFileURL

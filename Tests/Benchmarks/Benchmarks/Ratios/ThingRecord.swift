@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// A thing as GRDB reads it, in the faster of the two ways that its manual shows: by names, without `Codable`.
+/// A thing for GRDB, read in the faster of its manual's two ways: by names, without `Codable`.
 struct ThingRecord: FetchableRecord, TableRecord {
     static let databaseTableName = "ZTHING"
 
@@ -27,7 +27,7 @@ struct ThingRecord: FetchableRecord, TableRecord {
         box = row["ZBOX"]
     }
 
-    /// Reads all things of a store, in the order of their numbers; returns how long that took too.
+    /// Reads all things of a store, in the order of their numbers; returns the duration, too.
     static func all(in url: URL) throws -> ([ThingRecord], Duration) {
         let queue = try DatabaseQueue(path: url.path)
         let clock = ContinuousClock()

@@ -2,7 +2,7 @@ import Foundation
 import ManagedObjects
 import StoreFormat
 
-/// What a new thing holds, whoever inserts it.
+/// The values of a new thing, for our save and the peer's.
 struct ThingValues {
     let number: Int64
     let name: String
@@ -20,7 +20,7 @@ struct ThingValues {
         weight = Double(index) * 0.5
     }
 
-    /// Makes so many things in a context.
+    /// Makes `count` things in a context.
     static func insert(_ count: Int, into context: isolated ManagedObjectContext) throws {
         for index in 0..<count {
             let values = ThingValues(index)

@@ -4,7 +4,7 @@ import Foundation
 final class Writers {
     private var children: [pid_t] = []
 
-    /// Starts that many; each ends by itself at the first refusal.
+    /// Starts `count` writers; each ends by itself at the first refusal.
     init(_ count: Int, to store: SampleStore) throws {
         let script = SampleStore.folder.appending(path: "writes.sql")
         if !FileManager.default.fileExists(atPath: script.path) {
