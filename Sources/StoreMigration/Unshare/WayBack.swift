@@ -88,6 +88,13 @@ struct WayBack {
         }
     }
 
+    /// The copy of what the old place held before this run; nil where the place was vacant.
+    func keptAside(_ transaction: String) -> StoreLocation? {
+        let folder = old.folder + "/" + AsideFolder.name(for: transaction)
+        guard (try? Directory.openIfPresent(path: folder)?.status(of: old.name)) ?? nil != nil else { return nil }
+        return StoreLocation(folder: folder, name: old.name)
+    }
+
     /// What the journal would say of a way back that was taken; nil where it was not, as far as the new store tells.
     ///
     /// The new store's fence holds the run's number, and is committed only after the content is in its place. A store that
