@@ -23,6 +23,7 @@ public struct MergeUndoing: Sendable {
     @discardableResult
     public func unmerge() throws(MigrationError) -> UnmergeOutcome {
         do {
+            try RunRecovery.recover(runOver: store, options: options.asShare, monitor: .silent, logger: logger)
             if let succession = try Succession(of: store, options: options.asShare) {
                 let next = succession.passed.dropFirst().first ?? succession.store
                 throw MigrationError.outOfUse(succession, next: .unshare(old: store.path, new: next.path))

@@ -39,14 +39,22 @@ public struct SharePlan: Hashable, Sendable {
     }
 
     /// The plan when an earlier run was interrupted.
-    init(interrupted run: RunState.InterruptedRun, old: StoreLocation, new: StoreLocation) {
+    ///
+    /// `place` is the store whose journal records the run: the old one by default.
+    init(
+        interrupted run: RunState.InterruptedRun,
+        over place: StoreLocation? = nil,
+        old: StoreLocation,
+        new: StoreLocation
+    ) {
+        let place = place ?? old
         self.init(
             outcome: .interrupted,
             old: old,
             new: new,
-            findings: [.interrupted(run, at: old)],
+            findings: [.interrupted(run, at: place)],
             reason: "an earlier run was interrupted; a share finishes it or rolls it back first",
-            next: .resume(old: old.path)
+            next: .resume(old: place.path)
         )
     }
 

@@ -31,6 +31,28 @@ struct RunRecovery {
         self.logger = logger
     }
 
+    /// Recovers an interrupted run in the journal of a store that another run is about to write to: what the journal says
+    /// of that store would not be true any more.
+    ///
+    /// Leaves a run that `isOwn` accepts to its own command, and a journal that cannot be read or trusted.
+    static func recover(
+        runOver store: StoreLocation,
+        options: ShareOptions,
+        monitor: WorkMonitor,
+        logger: Logger,
+        unless isOwn: (JournalRecord.RunIdentity) throws -> Bool = { _ in false }
+    ) throws {
+        let folder = StateFolder(of: store, stateFolder: nil)
+        guard case .interrupted(let run)? = try? folder.state(), try !isOwn(run.run) else { return }
+        logger.notice("an interrupted run of the store that is written to is recovered first")
+        var options = options
+        options.stateFolder = nil
+        try folder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+            guard case .interrupted(let run) = journal.state, try !isOwn(run.run) else { return }
+            try RunRecovery(run, options: options, monitor: monitor, logger: logger).recover(&journal)
+        }
+    }
+
     var gatherer: FactsGatherer {
         FactsGatherer(old: run.run.old, new: run.run.new, options: options, monitor: monitor)
     }

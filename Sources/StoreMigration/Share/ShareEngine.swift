@@ -35,6 +35,11 @@ struct ShareEngine {
             return SharePlan(atWork: run.transaction, holders, old: old, new: new)
         }
         if case .interrupted(let run) = state { return SharePlan(interrupted: run, old: old, new: new) }
+        if case .interrupted(let run)? = try? StateFolder(of: new, stateFolder: nil).state(isShownOnly: true),
+            !isToOldPlace(run.run)
+        {
+            return SharePlan(interrupted: run, over: new, old: old, new: new)
+        }
         try requireNotUnsharing(state)
         let prospect = try prospect(state)
         if !prospect.plan.steps.isEmpty { try require(prospect) }
@@ -66,6 +71,8 @@ struct ShareEngine {
             }
             finishRetirement(state)
             try requireNotUnsharing(state)
+            try RunRecovery
+                .recover(runOver: new, options: options, monitor: monitor, logger: logger, unless: isToOldPlace)
             let prospect = try prospect(state)
             if let outcome = try settled(prospect, state) {
                 return try writing(outcome, to: file)
@@ -79,6 +86,9 @@ struct ShareEngine {
         }
         throw MigrationError(.busy, "both stores keep changing", path: old.path, advice: "Run the command again.")
     }
+
+    /// True for a share in the other direction, which the plan refuses with the command that goes back.
+    private func isToOldPlace(_ run: JournalRecord.RunIdentity) -> Bool { run.new == old && run.restores == nil }
 
     private func require(_ prospect: Prospect) throws {
         try requirements.require(

@@ -25,6 +25,9 @@ struct UnshareRun {
     func run() throws -> ShareOutcome {
         try PlacesCheck(old: old, new: new).require()
         if case .none = try stateFolder.state() { throw try notShared() }
+        try RunRecovery.recover(runOver: new, options: options, monitor: monitor, logger: logger) {
+            try $0.new == old || isWayBack($0)
+        }
         try requireNotSharedOn()
         try recover()
         let late = try mergeLateWrites()
@@ -310,6 +313,10 @@ struct UnshareRun {
         _ late: ShareOutcome?
     ) -> ShareOutcome {
         var findings = (late?.findings ?? []) + (result?.findings ?? [])
+        if let former = wayBack.keptAside(transaction) {
+            let message = "what the old place held is kept aside whole"
+            findings.append(Finding(.storeKeptAside, .info, level: .files, message, path: former.path))
+        }
         var place = new.path
         var next: NextStep?
         switch withdrawal {

@@ -10,8 +10,9 @@ extension ShareOutcome {
         var rows: [[String]] = []
         if let new { rows.append(["new", Escaped.text(new.path), proof]) }
         if let old { rows.append(["old", Escaped.text(old.path), disposition]) }
-        if outcome == .shared, let displaced = findings.first(where: { $0.code == .storeKeptAside })?.path {
-            rows.append(["former", Escaped.text(displaced), "the store that was at the new path, kept whole"])
+        if let displaced = findings.first(where: { $0.code == .storeKeptAside })?.path {
+            let replaced = outcome == .unshared ? "the replaced old store" : "the store that was at the new path"
+            rows.append(["former", Escaped.text(displaced), "\(replaced), kept whole"])
         }
         if !rows.isEmpty { lines.append(TextTable.text(rows.map { $0.last == "" ? Array($0.dropLast()) : $0 })) }
         if let merge {

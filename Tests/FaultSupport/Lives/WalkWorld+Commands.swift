@@ -24,6 +24,7 @@ extension WalkWorld {
         let answer = Answer(ending: ending, text: try scratch.lines().joined(separator: "\n"))
         let outcome = answer.object("summary")?["outcome"] as? String
         shell[shell.count - 1] += "   # \(ending)\(outcome.map { ", \($0)" } ?? "")"
+        if let complaint = answer.complaint { shell[shell.count - 1] += ": " + relative(complaint) }
         if !written.isEmpty, let place = call.liveWriter?.place {
             shell[shell.count - 1] += ", while an app at \(relative(places[place])) inserted \(written.count) rows"
         }

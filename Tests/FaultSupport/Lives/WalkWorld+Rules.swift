@@ -32,7 +32,10 @@ extension WalkWorld {
             if Self.readers.contains(call.verb), place != live, old.digest != new.digest {
                 found.append(("L5", "\(call.verb) changed the store at \(name(place))"))
             }
-            if case .exited(let status) = answer.ending, !isHarmed, place != live, status != 0, status != 6,
+            // An unshare merges late writes into the new store, and may then find further ones.
+            let isLateMerge = call.verb == "unshare" && live == call.places.first && place == call.places.last
+            if case .exited(let status) = answer.ending, !isHarmed, place != live, !isLateMerge, status != 0,
+                status != 6,
                 old.digest != new.digest
             {
                 found.append(("L4", "it ended with \(status), and the store at \(name(place)) is another"))
@@ -62,6 +65,8 @@ extension WalkWorld {
                 switch call.verb {
                 case "unshare", "resume", "abort", "share": call.places.first == place
                 case "restore": call.places.last == place
+                // An unmerge of the merge that a share began with ends the share: its old store is in use again.
+                case "unmerge": call.places.first != place
                 default: false
                 }
             }
@@ -71,11 +76,17 @@ extension WalkWorld {
         switch answer.ending {
         case .hung: return [("L7", "it did not end")]
         case .killed(SIGKILL) where call.harm != .none: return []
+        case .killed(SIGTERM):
+            // The signal came before the program handled signals, and so before it did anything.
+            if case .terminated = call.harm { return [] }
+            return [("status", "it was ended by signal \(SIGTERM)")]
         case .killed(let signal): return [("status", "it was ended by signal \(signal)")]
         case .exited(let status):
             guard Self.statuses.contains(status) else { return [("status", "status \(status) is not documented")] }
             if status != 0, answer.text.isEmpty { return [("status", "status \(status) without a message")] }
-            // The command was not disturbed, and walks make no usage errors.
+            // A store named like a log is a usage error.
+            if status == 2, setting.hasOddNames { return [] }
+            // The command was not disturbed, and walks make no other usage errors.
             if [1, 2, 5, 14, 130].contains(status), call.harm == .none {
                 return [("status", "it ended with \(status): \(relative(answer.text.suffix(300).description))")]
             }
@@ -245,7 +256,9 @@ extension WalkWorld {
             // Writes to a captured store after it was copied are late.
             let late = call.value(of: "--old") == "capture" && call.liveWriter?.place == old ? before[old] : nil
             let written = late.map { contents[old]?.tokens.subtracting($0.tokens) ?? [] } ?? []
-            var found = try stranded(at: old, for: new, deleting: before[new], late: written)
+            // A decision for the new store is one against deletions at the old one, too.
+            let deleting = isDecided ? nil : before[new]
+            var found = try stranded(at: old, for: new, deleting: deleting, late: written)
             if let content = contents[new], let refusal = content.refusal {
                 found.append(("L4", "the shared store at \(name(new)) refuses writes: \(relative(refusal))"))
             }

@@ -61,6 +61,12 @@ package final class WalkWorld {
         }
 
         func object(_ type: String) -> [String: Any]? { objects.last { $0["type"] as? String == type } }
+
+        /// What the command said of its failure; nil when it did not fail.
+        var complaint: String? {
+            let line = text.split(separator: "\n").last { $0.hasPrefix("store-migrate: ") }
+            return line.map { String($0.dropFirst("store-migrate: ".count)) }
+        }
     }
 
     /// An archive that a command made.
@@ -315,12 +321,16 @@ package final class WalkWorld {
         if path.hasSuffix(".jsonl") {
             let text = String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
             result = Set(text.matches(of: /[vl][0-9]{6}/).map { String($0.output) })
-        } else if let handle = FileHandle(forReadingAtPath: path),
-            try handle.read(upToCount: 15) == Data("SQLite format 3".utf8)
-        {
+        } else if try Self.isDatabase(path) {
             result = try StoreContent.read(path, probe: nil, in: scratch.privatePath)?.tokens ?? []
         }
         finds[path] = (stamp, result)
         return result
+    }
+
+    private static func isDatabase(_ path: String) throws -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        return try FileHandle(forReadingAtPath: path)?.read(upToCount: 15) == Data("SQLite format 3".utf8)
     }
 }

@@ -154,4 +154,75 @@ struct SuccessionTests {
         }
         #expect(opening?.code == .fenced)
     }
+
+    /// c holds a row of its own, and its share to b was interrupted when b was published and c not yet fenced.
+    private func interrupted(_ lives: Lives) throws {
+        if try lives.folder("c").directory.status(of: "store.sqlite") == nil {
+            _ = try lives.folder("c")
+                .makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (9, 'at c')")
+        }
+        try lives.write("PRAGMA journal_mode = delete", at: "c")
+        let reader = try StoreWriterProcess(lives.store("c").path)
+        _ = try reader.execute("BEGIN")
+        _ = try reader.execute("SELECT count(*) FROM t")
+        let error = #expect(throws: MigrationError.self) {
+            try lives.share("c", "b", .fence) { $0.lockTimeout = .seconds(1) }
+        }
+        _ = reader.waitForExit()
+        try #require(error?.outcome == .interrupted)
+    }
+
+    @Test("A share into a store whose own share was interrupted ends that one first, and then writes nothing there")
+    func interruptedDestination() throws {
+        let lives = try Lives()
+        try interrupted(lives)
+        let plan = try lives.migrator("a", "c").plan()
+        #expect(plan.outcome == .interrupted)
+        #expect(try plan.next == .resume(old: lives.store("c").path))
+
+        let outcome = try lives.share("a", "c") { $0.onBoth = .keepOld }
+
+        #expect(outcome.outcome == .needsDecision)
+        #expect(try outcome.message.contains(lives.store("b").path))
+        #expect(try lives.values(at: "c") == ["at c"])
+        #expect(try lives.values(at: "b") == ["at c"])
+        guard case .shared = try lives.state("c") else {
+            Issue.record("the interrupted share has not come to its end")
+            return
+        }
+    }
+
+    @Test("An unshare from a store whose own share was interrupted ends that one first, and names its way back")
+    func interruptedWayBack() throws {
+        let lives = try Lives()
+        try lives.share("a", "c")
+        try interrupted(lives)
+        try lives.write("INSERT INTO t VALUES (7, 'late')", at: "a")
+
+        let error = #expect(throws: MigrationError.self) { try lives.unshare("a", "c") }
+
+        #expect(error?.outcome == .needsDecision)
+        #expect(try error?.next == .unshare(old: lives.store("c").path, new: lives.store("b").path))
+        #expect(try lives.values(at: "a") == ["one", "two", "late"])
+        #expect(try lives.values(at: "b") == ["one", "two"])
+    }
+
+    @Test("An unshare names the copy of the old store, which holds rows that --on-both keep-new left there")
+    func formerContentIsNamed() throws {
+        let lives = try Lives()
+        try lives.share("a", "b")
+        try lives.write("INSERT INTO t VALUES (7, 'late')", at: "a")
+        try lives.share("a", "b") { $0.onBoth = .keepNew }
+
+        let outcome = try lives.unshare("a", "b")
+
+        #expect(try lives.values(at: "a") == ["one", "two"])
+        let former = try #require(outcome.findings.first { $0.code == .storeKeptAside }?.path)
+        var values: [String] = []
+        try StoreReader()
+            .withView(of: StoreLocation(path: former)) { view in
+                try view.connection.forEachRow("SELECT v FROM t ORDER BY id") { values.append($0.text(0) ?? "") }
+            }
+        #expect(values == ["one", "two", "late"])
+    }
 }
