@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := test
-.PHONY: demo test verify compare corpus proofs proofs-in-brief report-test lint format bench soak block-recorder fuzz sanitize coverage dist install fleet \
+.PHONY: demo test verify reference reference-check reference-page compare corpus proofs proofs-in-brief report-test lint format bench soak block-recorder fuzz sanitize coverage dist install fleet \
   documentation api-check newcomer install-deps
 
 # What the build, the demonstration and the tests need: a command or a file, and the Debian package that contains it.
@@ -57,8 +57,21 @@ CLOSING_LINES := Tests/closing-lines .build/tests-swift-testing.xml $(CORPUS_REC
 
 # Before a change lands: all suites, the short proofs, and reports in a browser.
 verify: export STORE_MIGRATE_TIER := verify
-verify: test proofs-in-brief report-test
+verify: test reference-check proofs-in-brief report-test
 	@$(CLOSING_LINES)
+
+# The page of all verbs and options, written from the tool's own help.
+REFERENCE := Sources/StoreMigration/StoreMigration.docc/CommandReference.md
+reference reference-check: reference-page
+reference-page: install-deps
+	for product in store-migrate generate-docc-reference; do swift build --product "$$product"; done
+	mkdir -p .build/reference
+	folder="$$(swift build --show-bin-path)"; \
+	"$$folder/generate-docc-reference" "$$folder/store-migrate" --output-directory .build/reference --style docc
+reference:
+	cp .build/reference/store-migrate.md $(REFERENCE)
+reference-check:
+	diff .build/reference/store-migrate.md $(REFERENCE) || { echo 'Out of date: make reference' >&2; exit 1; }
 
 # What simple movers and this tool keep and lose in the same stories: one table. MOVERS names a folder of programs.
 MOVERS ?= Fixtures/Movers
