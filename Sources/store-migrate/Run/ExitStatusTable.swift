@@ -33,7 +33,7 @@ enum ExitStatusTable {
         switch status {
         case 0: "done, or nothing to do"
         case 1: "failed, nothing changed"
-        case 2: "the call is wrong"
+        case 2: "usage error"
         case 3: "findings to review"
         case 4: "needs a decision"
         case 5: "verification failed"
