@@ -131,7 +131,7 @@ struct RoleProof {
 
     private func refusal(_ role: StoreRole, _ error: ManagedObjectError, at location: StoreLocation) -> MigrationError {
         let message = error.message.replacing(location.path, with: place.path)
-        guard error.code == .incompatibleModel else { return difference("\(role) cannot open it: \(message)") }
+        guard error.code == .incompatibleModel else { return difference("\(role) cannot open the store: \(message)") }
         return MigrationError(
             .incompatible,
             "\(role) cannot open the store: \(message)",

@@ -209,7 +209,7 @@ struct DescribedShareTests {
             try world.share([StrategyPipeline.Step(Local())])
         }
         #expect(error?.outcome == .verificationFailed)
-        #expect(error?.message.contains("app cannot open it") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("app cannot open the store") == true, "\(error?.message ?? "")")
         #expect(try world.places.container.directory.entries().isEmpty)
     }
 
