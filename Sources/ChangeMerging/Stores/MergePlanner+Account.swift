@@ -1,3 +1,4 @@
+import SafeFiles
 import StoreFormat
 import StoreWriting
 
@@ -30,7 +31,9 @@ extension MergePlanner {
             where: outside.isMerged
         )
         accountant.claim(planner.layout)
-        var account = try accountant.account(policy: settings.policy.rule) { outside.followsModel($0) }
+        var account = try accountant.account(policy: settings.policy.rule, externalFiles: externalFiles()) {
+            outside.followsModel($0)
+        }
         try enterMetadata(in: &account)
         plan.account = account
         plan.refusals += account.refusals
@@ -57,6 +60,21 @@ extension MergePlanner {
             if Set(columns).isSubset(of: known) { tables.append(table) }
         }
         return tables
+    }
+
+    /// The state of the files that values of both stores name.
+    ///
+    /// Core Data writes each value to a new file, so that such files differ only when another program changed one: the rows
+    /// that name them are the same.
+    private func externalFiles() throws -> MergeAccount.State {
+        guard let own = sides.old.externalData, let there = sides.shared.externalData else { return .merged }
+        let shared = try Set(sides.shared.externalFileNames(monitor))
+        for name in try sides.old.externalFileNames(monitor) where shared.contains(name) {
+            try monitor.checkCancellation()
+            guard try own.status(of: name) != nil, try there.status(of: name) != nil else { continue }
+            guard try own.holdsEqualFile(name, to: there) else { return .refused(.externalFileDiffers(name)) }
+        }
+        return .merged
     }
 
     // MARK: Metadata
