@@ -11,7 +11,7 @@ package struct MergeAccount: Hashable, Sendable {
         case table(String)
         case definition(StoreDefinitions.Key)
         case header(String)
-        /// The files of large values.
+        /// The external files.
         case externalFiles
     }
 

@@ -62,10 +62,10 @@ extension MergePlanner {
         return tables
     }
 
-    /// The state of the files that values of both stores name.
+    /// The state of the external files that both stores refer to.
     ///
-    /// Core Data writes each value to a new file, so that such files differ only when another program changed one: the rows
-    /// that name them are the same.
+    /// Core Data writes each value to a new file, so two files of one name differ only if another program changed one. The
+    /// rows do not show it.
     private func externalFiles() throws -> MergeAccount.State {
         guard let own = sides.old.externalData, let there = sides.shared.externalData else { return .merged }
         let shared = try Set(sides.shared.externalFileNames(monitor))
@@ -121,6 +121,8 @@ private struct OutsideTables {
     private let triggered: [String: String]
     /// False if the stores' models differ or the base is unknown: definitions then follow from the model.
     private let isOfOneModel: Bool
+    /// Search indexes that a rebuild derives from other tables.
+    private let indexes: Set<String>
 
     init(_ sides: MergeSides) {
         self.sides = sides
@@ -139,6 +141,7 @@ private struct OutsideTables {
             }
         }
         self.triggered = triggered
+        indexes = IndexTriggers(sides.shared.schema).indexes
         isOfOneModel =
             sides.base.map { $0.metadata.entityVersionHashes == sides.old.metadata.entityVersionHashes } ?? false
     }
@@ -147,7 +150,8 @@ private struct OutsideTables {
     ///
     /// Tables that triggers of the model's tables write to follow the objects.
     func isMerged(_ name: String) -> Bool {
-        !model.contains(name.lowercased()) && !StoreSchema.isCoreDataBook(name) && !isTriggered(name)
+        !model.contains(name.lowercased()) && !StoreSchema.isCoreDataBook(name)
+            && (!isTriggered(name) || indexes.contains(name.lowercased()))
     }
 
     /// True for a definition that Core Data creates from the model or for its own tables.

@@ -148,13 +148,13 @@ package final class MergeSide {
         return mine == theirs
     }
 
-    /// The names of the files that large values lie in.
+    /// The names of the external files that values refer to.
     func externalFileNames(_ monitor: WorkMonitor) throws -> [String] {
         var names: [String] = []
         for entity in layout.entities.values {
             for attribute in entity.attributes where attribute.description.allowsExternalBinaryDataStorage {
                 let column = SQLName.quoted(attribute.column)
-                // The first byte of a value that lies in a file is 2.
+                // The first byte of a reference to an external file is 2.
                 let sql =
                     "SELECT \(column) FROM \(SQLName.quoted(entity.table)) WHERE Z_ENT = ? "
                     + "AND typeof(\(column)) = 'blob' AND substr(\(column), 1, 1) = x'02'"
