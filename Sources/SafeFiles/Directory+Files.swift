@@ -55,6 +55,24 @@ extension Directory {
         return bytes
     }
 
+    /// True when the regular file `name` holds the same bytes here and in `other`.
+    package func holdsEqualFile(_ name: String, to other: Directory) throws -> Bool {
+        guard let mine = try status(of: name), mine.kind == .regular, mine.size == (try other.status(of: name))?.size
+        else { return false }
+        let left = try openFile(name, for: .reading)
+        let right = try other.openFile(name, for: .reading)
+        var first = [UInt8](repeating: 0, count: 1 << 16)
+        var second = first
+        var offset: Int64 = 0
+        while offset < mine.size {
+            let count = try first.withUnsafeMutableBytes { try left.read(into: $0, at: offset) }
+            let other = try second.withUnsafeMutableBytes { try right.read(into: $0, at: offset) }
+            guard count == other, count > 0, first[..<count] == second[..<count] else { return false }
+            offset += Int64(count)
+        }
+        return true
+    }
+
     /// Atomically replaces a small file, so that a reader sees either the whole old content or the whole new content.
     ///
     /// The new content is written to `<name>.new`, flushed with fsync, and renamed. The next run reuses the leftovers

@@ -11,6 +11,8 @@ package struct MergeAccount: Hashable, Sendable {
         case table(String)
         case definition(StoreDefinitions.Key)
         case header(String)
+        /// The external files.
+        case externalFiles
     }
 
     package enum State: Hashable, Sendable {
@@ -90,6 +92,9 @@ package struct MergeAccount: Hashable, Sendable {
             case nil, .refused: throw UnaccountedContent(part: "the table \(table.name)")
             default: continue
             }
+        }
+        guard digest.externalFiles == nil || states[.externalFiles] != nil else {
+            throw UnaccountedContent(part: "the external files")
         }
         guard refusals.isEmpty else { throw UnaccountedContent(part: refusals[0].description) }
     }

@@ -59,13 +59,17 @@ struct MergeAccountant {
 
     /// Returns the account; `isModels` is true for definitions that follow from the stores' models and are compared as
     /// such.
+    ///
+    /// Only Core Data stores have external files.
     func account(
         policy: MergePolicy,
+        externalFiles: MergeAccount.State = .unchanged,
         isModels: (StoreDefinitions.Entry) -> Bool = { _ in false }
     ) throws -> MergeAccount {
         var account = MergeAccount(definitions: definitions.old.digest)
         try enterDefinitions(in: &account, isModels)
         enterHeader(in: &account, policy)
+        account.states[.externalFiles] = externalFiles
         for table in schema.tables where StoreDigest.covers(table) {
             let name = table.name.lowercased()
             account.states[.table(name)] = try claims[name] ?? state(of: table, account)

@@ -32,12 +32,16 @@ public enum MergeRefusal: Hashable, Sendable, Codable, CustomStringConvertible {
     case namedOutsideTheModel(table: String, by: String)
     /// The old store changed a part that a merge cannot carry, such as an index or a setting of a search index.
     case notCarried(String)
+    /// Both stores refer to an external file of this name, which differs between them.
+    case externalFileDiffers(String)
     /// The policy is `error`, and there are conflicts.
     case conflicts(Int)
 
     public var kind: Kind {
         switch self {
-        case .unrelated, .needsBase, .unidentified, .conflicts, .baseIsNewer, .notTheBase, .notCarried: .needsDecision
+        case .unrelated, .needsBase, .unidentified, .conflicts, .baseIsNewer, .notTheBase, .notCarried,
+            .externalFileDiffers:
+            .needsDecision
         case .cloudMirrorInBothPlaces, .cloudRecordNeedsAnotherKey: .cloudMirrorInBothPlaces
         case .kindsDiffer, .modelsDiffer, .namedOutsideTheModel: .incompatible
         }
@@ -62,6 +66,8 @@ public enum MergeRefusal: Hashable, Sendable, Codable, CustomStringConvertible {
         case .namedOutsideTheModel(let table, let other):
             "\(other), which is not of the model, names the table \(table)"
         case .notCarried(let part): "\(part) was changed in the old store, and a merge cannot carry the change"
+        case .externalFileDiffers(let name):
+            "the external file \(name), which both stores refer to, differs between them"
         case .conflicts(let count): "there are \(count) conflicts, and the policy decides none"
         }
     }

@@ -178,7 +178,7 @@ struct PlainLayout: Sendable {
         return names
     }
 
-    private static func kind(_ table: StoreSchema.Table, module: String) -> VirtualTable {
+    static func kind(_ table: StoreSchema.Table, module: String) -> VirtualTable {
         guard ["fts3", "fts4", "fts5"].contains(module) else { return .unknown }
         var tokens = SQLTokenizer(table.sql ?? "")
         while let token = tokens.next() {

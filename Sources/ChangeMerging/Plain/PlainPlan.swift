@@ -81,6 +81,16 @@ struct PlainPlan: Sendable {
         summary.changesNothing && parked.isEmpty && sequences.isEmpty && account?.changesNothing != false
     }
 
+    /// Adds tables whose rows another plan writes: the search indexes over them are rebuilt, too.
+    mutating func touch(_ tables: [String]) {
+        let former = rebuilt
+        touched.formUnion(tables.map { $0.lowercased() })
+        rebuilt = layout.indexes(over: touched)
+        for index in rebuilt where !former.contains(index) {
+            summary.notes.append(MergeNote(.indexRebuilt, entity: index, count: 1))
+        }
+    }
+
     /// The columns that refer to rows with other keys in the shared store, and those rows' own keys.
     func movedColumns(of table: PlainTable) -> [(column: Int, keys: Set<SQLValue>)] {
         table.foreignKeys.filter { $0.leadsToKey && $0.columns.count == 1 && !known[$0.parent].isEmpty }

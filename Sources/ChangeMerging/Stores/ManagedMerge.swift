@@ -60,7 +60,8 @@ package final class ManagedMerge: PlannedMerge {
                 try requireSameState()
                 recording = try run.record?(connection)
                 try StoreConnection.stopping([connection, sides.old.connection], by: monitor) {
-                    try execution.write()
+                    let triggers = IndexTriggers(try StoreSchema(reading: connection)).triggers
+                    try writer.holding(triggers) { try execution.write() }
                     try outside?.writeRows(recording, park: run.park)
                     try plan.account?.write(from: sides.old.connection, to: connection)
                 }

@@ -1,3 +1,4 @@
+import SafeFiles
 import StoreFormat
 import StoreWriting
 
@@ -30,7 +31,9 @@ extension MergePlanner {
             where: outside.isMerged
         )
         accountant.claim(planner.layout)
-        var account = try accountant.account(policy: settings.policy.rule) { outside.followsModel($0) }
+        var account = try accountant.account(policy: settings.policy.rule, externalFiles: externalFiles()) {
+            outside.followsModel($0)
+        }
         try enterMetadata(in: &account)
         plan.account = account
         plan.refusals += account.refusals
@@ -57,6 +60,21 @@ extension MergePlanner {
             if Set(columns).isSubset(of: known) { tables.append(table) }
         }
         return tables
+    }
+
+    /// The state of the external files that both stores refer to.
+    ///
+    /// Core Data writes each value to a new file, so two files of one name differ only if another program changed one. The
+    /// rows do not show it.
+    private func externalFiles() throws -> MergeAccount.State {
+        guard let own = sides.old.externalData, let there = sides.shared.externalData else { return .merged }
+        let shared = try Set(sides.shared.externalFileNames(monitor))
+        for name in try sides.old.externalFileNames(monitor) where shared.contains(name) {
+            try monitor.checkCancellation()
+            guard try own.status(of: name) != nil, try there.status(of: name) != nil else { continue }
+            guard try own.holdsEqualFile(name, to: there) else { return .refused(.externalFileDiffers(name)) }
+        }
+        return .merged
     }
 
     // MARK: Metadata
@@ -103,6 +121,8 @@ private struct OutsideTables {
     private let triggered: [String: String]
     /// False if the stores' models differ or the base is unknown: definitions then follow from the model.
     private let isOfOneModel: Bool
+    /// Search indexes that a rebuild derives from other tables.
+    private let indexes: Set<String>
 
     init(_ sides: MergeSides) {
         self.sides = sides
@@ -121,6 +141,7 @@ private struct OutsideTables {
             }
         }
         self.triggered = triggered
+        indexes = IndexTriggers(sides.shared.schema).indexes
         isOfOneModel =
             sides.base.map { $0.metadata.entityVersionHashes == sides.old.metadata.entityVersionHashes } ?? false
     }
@@ -129,7 +150,8 @@ private struct OutsideTables {
     ///
     /// Tables that triggers of the model's tables write to follow the objects.
     func isMerged(_ name: String) -> Bool {
-        !model.contains(name.lowercased()) && !StoreSchema.isCoreDataBook(name) && !isTriggered(name)
+        !model.contains(name.lowercased()) && !StoreSchema.isCoreDataBook(name)
+            && (!isTriggered(name) || indexes.contains(name.lowercased()))
     }
 
     /// True for a definition that Core Data creates from the model or for its own tables.

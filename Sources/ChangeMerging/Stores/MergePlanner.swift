@@ -58,6 +58,8 @@ struct MergePlanner {
         try mergeLinks()
         try arrange()
         try listForHistory()
+        // Search indexes over any of their tables are rebuilt.
+        if !plan.changesNothing { plan.outside?.touch(sides.shared.roots.compactMap(sides.shared.table)) }
         if unsettled > 0 { plan.refusals.append(.conflicts(unsettled)) }
         return plan
     }

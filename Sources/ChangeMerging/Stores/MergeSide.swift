@@ -148,6 +148,26 @@ package final class MergeSide {
         return mine == theirs
     }
 
+    /// The names of the external files that values refer to.
+    func externalFileNames(_ monitor: WorkMonitor) throws -> [String] {
+        var names: [String] = []
+        for entity in layout.entities.values {
+            for attribute in entity.attributes where attribute.description.allowsExternalBinaryDataStorage {
+                let column = SQLName.quoted(attribute.column)
+                // The first byte of a reference to an external file is 2.
+                let sql =
+                    "SELECT \(column) FROM \(SQLName.quoted(entity.table)) WHERE Z_ENT = ? "
+                    + "AND typeof(\(column)) = 'blob' AND substr(\(column), 1, 1) = x'02'"
+                try connection.forEachRow(sql, [.integer(entity.number)]) { row in
+                    try monitor.checkCancellation()
+                    let value = AttributeValue(row.value(0), of: attribute.description)
+                    if case .externalData(let file)? = value { names.append(file.fileName) }
+                }
+            }
+        }
+        return names
+    }
+
     private var missingFile: StoreError {
         StoreError(.damaged, path: connection.location.path, "the file of a large value cannot be read")
     }

@@ -24,10 +24,7 @@ struct ManagedUndoing {
         let deriving = schema.triggers.filter { trigger in
             !trigger.name.hasPrefix(StoreFence.prefix) && !virtual.contains { trigger.sql.contains($0) }
         }
-        for trigger in deriving { try writer.connection.execute("DROP TRIGGER \(SQLName.quoted(trigger.name))") }
-        try body()
-        // In the same transaction, so no other connection sees the store without them.
-        for trigger in deriving { try writer.connection.execute(trigger.sql) }
+        try writer.holding(deriving, body)
     }
 
     /// True for a row that the model does not describe.

@@ -63,31 +63,12 @@ extension MergeUndo {
         let origin = HistoryWriter.Origin(author: author, timestamp: time)
         let result = try writer.save(from: origin, deadline: deadline) {
             try StoreFence.requireNone(in: connection)
+            try dropCreated(in: connection)
             let schema = try StoreSchema(reading: connection)
             let undoing = ManagedUndoing(writer: writer, schema: schema)
-            try undoing.withoutDerivingTriggers {
-                try apply(to: connection) { undoing.name(of: $0) }
-                try restoreNotedRows(in: connection, schema) { row in
-                    switch (row.before, row.after) {
-                    case (nil, _): counts.deleted += 1
-                    case (_, nil): counts.inserted += 1
-                    default: counts.updated += 1
-                    }
-                }
-                try restoreHeader(of: connection)
-            }
-            try dropCreated(in: connection)
-            try reader.forEachChange { change in
-                guard try undoing.finish(change) || undoing.isOutside(change) else { return }
-                if !undoing.isOutside(change) {
-                    abandoned.formUnion(change.before.compactMap { $0?.blob.flatMap(ExternalDataWriter.fileName) })
-                    abandoned.subtract(change.after.compactMap { $0?.blob.flatMap(ExternalDataWriter.fileName) })
-                }
-                switch change.kind {
-                case .insert: counts.inserted += 1
-                case .update: counts.updated += 1
-                case .delete: counts.deleted += 1
-                }
+            try writer.holding(IndexTriggers(schema).triggers) {
+                let touched = try restoreContent(undoing, schema, connection, &counts, &abandoned)
+                try PlainLayout(reading: connection).rebuildIndexes(over: touched, in: connection)
             }
             let rest = try StoreMerger.remembered(without: epoch, in: connection)
             try MetadataWriter.update([StoreMerger.epochKey: rest], in: connection)
@@ -95,6 +76,43 @@ extension MergeUndo {
             try confirm()
         }
         return (result, counts)
+    }
+
+    /// Restores the rows and the header; returns the lower-case names of the changed tables.
+    private func restoreContent(
+        _ undoing: ManagedUndoing,
+        _ schema: StoreSchema,
+        _ connection: StoreConnection,
+        _ counts: inout (inserted: Int, updated: Int, deleted: Int),
+        _ abandoned: inout Set<String>
+    ) throws -> Set<String> {
+        var touched: Set<String> = []
+        try undoing.withoutDerivingTriggers {
+            try apply(to: connection) { undoing.name(of: $0) }
+            try restoreNotedRows(in: connection, schema) { row in
+                touched.insert(row.table.lowercased())
+                switch (row.before, row.after) {
+                case (nil, _): counts.deleted += 1
+                case (_, nil): counts.inserted += 1
+                default: counts.updated += 1
+                }
+            }
+            try restoreHeader(of: connection)
+        }
+        try reader.forEachChange { change in
+            touched.insert(change.table.lowercased())
+            guard try undoing.finish(change) || undoing.isOutside(change) else { return }
+            if !undoing.isOutside(change) {
+                abandoned.formUnion(change.before.compactMap { $0?.blob.flatMap(ExternalDataWriter.fileName) })
+                abandoned.subtract(change.after.compactMap { $0?.blob.flatMap(ExternalDataWriter.fileName) })
+            }
+            switch change.kind {
+            case .insert: counts.inserted += 1
+            case .update: counts.updated += 1
+            case .delete: counts.deleted += 1
+            }
+        }
+        return touched
     }
 
     /// Restores the external files that the merge replaced; returns the names of those it wrote.

@@ -128,7 +128,12 @@ extension MigrationError {
             case .needsDecision: .needsDecision
             case .cloudMirrorInBothPlaces: .cloudMirrorInBothPlaces
             }
-        let needsSameChange = summary.refusals.contains { if case .notCarried = $0 { true } else { false } }
+        let needsSameChange = summary.refusals.contains {
+            switch $0 {
+            case .notCarried, .externalFileDiffers: true
+            default: false
+            }
+        }
         self.init(
             outcome,
             summary.refusals.map(\.description).joined(separator: "; "),

@@ -162,22 +162,4 @@ extension Directory {
     func ensureExternalData(of location: StoreLocation, mode: UInt32, group: UInt32? = nil) throws -> Directory {
         try ExternalData.ensure(of: location, in: self, mode: mode, group: group)
     }
-
-    /// True when the regular file `name` has the same bytes here and in `other`.
-    func holdsEqualFile(_ name: String, to other: Directory) throws -> Bool {
-        guard let mine = try status(of: name), mine.kind == .regular, mine.size == (try other.status(of: name))?.size
-        else { return false }
-        let left = try openFile(name, for: .reading)
-        let right = try other.openFile(name, for: .reading)
-        var first = [UInt8](repeating: 0, count: 1 << 16)
-        var second = first
-        var offset: Int64 = 0
-        while offset < mine.size {
-            let count = try first.withUnsafeMutableBytes { try left.read(into: $0, at: offset) }
-            let other = try second.withUnsafeMutableBytes { try right.read(into: $0, at: offset) }
-            guard count == other, count > 0, first[..<count] == second[..<count] else { return false }
-            offset += Int64(count)
-        }
-        return true
-    }
 }

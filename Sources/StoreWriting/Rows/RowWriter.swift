@@ -323,6 +323,15 @@ package final class RowWriter {
 
     // MARK: The end of a save
 
+    /// Runs `body` in a save without these triggers; they are dropped and restored in its transaction.
+    package func holding(_ triggers: [StoreSchema.Trigger], _ body: () throws -> Void) throws {
+        for trigger in triggers { try connection.execute("DROP TRIGGER \(SQLName.quoted(trigger.name))") }
+        try body()
+        for trigger in triggers { try connection.execute(trigger.sql) }
+        // The schema is the one that the save began with.
+        if !triggers.isEmpty { fingerprint = try currentFingerprint() }
+    }
+
     /// Collects the changes of triggers, and writes the history of the save; returns the transaction's number.
     ///
     /// Nil if the store keeps no history. A save without changes is recorded too.

@@ -118,6 +118,66 @@ struct OutsideModelTests {
         try shared.connection.execute("INSERT INTO words (words) VALUES ('integrity-check')")
     }
 
+    private static let index = """
+        CREATE VIRTUAL TABLE words USING fts5(ZNAME, content='ZHABIT', content_rowid='Z_PK');
+        INSERT INTO words (words) VALUES ('rebuild');
+        """
+
+    private static func triggers(when condition: String = "") -> String {
+        """
+        CREATE TRIGGER words_insert AFTER INSERT ON ZHABIT \(condition) BEGIN
+            INSERT INTO words (rowid, ZNAME) VALUES (new.Z_PK, new.ZNAME); END;
+        CREATE TRIGGER words_update AFTER UPDATE ON ZHABIT BEGIN
+            INSERT INTO words (words, rowid, ZNAME) VALUES ('delete', old.Z_PK, old.ZNAME);
+            INSERT INTO words (rowid, ZNAME) VALUES (new.Z_PK, new.ZNAME); END;
+        CREATE TRIGGER words_delete AFTER DELETE ON ZHABIT BEGIN
+            INSERT INTO words (words, rowid, ZNAME) VALUES ('delete', old.Z_PK, old.ZNAME); END;
+        """
+    }
+
+    @Test(
+        "A search index over an entity's table matches it after a merge and after `unmerge`",
+        arguments: [triggers(), ""]
+    )
+    func indexOverEntity(_ triggers: String) throws {
+        let triple = try Self.triple(Self.index + triggers)
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        // Applications trust their schema.
+        try old.connection.execute("PRAGMA trusted_schema=ON")
+        try old.insert("Habit", ["name": .text("zebra"), "code": .text("late")])
+        try old.save { try $0.update(StoreMergeTests.habit(1), ["name": .text("zebra")]) }
+        try old.connection.execute("INSERT INTO words (words) VALUES ('rebuild')")
+        let definitions = try StoreDefinitions(reading: shared.connection).digest
+        let file = try triple.folder.directory.createFile("record", mode: 0o600)
+        let run = MergeRun(
+            epoch: "1",
+            deadline: Deadline(after: .seconds(60)),
+            record: { try ChangesetRecording($0, externalData: shared.externalData(), to: file) }
+        )
+        #expect(try triple.plan().carryOut(run).outcome == .merged)
+
+        let found = "SELECT rowid FROM words WHERE words MATCH 'zebra' ORDER BY rowid"
+        let check = "INSERT INTO words (words, rank) VALUES ('integrity-check', 1)"
+        #expect(try Self.rows(found, shared) == [[.integer(1)], [.integer(4)]])
+        try shared.connection.execute(check)
+        #expect(try StoreDefinitions(reading: shared.connection).digest == definitions)
+
+        _ = try MergeUndo(reading: triple.folder.directory.openFile("record", for: .reading))
+            .undo(in: shared.place(), deadline: Deadline(after: .seconds(60)))
+        #expect(try Self.rows(found, shared).isEmpty)
+        try shared.connection.execute(check)
+        #expect(try StoreDefinitions(reading: shared.connection).digest == definitions)
+    }
+
+    @Test("A changed search index whose triggers index only some rows is refused")
+    func partialIndex() throws {
+        let triple = try Self.triple(Self.index + Self.triggers(when: "WHEN new.ZGOAL > 1"))
+        let old = try triple.store("old")
+        try old.connection.execute("PRAGMA trusted_schema=ON")
+        try old.insert("Habit", ["name": .text("zebra"), "code": .text("late"), "goal": .integer(2)])
+        #expect(try triple.plan().summary.refusals == [.notCarried("the content of the virtual table words")])
+    }
+
     @Test("A spatial index kept by triggers follows its objects; direct writes to it are refused")
     func followingIndex() throws {
         let triggers = """

@@ -38,6 +38,23 @@ struct LargeValueMergeTests {
         #expect(try shared.externalData()?.entries() == old.externalData()?.entries())
     }
 
+    @Test("An external file that changed in place stops the merge until it is the same in both stores")
+    func changedInPlace() throws {
+        let triple = try Self.triple()
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        let name = try #require(try old.externalData()?.entries().first)
+        try old.insert("Person", ["name": .text("late")])
+        try old.writer.external?.remove(name)
+        try old.writer.external?.write([9], as: name)
+        let plan = try triple.plan()
+        #expect(plan.summary.refusals == [.externalFileDiffers(name)])
+        let digest = try StoreDigest(of: old.connection, externalData: old.externalData())
+        #expect(throws: UnaccountedContent.self) { try SettledDigest(digest, merged: #require(plan.account)) }
+        try shared.writer.external?.remove(name)
+        try shared.writer.external?.write([9], as: name)
+        #expect(try triple.merge().plan.refusals.isEmpty)
+    }
+
     @Test("A file name in use in the shared store keeps its file; the merged value gets another name")
     func takenName() throws {
         let triple = try Self.triple()
