@@ -68,10 +68,12 @@ reference-page: install-deps
 	mkdir -p .build/reference
 	folder="$$(swift build --show-bin-path)"; \
 	"$$folder/generate-docc-reference" "$$folder/store-migrate" --output-directory .build/reference --style docc
+	awk '/^```/ { inside = !inside; if (inside) $$0 = "```text" } { print }' .build/reference/store-migrate.md \
+	  >.build/reference/page.md
 reference:
-	cp .build/reference/store-migrate.md $(REFERENCE)
+	cp .build/reference/page.md $(REFERENCE)
 reference-check:
-	diff .build/reference/store-migrate.md $(REFERENCE) || { echo 'Out of date: make reference' >&2; exit 1; }
+	diff .build/reference/page.md $(REFERENCE) || { echo 'Out of date: make reference' >&2; exit 1; }
 
 # What simple movers and this tool keep and lose in the same stories: one table. MOVERS names a folder of programs.
 MOVERS ?= Fixtures/Movers
