@@ -116,6 +116,7 @@ struct PlainLayout: Sendable {
                 isAutoincrement: table.isAutoincrement,
                 isVirtual: false,
                 isRecordedByHand: key.isEmpty || stored.count < table.columns.count || !isUTF8,
+                opensValues: table.opensSingleValues && isUTF8,
                 indexed: indexed
             )
         }
@@ -166,6 +167,7 @@ struct PlainLayout: Sendable {
             isAutoincrement: false,
             isVirtual: true,
             isRecordedByHand: true,
+            opensValues: false,
             indexed: [0]
         )
     }

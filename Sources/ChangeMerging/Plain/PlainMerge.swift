@@ -96,7 +96,7 @@ struct PlainMerge: PlannedMerge {
         setTriggers(fire: false)
         defer { setTriggers(fire: true) }
         var execution = PlainExecution(plan: plan, old: old, shared: shared, recording: recording, park: park)
-        try execution.write()
+        try shared.lending([old, shared]) { try execution.write() }
         try requireForeignKeys()
     }
 
@@ -152,7 +152,7 @@ struct PlainMerge: PlannedMerge {
             let connection = parking.side == .old ? old : shared
             let values = try parking.values ?? table.knownRow(parking.key, in: connection)
             let target = try target(of: parking)
-            try body(table.parked(parking.side, parking.key, at: target, values, parking.reason))
+            try body(table.parked(parking.side, parking.key, at: target, values, parking.reason, from: [connection]))
         }
     }
 
@@ -176,7 +176,8 @@ extension PlainTable {
         _ key: PlainKey,
         at target: PlainKey?,
         _ values: [SQLValue],
-        _ reason: StoreMergeConflict.Reason
+        _ reason: StoreMergeConflict.Reason,
+        from sources: [any LargeValueSource]
     ) -> ParkedRow {
         ParkedRow(
             side: side,
@@ -184,7 +185,8 @@ extension PlainTable {
             key: key.stored,
             target: target?.stored,
             reason: reason,
-            values: Dictionary(zip(columns, values.map { StoredValue($0) }), uniquingKeysWith: { first, _ in first })
+            values: Dictionary(zip(columns, values), uniquingKeysWith: { first, _ in first }),
+            from: sources
         )
     }
 }

@@ -48,13 +48,21 @@ extension ChangeCollector {
 
     /// Compares one row of the base with one of the side; either may be missing.
     mutating func read(_ former: Int64?, _ key: Int64, _ columns: RowColumns) throws {
+        // A large value is met before anything is noted.
+        try StoreConnection.sparing([base.connection, side.connection], columns.sparedTable) {
+            try read(former, key, columns, isSparing: $0)
+        }
+    }
+
+    private mutating func read(_ former: Int64?, _ key: Int64, _ columns: RowColumns, isSparing: Bool) throws {
         let (base, side) = (self.base, self.side)
         let argument: [SQLValue] = [.integer(key)]
         var (isBefore, isNow) = (false, false)
         if let former {
-            try base.connection.forEachRow(columns.baseRow, [.integer(former)], keepingStatement: true) { old in
+            try base.connection.forEachRow(columns.baseRow(isSparing), [.integer(former)], keepingStatement: true) {
+                old in
                 isBefore = true
-                try side.connection.forEachRow(columns.sideRow, argument, keepingStatement: true) { new in
+                try side.connection.forEachRow(columns.sideRow(isSparing), argument, keepingStatement: true) { new in
                     isNow = true
                     compare(old, new, columns)
                 }
@@ -62,7 +70,9 @@ extension ChangeCollector {
             }
         }
         guard !isBefore else { return }
-        try side.connection.forEachRow(columns.sideRow, argument, keepingStatement: true) { insert($0, columns) }
+        try side.connection.forEachRow(columns.sideRow(isSparing), argument, keepingStatement: true) {
+            insert($0, columns)
+        }
     }
 
     /// Compares the rows of join tables that refer to an object.

@@ -49,6 +49,8 @@ package final class ManagedMerge: PlannedMerge {
         if try StoreMerger.hasSeen(run.epoch, in: connection) { return MergeResult(.alreadyDone) }
         guard !plan.isIdle else { return MergeResult(.nothingToDo) }
         let writer = try writer()
+        let sources: [any LargeValueSource] = [sides.old.connection, connection, sides.old]
+        writer.external?.sources = sources
         let execution = MergeExecution(plan: plan, sides: sides, writer: writer)
         try park(execution, run.park)
         var recording: (any MergeRecording)?
@@ -60,7 +62,7 @@ package final class ManagedMerge: PlannedMerge {
                 try requireSameState()
                 recording = try run.record?(connection)
                 try StoreConnection.stopping([connection, sides.old.connection], by: monitor) {
-                    try execution.write()
+                    try connection.lending(sources) { try execution.write() }
                     try outside?.writeRows(recording, park: run.park)
                     try plan.account?.write(from: sides.old.connection, to: connection)
                 }

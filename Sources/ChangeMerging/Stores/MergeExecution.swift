@@ -52,10 +52,10 @@ struct MergeExecution {
             guard let entity = try side.entity(of: parking.row), let own = side.keys.own(parking.row) else { continue }
             let names = entity.attributes.map(\.description.name)
             let stored = try side.stored(names, of: entity.name, parking.row.key) ?? [:]
-            var values: [String: StoredValue] = [:]
+            var values: [String: SQLValue] = [:]
             for attribute in entity.attributes {
                 let name = attribute.description.name
-                values[name] = StoredValue(try side.plain(stored[name] ?? .null, of: attribute.description))
+                values[name] = try side.plain(stored[name] ?? .null, of: attribute.description)
             }
             var partners: [String: [Int64]] = [:]
             for relation in side.ownRelations {
@@ -82,6 +82,7 @@ struct MergeExecution {
                     target: isThere ? [.integer(target.key)] : nil,
                     reason: parking.reason,
                     values: values,
+                    from: [side.connection, side],
                     partners: partners
                 )
             )
@@ -159,13 +160,13 @@ struct MergeExecution {
             )
         }
         var result: [String: SQLValue] = [:]
-        var files: [(name: String, value: [UInt8])] = []
+        var files: [(name: String, value: SQLValue)] = []
         for (name, value) in stored {
             guard let attribute = place.attribute(name)?.description, !attribute.isDerived else { continue }
             let plain = try sides.old.plain(value, of: attribute)
             result[name] = plain
-            if case .externalData(let file)? = AttributeValue(value, of: attribute), case .blob(let bytes) = plain {
-                files.append((file.fileName, bytes))
+            if case .externalData(let file)? = AttributeValue(value, of: attribute) {
+                files.append((file.fileName, plain))
             }
         }
         writer.external?.keepNames(files)

@@ -36,6 +36,13 @@ struct MergePlanner {
 
     /// `movedOutside` lists rows outside the model that earlier merges gave other keys.
     mutating func makePlan(movedOutside: [RekeyedObject] = []) throws -> MergePlan {
+        let sides = [sides.base, sides.old, sides.shared].compactMap { $0 }
+        return try StoreConnection.lending(sides.map(\.connection) + sides, to: sides.map(\.connection)) {
+            try planAll(movedOutside)
+        }
+    }
+
+    private mutating func planAll(_ movedOutside: [RekeyedObject]) throws -> MergePlan {
         try checkSettings()
         try refuseUnrelatedStores()
         guard plan.refusals.isEmpty else { return plan }

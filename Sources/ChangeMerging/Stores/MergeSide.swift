@@ -15,6 +15,8 @@ package final class MergeSide {
     /// The folder of external large values.
     package let externalData: Directory?
     package let history: PersistentHistory?
+    /// True if texts are stored as UTF-8.
+    private let isUTF8: Bool
     /// Translates the store's keys to those of the merge.
     package internal(set) var keys = KeyTranslation()
 
@@ -31,6 +33,7 @@ package final class MergeSide {
             )
         }
         self.connection = connection
+        isUTF8 = try ChangesetRecording.keepsTexts(of: connection)
         schema = try StoreSchema(reading: connection)
         // Columns that an application added to an entity's table are merged with the object.
         self.layout = layout.addingUnknownColumns(of: schema)
@@ -47,6 +50,9 @@ package final class MergeSide {
         relations = common.enumerated()
             .compactMap { index, relation in ownRelations.first { $0.isSame(as: relation) }?.at(index) }
     }
+
+    /// True if SQLite's incremental I/O reads single values of the table.
+    func opensValues(of table: String) -> Bool { isUTF8 && schema.table(named: table)?.opensSingleValues == true }
 
     /// The names of the roots that have a table, in byte order.
     package var roots: [String] {
@@ -106,20 +112,33 @@ package final class MergeSide {
             return nil
         }
         let attributes = names.compactMap { entity.attribute($0) }
-        let list = (["Z_PK"] + attributes.map { SQLName.quoted($0.column) }).joined(separator: ", ")
-        var result: [String: SQLValue]?
-        try connection.forEachRow(
-            "SELECT \(list) FROM \(SQLName.quoted(entity.table)) WHERE Z_PK = ?",
-            [.integer(own.key)],
-            keepingStatement: true
-        ) { row in
-            var values: [String: SQLValue] = [:]
-            for (index, attribute) in attributes.enumerated() {
-                values[attribute.description.name] = row.value(index + 1)
+        let table = entity.table
+        return try connection.sparing(opensValues(of: table) ? table : nil) { isSparing in
+            let columns = attributes.map { attribute in
+                isSparing && !attribute.description.allowsExternalBinaryDataStorage
+                    ? StoreConnection.reference(to: attribute.column, of: table, rowID: "Z_PK")
+                    : SQLName.quoted(attribute.column)
             }
-            result = values
+            var result: [String: SQLValue]?
+            try connection.forEachRow(
+                "SELECT \((["Z_PK"] + columns).joined(separator: ", ")) FROM \(SQLName.quoted(table)) WHERE Z_PK = ?",
+                [.integer(own.key)],
+                keepingStatement: true
+            ) { row in
+                var values: [String: SQLValue] = [:]
+                for (index, attribute) in attributes.enumerated() {
+                    values[attribute.description.name] = connection.value(
+                        of: row,
+                        index + 1,
+                        from: table,
+                        attribute.column,
+                        rowNumber: own.key
+                    )
+                }
+                result = values
+            }
+            return result
         }
-        return result
     }
 
     /// A stored value in the form that a writer expects: external large values as their bytes.
@@ -130,7 +149,27 @@ package final class MergeSide {
             let externalData
         else { throw missingFile }
         do {
-            return .blob(try externalData.contents(of: file.fileName, limit: 1 << 30))
+            let contents = try externalData.openFile(file.fileName, for: .reading)
+            let byteCount = Int(try contents.status().size)
+            guard byteCount > LargeValue.greatestWhole else {
+                return .blob(try externalData.contents(of: file.fileName, limit: byteCount))
+            }
+            var hash = SHA256()
+            try contents.forEachPiece { piece in
+                try connection.checkCancellation()
+                hash.update(piece)
+            }
+            return .large(
+                LargeValue(
+                    isText: false,
+                    byteCount: byteCount,
+                    digest: hash.digest,
+                    at: .file(file.fileName),
+                    of: self
+                )
+            )
+        } catch let error as StoreError where error.code == .cancelled {
+            throw error
         } catch {
             throw missingFile
         }
@@ -148,7 +187,7 @@ package final class MergeSide {
         return mine == theirs
     }
 
-    private var missingFile: StoreError {
+    fileprivate var missingFile: StoreError {
         StoreError(.damaged, path: connection.location.path, "the file of a large value cannot be read")
     }
 
@@ -198,5 +237,32 @@ package final class MergeSide {
             }
         }
         return found
+    }
+}
+
+extension MergeSide: LargeValueSource {
+    package func forEachPiece(of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        guard case .file(let name) = value.place, let file = try externalData?.openFile(name, for: .reading) else {
+            throw missingFile
+        }
+        try file.forEachPiece { piece in
+            try connection.checkCancellation()
+            try body(piece)
+        }
+    }
+}
+
+extension DurableFile {
+    /// Calls `body` with the bytes in order, in pieces of at most ``LargeValue/greatestWhole``.
+    fileprivate func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: LargeValue.greatestWhole, alignment: 16)
+        defer { piece.deallocate() }
+        var offset: Int64 = 0
+        while true {
+            let count = try read(into: piece, at: offset)
+            if count > 0 { try body(UnsafeRawBufferPointer(rebasing: piece[..<count])) }
+            offset += Int64(count)
+            if count < piece.count { return }
+        }
     }
 }

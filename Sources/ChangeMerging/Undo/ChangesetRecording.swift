@@ -17,6 +17,7 @@ package final class ChangesetRecording: MergeRecording {
     private var session: OpaquePointer?
     /// The change in the number of rows from noted rows, by table.
     private var noted: [String: Int64] = [:]
+    private var keptValues = 0
 
     /// Writes the record to a file, which is durable when ``finish()`` returns.
     package convenience init(
@@ -88,7 +89,23 @@ package final class ChangesetRecording: MergeRecording {
 
     package func note(_ row: UnkeyedRow) throws {
         noted[row.table, default: 0] += (row.after == nil ? 0 : 1) - (row.before == nil ? 0 : 1)
-        try writer.write(.row, row)
+        try writer.write(row.isInPlace ? .update : .row, row)
+    }
+
+    package func keep(_ values: [SQLValue], from sources: [any LargeValueSource]) throws -> [RecordedValue] {
+        try values.map { value in
+            guard case .large(let large) = value else { return RecordedValue(value) }
+            try writer.write(.value, UnsafeRawBufferPointer(start: nil, count: 0))
+            try large.forEachPiece(from: sources) { try writer.write(.valueBytes, $0) }
+            defer { keptValues += 1 }
+            return RecordedValue(value, keptAs: keptValues)
+        }
+    }
+
+    package func unseen<R>(_ body: () throws -> R) rethrows -> R {
+        sqlite3session_enable(session, 0)
+        defer { sqlite3session_enable(session, 1) }
+        return try body()
     }
 
     package func finish() throws {

@@ -67,10 +67,11 @@ extension MergeUndo {
         }
         // Inserted rows are removed before deleted ones are restored, because they may have the same unique values.
         try reader.forEachRowBackwards { row in
-            guard let before = row.before?.map(\.sqlValue) else { return }
+            guard !row.isInPlace, let before = row.before?.map({ $0.sqlValue(from: reader) }) else { return }
             let list = row.columns.map(SQLName.quoted).joined(separator: ", ")
             let places = row.columns.map { _ in "?" }.joined(separator: ", ")
-            try connection.run("INSERT INTO \(SQLName.quoted(row.table)) (\(list)) VALUES (\(places))", before)
+            let insertion = "INSERT INTO \(SQLName.quoted(row.table)) (\(list)) VALUES (\(places))"
+            try connection.lending([reader]) { try connection.run(insertion, before) }
         }
     }
 
@@ -111,31 +112,66 @@ extension MergeUndo {
 
     /// Removes the row that the merge wrote, if it is unchanged since the merge.
     private func remove(_ row: UnkeyedRow, _ schema: StoreSchema, _ connection: StoreConnection) throws {
-        guard let after = row.after?.map(\.sqlValue) else { return }
+        guard let after = row.after?.map({ $0.sqlValue(from: reader) }) else { return }
         let table = SQLName.quoted(row.table)
-        let list = row.columns.map(SQLName.quoted).joined(separator: ", ")
         let named = row.keyColumns.isEmpty ? row.columns : row.keyColumns
         let conditions = named.enumerated().map { "\(SQLName.quoted($0.element)) IS ?\($0.offset + 1)" }
         let condition = conditions.joined(separator: " AND ")
         let key = named.compactMap { name in row.columns.firstIndex(of: name).map { after[$0] } }
-        let own = schema.table(named: row.table)?.rowIDName
-        let number = row.keyColumns.isEmpty ? SQLName.quoted(own ?? "rowid") : "0"
-        var found: Int64?
-        try connection.forEachRow("SELECT \(number), \(list) FROM \(table) WHERE \(condition)", key) { line in
-            // SQL equality is not identity: 1 equals 1.0.
-            if found == nil, after.indices.allSatisfy({ line.value($0 + 1) == after[$0] }) { found = line.integer(0) }
-        }
-        guard let found else {
+        guard let found = try find(row, after, where: condition, key, schema, connection) else {
             throw StoreError(
                 .changedMeanwhile,
                 path: connection.location.path,
                 "cannot roll back the merge: a row of the table \(row.table) was changed later"
             )
         }
-        if row.keyColumns.isEmpty {
+        if row.isInPlace, let before = row.before?.map({ $0.sqlValue(from: reader) }) {
+            let changed = row.columns.indices.filter { !row.keyColumns.contains(row.columns[$0]) }
+            let list = changed.enumerated()
+                .map { "\(SQLName.quoted(row.columns[$0.element])) = ?\(key.count + $0.offset + 1)" }
+            let update = "UPDATE \(table) SET \(list.joined(separator: ", ")) WHERE \(condition)"
+            try connection.lending([reader]) { try connection.run(update, key + changed.map { before[$0] }) }
+        } else if row.keyColumns.isEmpty {
+            let number = SQLName.quoted(schema.table(named: row.table)?.rowIDName ?? "rowid")
             try connection.run("DELETE FROM \(table) WHERE \(number) = ?", [.integer(found)])
         } else {
             try connection.run("DELETE FROM \(table) WHERE \(condition)", key)
+        }
+    }
+
+    /// The number of a row that is just as the merge left it; nil when there is none.
+    private func find(
+        _ row: UnkeyedRow,
+        _ after: [SQLValue],
+        where condition: String,
+        _ key: [SQLValue],
+        _ schema: StoreSchema,
+        _ connection: StoreConnection
+    ) throws -> Int64? {
+        let own = schema.table(named: row.table)
+        let isSpared =
+            try !row.keyColumns.isEmpty && own?.opensSingleValues == true
+            && ChangesetRecording.keepsTexts(of: connection)
+        return try connection.sparing(isSpared ? row.table : nil) { isSparing in
+            let number = isSpared || row.keyColumns.isEmpty ? SQLName.quoted(own?.rowIDName ?? "rowid") : "0"
+            let list = row.columns.map { name in
+                isSparing && !row.keyColumns.contains(name)
+                    ? StoreConnection.reference(to: name, of: row.table, rowID: own?.rowIDName ?? "rowid")
+                    : SQLName.quoted(name)
+            }
+            var found: Int64?
+            let query =
+                "SELECT \(([number] + list).joined(separator: ", ")) FROM \(SQLName.quoted(row.table)) WHERE \(condition)"
+            try connection.forEachRow(query, key) { line in
+                let rowNumber = line.integer(0)
+                // Equal is not the same: 1 is equal to 1.0.
+                let isSame = after.indices.allSatisfy {
+                    connection.value(of: line, $0 + 1, from: row.table, row.columns[$0], rowNumber: rowNumber)
+                        == after[$0]
+                }
+                if found == nil, isSame { found = rowNumber }
+            }
+            return found
         }
     }
 }

@@ -5,6 +5,8 @@ package enum SQLValue: Hashable, Sendable {
     case real(Double)
     case text(SQLText)
     case blob([UInt8])
+    /// A text or blob that is read in pieces.
+    case large(LargeValue)
 
     /// The integer, if it is stored as one.
     package var integer: Int64? {
@@ -42,6 +44,7 @@ extension SQLValue {
         case (.real(let one), .real(let other)): one.bitPattern == other.bitPattern
         case (.text(let one), .text(let other)): one == other
         case (.blob(let one), .blob(let other)): one == other
+        case (.large(let one), .large(let other)): one == other
         default: false
         }
     }

@@ -25,6 +25,12 @@ final class RecordedMerge: MergeRecording {
 
     func note(_ row: UnkeyedRow) throws { try changeset.note(row) }
 
+    func keep(_ values: [SQLValue], from sources: [any LargeValueSource]) throws -> [RecordedValue] {
+        try changeset.keep(values, from: sources)
+    }
+
+    func unseen<R>(_ body: () throws -> R) rethrows -> R { try changeset.unseen(body) }
+
     func finish() throws {
         try changeset.finish()
         try records.synchronize()
