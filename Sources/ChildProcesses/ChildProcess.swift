@@ -74,6 +74,15 @@ package final class ChildProcess: Sendable {
         }
     }
 
+    /// Adopts a child that another process forked for this one, as the leader of a group; only this value waits for it.
+    package init(adopting id: Int32) throws(ChildProcessError) {
+        self.id = id
+        // The child does the same; this call ensures that the group exists when the initializer returns.
+        setpgid(id, id)
+        descriptor = cconfinement_open_process(id)
+        guard descriptor != -1 else { throw .cannotStart("process \(id)", errno: errno) }
+    }
+
     deinit {
         end()
         close(descriptor)

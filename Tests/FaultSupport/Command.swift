@@ -26,6 +26,8 @@ package struct Command: Sendable {
     package var executable: String
     package var arguments: [String]
     package var environment: [String: String] = [:]
+    /// The variables that all commands of the tool share; nil for another program.
+    private var toolEnvironment: [String: String]?
 
     /// The folder with the tests, their programs and the tool.
     package static var buildFolder: String {
@@ -40,11 +42,14 @@ package struct Command: Sendable {
         var handedOn: [String: String] = [:]
         handedOn["STORE_MIGRATE_SEEDED_BUG"] = environment["FAULT_SUPPORT_SEEDED_BUG"]
         handedOn["LLVM_PROFILE_FILE"] = environment["LLVM_PROFILE_FILE"]
-        return Command(
+        var command = Command(
             executable: environment["STORE_MIGRATE_TOOL"] ?? buildFolder + "/store-migrate",
             arguments: arguments,
             environment: handedOn
         )
+        // A tool built for coverage reads the path of its profile once, when it is loaded.
+        if handedOn["LLVM_PROFILE_FILE"] == nil { command.toolEnvironment = handedOn }
+        return command
     }
 
     /// The tests of one suite, from the test bundle beside this program.
@@ -62,9 +67,14 @@ package struct Command: Sendable {
         self.environment = environment
     }
 
-    /// Starts the program with its output to a file.
+    /// Starts the program with its output to a file; the tool is forked from a server.
     package func start(output: String) throws -> ChildProcess {
-        try ChildProcess(Program([executable] + arguments, environment: environment), output: .file(output))
+        if let toolEnvironment,
+            let server = try ToolServer.server(of: executable, environment: toolEnvironment)
+        {
+            return try server.start(self, output: output)
+        }
+        return try ChildProcess(Program([executable] + arguments, environment: environment), output: .file(output))
     }
 
     /// Runs the program to its end with its output to a file.
