@@ -4,8 +4,8 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := test
-.PHONY: demo test verify corpus proofs proofs-in-brief report-test lint format bench soak block-recorder fuzz sanitize coverage dist install fleet \
-  documentation api-check newcomer install-deps
+.PHONY: demo test verify corpus proofs proofs-in-brief walks walk-mistakes report-test lint format bench soak \
+  block-recorder fuzz sanitize coverage dist install fleet documentation api-check newcomer install-deps
 
 # What the build, the demonstration and the tests need: a command or a file, and the Debian package that brings it.
 NEEDS := \
@@ -89,14 +89,17 @@ proofs: install-deps
 proofs-in-brief: install-deps
 	swift build --build-tests $(SWIFT_FLAGS)
 	"$$(swift build --show-bin-path)/proofs" random-kills crash-states lost-syncs races live-writers swaps
+	$(MAKE) --no-print-directory walks
 
-# Random sequences of commands, others for each commit: SEED is the commit's number, or 1 where there is none.
+# Random sequences of commands, others for each commit, after those that once lost rows.
 WALKS ?= 100
 walks: install-deps
 	swift build --build-tests $(SWIFT_FLAGS)
-	seed="$${SEED:-$$(printf '%d' "0x$$(git rev-parse --short=8 HEAD 2>/dev/null || echo 1)")}"; \
-	echo "walks: SEED=$$seed"; \
-	"$$(swift build --show-bin-path)/proofs" lives --walks $(WALKS) --seed "$$seed"
+	"$$(swift build --show-bin-path)/proofs" lives --walks $(WALKS)
+
+# Puts known mistakes back into a copy of the checkout, and prints which of them the walks notice.
+walk-mistakes: install-deps
+	Tests/walk-mistakes
 
 # Reports in a browser, which is installed for this alone: everything is there, readable and within the page, wide and
 # narrow, light and dark. Leaves pictures in .build/report.

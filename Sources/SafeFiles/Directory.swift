@@ -105,7 +105,8 @@ package final class Directory: Sendable {
         }
         do throws(FileError) {
             let directory = try openDirectory(name)
-            try directory.setMode(mode)
+            // Setting a mode takes away the bit that gives what is created in the folder its group.
+            if try directory.status().mode & 0o777 != mode { try directory.setMode(mode) }
             return directory
         } catch {
             try? removeDirectory(name)

@@ -43,7 +43,7 @@ struct Lives: Proof {
                         return tally.kinds[violation.kind] == 1
                     }
                 }
-                let text = try Self.text(of: result, seed: seed, isShrunk: isNew == true)
+                let text = try Self.text(of: result, seed: seed, isShrunk: isNew == true && !scale.stopsAtFirst)
                 tally.withLock { tally in
                     tally.walks += 1
                     tally.commands += result.commands

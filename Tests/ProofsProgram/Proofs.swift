@@ -27,7 +27,7 @@ struct Proofs: AsyncParsableCommand {
     @Flag(help: "A few are enough, and the first broken promise ends it: for the tool that makes mistakes.")
     var first = false
 
-    @Option(help: "Only the commands whose names begin with this.")
+    @Option(help: "Only the commands and known histories whose names begin with this.")
     var only = ""
 
     @Option(help: "Work on a fresh file system of this kind (ext4, xfs or btrfs), mounted for this; root only.")
@@ -79,10 +79,11 @@ struct Proofs: AsyncParsableCommand {
             )
         }
         // What tries nothing breaks no promise.
-        guard Commands.names.contains(where: { $0.hasPrefix(only) }) else {
+        let known = Commands.names + KnownHistory.all.map(\.name)
+        guard known.contains(where: { $0.hasPrefix(only) }) else {
             throw ValidationError(
-                "no command's name begins with '\(only)'; they begin: "
-                    + Commands.names.map { "'\($0)'" }.joined(separator: ", ")
+                "no command's and no known history's name begins with '\(only)'; they begin: "
+                    + known.map { "'\($0)'" }.joined(separator: ", ")
             )
         }
     }

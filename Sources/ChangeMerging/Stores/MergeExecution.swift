@@ -47,9 +47,14 @@ struct MergeExecution {
         for parking in plan.parked.sorted(by: order) {
             let side = parking.side == .old ? sides.old : sides.shared
             // A decision about a place names the entity that declares it.
-            guard let entity = try side.entity(of: parking.row), let own = side.keys.own(parking.row) else { continue }
+            guard let entity = try side.entity(of: parking.row), let own = side.keys.own(parking.row) else {
+                try requireNowhere(parking.row, parking.entity)
+                continue
+            }
             let names = entity.attributes.map(\.description.name)
-            let stored = try side.stored(names, of: entity.name, parking.row.key) ?? [:]
+            guard let stored = try side.stored(names, of: entity.name, parking.row.key) else {
+                throw lostObject(entity.name, in: side)
+            }
             var values: [String: StoredValue] = [:]
             for attribute in entity.attributes {
                 let name = attribute.description.name
@@ -150,11 +155,7 @@ struct MergeExecution {
         guard let place = sides.old.layout.entities[entity],
             let stored = try sides.old.stored(names, of: entity, source.key)
         else {
-            throw StoreError(
-                .changedMeanwhile,
-                path: sides.old.connection.location.path,
-                "an object of \(entity) is gone since the merge was planned"
-            )
+            throw lostObject(entity, in: sides.old)
         }
         var result: [String: SQLValue] = [:]
         var files: [(name: String, value: [UInt8])] = []
@@ -183,21 +184,45 @@ struct MergeExecution {
         }
     }
 
-    /// The objects of a pair; nil where one of them is not there, as behind a key that always led nowhere.
+    /// The objects of a pair; nil where one of its keys leads nowhere in every store, as some do in genuine ones.
     private func ends(of link: Link) throws -> (ObjectKey, String, ObjectKey)? {
         let relation = sides.shared.relations[link.relation]
-        guard let name = relation.first.name, let owner = try writer.object(relation.first.entity, link.first),
-            let member = try writer.object(relation.second.entity, link.second)
+        guard let name = relation.first.name, let owner = try object(relation.first, link.first),
+            let member = try object(relation.second, link.second)
         else { return nil }
         return (owner, name, member)
+    }
+
+    /// The object of the shared store at one end of a pair; nil where the key leads nowhere in every store.
+    private func object(_ end: LinkRelation.End, _ key: Int64) throws -> ObjectKey? {
+        if let object = try writer.object(end.entity, key) { return object }
+        try requireNowhere(plan.remapping.source(of: RowKey(root: end.root, key: key)), end.entity)
+        return nil
+    }
+
+    /// Throws for an object that the plan names and that is not found, unless no store has one of that key.
+    private func requireNowhere(_ row: RowKey, _ entity: String) throws {
+        for side in [sides.base, sides.old, sides.shared] {
+            guard let side, let found = try side.entity(of: row) else { continue }
+            if side.layout.model.isEntity(found.name, kindOf: entity) { throw lostObject(entity, in: side) }
+        }
+    }
+
+    private func lostObject(_ entity: String, in side: MergeSide) -> StoreError {
+        StoreError(
+            .changedMeanwhile,
+            path: side.connection.location.path,
+            "an object of \(entity) is gone since the merge was planned"
+        )
     }
 
     private func arrange() throws {
         for arrangement in plan.arrangements {
             let slot = arrangement.slot
             let relation = sides.shared.relations[slot.relation]
-            guard let name = relation[slot.end].name, let owner = try writer.object(relation[slot.end].entity, slot.key)
-            else { continue }
+            guard let name = relation[slot.end].name, let owner = try object(relation[slot.end], slot.key) else {
+                continue
+            }
             let members = try writer.destinations(of: owner, name)
             let keys = members.map(\.primaryKey)
             let order = OrderedMerge.order(

@@ -11,7 +11,7 @@ extension BackupManifest {
         func refuse(_ message: String) -> BackupError { BackupError(code, path: path, message) }
 
         guard members.count <= limits.members else { throw refuse("it has more than \(limits.members) members") }
-        guard isSound(store.name, limits), store.name != Self.memberName else {
+        guard Self.isSound(store.name, limits), store.name != Self.memberName else {
             throw refuse("the store's name cannot stand in an archive")
         }
         guard members.contains(where: { $0.name == store.name }) else { throw refuse("the main file is no member") }
@@ -23,7 +23,7 @@ extension BackupManifest {
             let name = member.name
             let isKnown =
                 name == store.name || name == place.relayName
-                || name.hasPrefix(external) && isSound(String(name.dropFirst(external.count)), limits)
+                || name.hasPrefix(external) && Self.isSound(String(name.dropFirst(external.count)), limits)
             guard isKnown else { throw refuse("a member is none that a backup of this store has") }
             let (sum, overflow) = total.addingReportingOverflow(member.bytes)
             guard member.bytes >= 0, !overflow else { throw refuse("a member's size is impossible") }
@@ -43,8 +43,13 @@ extension BackupManifest {
         return Set(names).count < names.count
     }
 
+    /// True for the name of a store that can stand in an archive.
+    package static func canHold(storeName name: String) -> Bool {
+        isSound(name, ArchiveLimits()) && name != memberName
+    }
+
     /// True for one component of a path that means the same everywhere and can be shown.
-    private func isSound(_ name: String, _ limits: ArchiveLimits) -> Bool {
+    private static func isSound(_ name: String, _ limits: ArchiveLimits) -> Bool {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")) else { return false }
         guard name.utf8.count <= limits.nameBytes else { return false }
         return !name.unicodeScalars.contains {

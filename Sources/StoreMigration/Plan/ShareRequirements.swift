@@ -16,6 +16,7 @@ struct ShareRequirements {
         let stateFolder = StateFolder(of: old, stateFolder: options.stateFolder)
         try stateFolder.requireWritable()
         try requireRoomForNames(stateFolder)
+        try requireNamesForArchives()
         let container = try RunContext.openContainer(new)
         try requireTrusted(container)
         guard try container.allowsWriting() else {
@@ -50,6 +51,18 @@ struct ShareRequirements {
             path: old.path,
             advice: "Give the store a shorter name, or name a folder with a shorter path with --state DIR."
         )
+    }
+
+    /// Throws for a store that no backup and no archive of `retire` could name.
+    private func requireNamesForArchives() throws {
+        for store in [old, new] where !BackupManifest.canHold(storeName: store.name) {
+            throw MigrationError(
+                .usage,
+                "the store's name has characters that cannot stand in an archive, so that it could not be retired",
+                path: store.path,
+                advice: "Give the store a name without control characters."
+            )
+        }
     }
 
     /// Throws for a container on a file system whose locks cannot be trusted, unless the caller says otherwise.

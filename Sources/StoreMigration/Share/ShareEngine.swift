@@ -69,6 +69,7 @@ struct ShareEngine {
                 try recover()
                 continue
             }
+            if case .unsharing(let shared, _) = state, try takeBackUnshare(from: shared.run.new) { continue }
             finishRetirement(state)
             try requireNotUnsharing(state)
             try RunRecovery
@@ -96,6 +97,11 @@ struct ShareEngine {
             prospect.described,
             occupant: prospect.facts?.newCondition.inspection
         )
+    }
+
+    /// Takes back an interrupted unshare that has replaced nothing yet; false where it has to be finished.
+    private func takeBackUnshare(from new: StoreLocation) throws -> Bool {
+        try UnshareRun(old: old, new: new, options: options, monitor: monitor, logger: logger).takeBack()
     }
 
     private func requireNotUnsharing(_ state: RunState) throws {

@@ -45,6 +45,17 @@ struct UnshareRun {
         }
     }
 
+    /// Takes an interrupted unshare back that has replaced nothing yet; false where it can only be finished.
+    func takeBack() throws -> Bool {
+        try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+            guard case .unsharing(_, let transaction) = journal.state else { return true }
+            guard try wayBack.isTakenBack(transaction) else { return false }
+            logger.notice("an unshare that was interrupted before it replaced anything is taken back")
+            try journal.append(.rolledBack)
+            return true
+        }
+    }
+
     /// Throws where the data is no longer at the new place, or the store there has a record of its own with a third one.
     ///
     /// The way back goes store by store, the last hop of a chain first.

@@ -83,6 +83,8 @@ package final class WalkWorld {
     /// Every path below the scratch folder that a command's output named.
     var named: Set<String> = []
     var archives: [Archive] = []
+    /// The files of parked rows that are there.
+    var parkedFiles: Set<String> = []
     /// What each place was merged last: the versions that it got by that.
     var brought: [Int: [Set<String>]] = [:]
     /// The versions that a store had in common with the one it was shared to, when that last succeeded.

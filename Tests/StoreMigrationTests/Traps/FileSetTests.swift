@@ -113,7 +113,7 @@ struct FileSetTests {
         "A file's name is never taken for more than a name",
         arguments: [
             "my store.sqlite", "store", "Größe.storedata", "it's \"quoted\".sqlite", "what?mode=memory.sqlite",
-            "file:store.sqlite", "a#b.sqlite", "100%25.sqlite", "%41.sqlite", "two\nlines.sqlite", ".hidden", "-n",
+            "file:store.sqlite", "a#b.sqlite", "100%25.sqlite", "%41.sqlite", ".hidden", "-n",
             "a;b`c$d.sqlite", "back\\slash.store", "store.sqlite-wal.sqlite", "☃️.sqlite", ":memory:",
         ]
     )
@@ -139,6 +139,24 @@ struct FileSetTests {
         #expect(fence?.newPath == places.newStore.path)
         #expect(try places.share().outcome == .alreadyShared)
         try places.expectTidy()
+    }
+
+    @Test(
+        "A name that no archive can hold is refused before anything is written, at either place",
+        arguments: ["two\nlines.sqlite", "\u{1B}[31m.sqlite", "\u{1}.sqlite", "a\u{2028}b.sqlite", "manifest.json"]
+    )
+    func namesBeyondArchives(name: String) throws {
+        let places = try Places(name: name)
+        try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)", as: name)
+        let plain = try Places()
+        try plain.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+        let renaming = try StoreMigrator(from: plain.oldStore.url, to: plain.container.location(name).url)
+        for refused in [{ _ = try places.share() }, { _ = try renaming.plan() }] as [() throws -> Void] {
+            let error = #expect(throws: MigrationError.self) { try refused() }
+            #expect(error?.outcome == .usage)
+            #expect(error?.message.contains("archive") == true)
+        }
+        for folder in [places.container, plain.container] { #expect(try folder.directory.entries().isEmpty) }
     }
 
     @Test("Names that differ in case only are different names")
