@@ -38,6 +38,8 @@ extension RetireRun {
         let place = StoreLocation(folder: try Directory.open(path: folder).path, name: name)
         let archive = JournalRecord.Archive(path: place.path, digest: shared.oldState.digest)
         if try Directory.open(path: folder).status(of: name) != nil {
+            // A power cut during the rename can leave the archive its scratch name too, and a second name is refused.
+            BackupMaker.removeRemains(in: folder)
             guard try holds(archive) else {
                 throw MigrationError(
                     .needsDecision,
@@ -46,7 +48,6 @@ extension RetireRun {
                     advice: "Move it away, then retire the store again."
                 )
             }
-            BackupMaker.removeRemains(in: folder)
             try Directory.open(path: folder).synchronize()
             return (archive, [])
         }
