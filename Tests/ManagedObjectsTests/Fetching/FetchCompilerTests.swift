@@ -41,7 +41,9 @@ struct FetchCompilerTests {
         let ids = menagerie.objects.map(\.objectID)
         let model = menagerie.layout.model
         let compiler = FetchCompiler(layout: menagerie.layout, storeUUID: menagerie.storeUUID)
-        for number in 0..<150 {
+        let requests = 150
+        var refused = 0
+        for number in 0..<requests {
             let entity = generator.pick(["Being", "Dog", "Keeper", "Food"])
             let (format, predicate) = try PredicateMaker.predicate(for: entity, ids: ids, using: &generator)
             var request = FetchRequest(entityName: entity)
@@ -64,9 +66,17 @@ struct FetchCompilerTests {
             let expected = (request.fetchLimit > 0 ? all.prefix(request.fetchLimit) : all)
                 .compactMap(\.objectID.primaryKey)
             let place: Comment = "seed \(seed), request \(number): \(format), \(request.sortDescriptors)"
-            #expect(try Self.rows(menagerie, compiler.identifiers(fetch)) == expected, place)
-            #expect(try Self.rows(menagerie, compiler.count(fetch)) == [Int64(expected.count)], place)
+            let found = try PredicateMaker.unlessTooDeep {
+                try (Self.rows(menagerie, compiler.identifiers(fetch)), Self.rows(menagerie, compiler.count(fetch)))
+            }
+            guard let (identifiers, count) = found else {
+                refused += 1
+                continue
+            }
+            #expect(identifiers == expected, place)
+            #expect(count == [Int64(expected.count)], place)
         }
+        #expect(refused < requests / 20)
     }
 
     @Test("A fetch request returns dictionaries, distinct ones on request")

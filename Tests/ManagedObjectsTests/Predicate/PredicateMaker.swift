@@ -35,6 +35,13 @@ struct PredicateMaker {
         self.ids = ids
     }
 
+    /// Nil where a fetch refuses the predicate, as documented, because it nests deeper than SQLite can read.
+    static func unlessTooDeep<R>(_ body: () throws -> R) throws -> R? {
+        do { return try body() } catch let error as FetchError where error.message.contains("nests too deeply") {
+            return nil
+        }
+    }
+
     /// Makes a predicate for an entity, together with its format.
     static func predicate(
         for entity: String,
