@@ -48,23 +48,26 @@ public struct Recovery: Sendable {
     }
 
     private func goOnUnsharing(_ shared: RunState.SharedRun, only wanted: RecoveryDecision?) throws -> ShareOutcome {
-        guard wanted == nil else {
+        let (old, new) = (shared.run.old, shared.run.new)
+        let unshare = UnshareRun(old: old, new: new, options: options, monitor: .silent, logger: logger ?? .silent)
+        guard wanted != nil else { return try unshare.run() }
+        guard try unshare.rollBack() else {
             throw MigrationError(
                 .needsDecision,
                 "an unshare to the old path was interrupted and cannot be aborted",
-                path: shared.run.old.path,
+                path: old.path,
                 advice: "Finish it with the unshare command; the store can be shared again afterwards.",
-                next: .unshare(old: shared.run.old.path, new: shared.run.new.path)
+                next: .unshare(old: old.path, new: new.path)
             )
         }
-        return try UnshareRun(
-            old: shared.run.old,
-            new: shared.run.new,
-            options: options,
-            monitor: .silent,
-            logger: logger ?? .silent
+        return ShareOutcome(
+            outcome: .rolledBack,
+            transaction: shared.run.transaction,
+            old: ShareOutcome.Side(path: old.path, uuid: nil, objects: nil, digest: nil),
+            new: ShareOutcome.Side(path: new.path, uuid: nil, objects: nil, digest: nil),
+            message: "the interrupted unshare was rolled back; the store is shared as before",
+            next: .status(old: old.path, new: new.path)
         )
-        .run()
     }
 
     private func goOnRetiring(_ retirement: RetireRun, only wanted: RecoveryDecision?) throws -> ShareOutcome {

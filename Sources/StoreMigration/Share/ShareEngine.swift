@@ -69,6 +69,7 @@ struct ShareEngine {
                 try recover()
                 continue
             }
+            if case .unsharing(let shared, _) = state, try rollBackUnshare(from: shared.run.new) { continue }
             finishRetirement(state)
             try requireNotUnsharing(state)
             try RunRecovery
@@ -96,6 +97,11 @@ struct ShareEngine {
             prospect.described,
             occupant: prospect.facts?.newCondition.inspection
         )
+    }
+
+    /// Rolls back an interrupted unshare that has replaced nothing yet; returns false if it can only be finished.
+    private func rollBackUnshare(from new: StoreLocation) throws -> Bool {
+        try UnshareRun(old: old, new: new, options: options, monitor: monitor, logger: logger).rollBack()
     }
 
     private func requireNotUnsharing(_ state: RunState) throws {

@@ -45,6 +45,17 @@ struct UnshareRun {
         }
     }
 
+    /// Rolls back an interrupted unshare that has replaced nothing yet; returns false if it can only be finished.
+    func rollBack() throws -> Bool {
+        try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+            guard case .unsharing(_, let transaction) = journal.state else { return true }
+            guard try wayBack.rollBack(transaction) else { return false }
+            logger.notice("rolling back an unshare that was interrupted before it replaced anything")
+            try journal.append(.rolledBack)
+            return true
+        }
+    }
+
     /// Throws when the data is no longer at the new path, or the store there is in a pair with a third one.
     ///
     /// A chain is unshared store by store, the last one first.

@@ -89,6 +89,25 @@ struct WayBack {
         }
     }
 
+    /// Removes what an interrupted run created; returns false if the run has replaced the old store's content.
+    func rollBack(_ transaction: String) throws -> Bool {
+        if case .none = try stateFolder.state() {
+            return try unjournalled(transaction) == nil && keptAside(transaction) == nil
+        }
+        return try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+            if case .interrupted(let run) = journal.state, run.run.transaction == transaction {
+                let recovery = try RunRecovery(run, options: options, monitor: monitor, logger: logger)
+                guard try recovery.decision() == .back else { return false }
+                try recovery.recover(&journal)
+            }
+            switch journal.state {
+            case .shared(let run) where run.run.transaction == transaction: return false
+            case .retired(let run, _) where run.run.transaction == transaction: return false
+            default: return keptAside(transaction) == nil
+            }
+        }
+    }
+
     /// The copy of the old store that this run replaced; nil if the old path was vacant.
     func keptAside(_ transaction: String) -> StoreLocation? {
         let folder = old.folder + "/" + AsideFolder.name(for: transaction)

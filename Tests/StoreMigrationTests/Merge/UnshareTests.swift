@@ -163,6 +163,7 @@ struct UnshareTests {
         #expect(reader.waitForExit() == 0)
         #expect(outcome.next == .unshare(old: places.oldStore.path, new: places.newStore.path))
         #expect(throws: MigrationError.self) { try places.share() }
+        #expect(throws: MigrationError.self) { try Recovery(of: places.oldStore.url).abort() }
         #expect(try unsharing(places).unshare().outcome == .unshared)
         #expect(try places.container.directory.status(of: places.name) == nil)
         #expect(try world.content(of: places.oldStore).last == "3 after : 3")
@@ -182,10 +183,35 @@ struct UnshareTests {
             try $0.append(.unsharing(transaction: transaction))
         }
         #expect(try places.migrator().status().run == .interrupted)
-        #expect(throws: MigrationError.self) { try places.share() }
-        #expect(throws: MigrationError.self) { try Recovery(of: places.oldStore.url).abort() }
         #expect(try Recovery(of: places.oldStore.url).resume().outcome == .unshared)
         #expect(try world.content(of: places.oldStore) == ["1 Run -: 1 2", "2 Read -:", "3 new : 3"])
+    }
+
+    @Test(
+        "share and abort roll back an unshare that was interrupted before it replaced anything",
+        arguments: [true, false]
+    )
+    func rolledBack(byShare: Bool) throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try places.share { $0.level = .coredata }
+        try world.add(3, "new", to: places.newStore)
+        let before = try world.content(of: places.oldStore)
+        let state = StateFolder(of: places.oldStore, stateFolder: nil)
+        try state.withJournal(deadline: Deadline(after: .seconds(60))) {
+            try $0.append(.unsharing(transaction: RunContext.drawTransaction()))
+        }
+
+        if byShare {
+            #expect(try places.share { $0.level = .coredata }.outcome == .alreadyShared)
+        } else {
+            #expect(try Recovery(of: places.oldStore.url).abort().outcome == .rolledBack)
+        }
+
+        #expect(try places.migrator().status().run == .shared)
+        #expect(try places.isFenced(places.oldStore))
+        #expect(try world.content(of: places.oldStore) == before)
+        #expect(try unsharing(places).unshare().outcome == .unshared)
     }
 
     @Test("unshare is refused for a store that was never shared")
