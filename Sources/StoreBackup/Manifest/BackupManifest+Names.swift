@@ -13,7 +13,7 @@ extension BackupManifest {
         guard members.count <= limits.members else {
             throw refuse("the archive has more than \(limits.members) members")
         }
-        guard isSound(store.name, limits), store.name != Self.memberName else {
+        guard Self.isSound(store.name, limits), store.name != Self.memberName else {
             throw refuse("the store's name cannot be used in an archive")
         }
         guard members.contains(where: { $0.name == store.name }) else { throw refuse("the main file is missing") }
@@ -25,7 +25,7 @@ extension BackupManifest {
             let name = member.name
             let isKnown =
                 name == store.name || name == place.relayName
-                || name.hasPrefix(external) && isSound(String(name.dropFirst(external.count)), limits)
+                || name.hasPrefix(external) && Self.isSound(String(name.dropFirst(external.count)), limits)
             guard isKnown else { throw refuse("a member does not belong to a backup of this store") }
             let (sum, overflow) = total.addingReportingOverflow(member.bytes)
             guard member.bytes >= 0, !overflow else { throw refuse("a member's size is impossible") }
@@ -45,12 +45,14 @@ extension BackupManifest {
         return Set(names).count < names.count
     }
 
-    /// True for a single path component that means the same on every system and can be displayed.
-    private func isSound(_ name: String, _ limits: ArchiveLimits) -> Bool {
-        guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")) else { return false }
-        guard name.utf8.count <= limits.nameBytes else { return false }
-        return !name.unicodeScalars.contains {
-            [.control, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
-        }
+    /// True for the name of a store that an archive can contain.
+    package static func canHold(storeName name: String) -> Bool {
+        isSound(name, ArchiveLimits()) && name != memberName
+    }
+
+    /// True for a single path component that means the same on every system.
+    private static func isSound(_ name: String, _ limits: ArchiveLimits) -> Bool {
+        !name.isEmpty && name != "." && name != ".." && name.utf8.count <= limits.nameBytes
+            && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
     }
 }

@@ -16,6 +16,7 @@ struct ShareRequirements {
         let stateFolder = StateFolder(of: old, stateFolder: options.stateFolder)
         try stateFolder.requireWritable()
         try requireRoomForNames(stateFolder)
+        try requireNamesForArchives()
         let container = try RunContext.openContainer(new)
         try requireTrusted(container)
         guard try container.allowsWriting() else {
@@ -51,6 +52,18 @@ struct ShareRequirements {
             path: old.path,
             advice: "Rename the store, or name a folder with a shorter path with --state DIR."
         )
+    }
+
+    /// Throws for a name that an archive of `backup` or `retire` cannot contain.
+    private func requireNamesForArchives() throws {
+        for store in [old, new] where !BackupManifest.canHold(storeName: store.name) {
+            throw MigrationError(
+                .usage,
+                "no archive can contain a store of this name, so that it could not be retired",
+                path: store.path,
+                advice: "Rename the store."
+            )
+        }
     }
 
     /// Throws for a container on a network file system, whose locks cannot be trusted, unless the options allow it.

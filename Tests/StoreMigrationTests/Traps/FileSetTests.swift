@@ -141,6 +141,22 @@ struct FileSetTests {
         try places.expectTidy()
     }
 
+    @Test("A share from or to a store named manifest.json is refused before anything is written")
+    func nameOfManifest() throws {
+        let name = "manifest.json"
+        let places = try Places(name: name)
+        try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)", as: name)
+        let plain = try Places()
+        try plain.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+        let renaming = StoreMigrator(from: plain.oldStore.url, to: plain.container.location(name).url)
+        for refused in [{ _ = try places.share() }, { _ = try renaming.plan() }] as [() throws -> Void] {
+            let error = #expect(throws: MigrationError.self) { try refused() }
+            #expect(error?.outcome == .usage)
+            #expect(error?.message.contains("archive") == true)
+        }
+        for folder in [places.container, plain.container] { #expect(try folder.directory.entries().isEmpty) }
+    }
+
     @Test("Names that differ only in case are different names")
     func caseOfNames() throws {
         let places = try Places(name: "Store.sqlite")
