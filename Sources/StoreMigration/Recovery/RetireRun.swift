@@ -32,6 +32,7 @@ struct RetireRun {
             }
             switch journal.state {
             case .retired(let shared, let name):
+                try requireSameStore(shared, name: name)
                 guard shared.archive != nil else {
                     return outcome(shared, name: name, message: "the old store was retired before")
                 }
@@ -45,6 +46,20 @@ struct RetireRun {
                 return try retire(unjournalled, &journal)
             }
         }
+    }
+
+    /// Throws if a later store is at the path of a retired or withdrawn store, because no proof covers the later one.
+    private func requireSameStore(_ shared: RunState.SharedRun, name: String) throws {
+        guard fate == .archived, let found = try Directory.openIfPresent(path: old.folder)?.status(of: old.name),
+            !found.identity.mayBe(recorded: shared.run.oldIdentity)
+        else { return }
+        throw MigrationError(
+            .needsDecision,
+            "another store is at the path of the one that was retired or withdrawn as \(name)",
+            path: old.path,
+            advice: "Nothing was changed. Share that store first; only a store whose copy is proved can be retired.",
+            next: .status(old: old.path, new: shared.run.new.path)
+        )
     }
 
     private func notShared(_ state: RunState = .none) -> MigrationError {

@@ -207,6 +207,19 @@ struct SuccessionTests {
         #expect(try lives.values(at: "b") == ["one", "two"])
     }
 
+    @Test("retire refuses a store that was withdrawn and shared again")
+    func withdrawnAndSharedAnew() throws {
+        let lives = try Lives()
+        try lives.share("a", "b")
+        try lives.unshare("a", "b")
+        try lives.share("a", "b")
+
+        let error = #expect(throws: MigrationError.self) { try lives.retire("b") }
+
+        #expect(error?.outcome == .needsDecision)
+        #expect(try lives.values(at: "b") == ["one", "two"])
+    }
+
     @Test("An unshare names the copy of the old store, which holds rows that --on-both keep-new left there")
     func formerContentIsNamed() throws {
         let lives = try Lives()
