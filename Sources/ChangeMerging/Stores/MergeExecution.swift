@@ -49,9 +49,14 @@ struct MergeExecution {
         for parking in plan.parked.sorted(by: order) {
             let side = parking.side == .old ? sides.old : sides.shared
             // A decision about a relationship records the declaring entity, which may differ from the row's.
-            guard let entity = try side.entity(of: parking.row), let own = side.keys.own(parking.row) else { continue }
+            guard let entity = try side.entity(of: parking.row), let own = side.keys.own(parking.row) else {
+                try requireNoObject(parking.row, parking.entity)
+                continue
+            }
             let names = entity.attributes.map(\.description.name)
-            let stored = try side.stored(names, of: entity.name, parking.row.key) ?? [:]
+            guard let stored = try side.stored(names, of: entity.name, parking.row.key) else {
+                throw lostObject(entity.name, in: side)
+            }
             var values: [String: StoredValue] = [:]
             for attribute in entity.attributes {
                 let name = attribute.description.name
@@ -152,11 +157,7 @@ struct MergeExecution {
         guard let place = sides.old.layout.entities[entity],
             let stored = try sides.old.stored(names, of: entity, source.key)
         else {
-            throw StoreError(
-                .changedMeanwhile,
-                path: sides.old.connection.location.path,
-                "an object of \(entity) was deleted after the merge was planned"
-            )
+            throw lostObject(entity, in: sides.old)
         }
         var result: [String: SQLValue] = [:]
         var files: [(name: String, value: [UInt8])] = []
@@ -185,21 +186,45 @@ struct MergeExecution {
         }
     }
 
-    /// The objects of a pair; nil if one of them is missing, as for a key that always dangled.
+    /// The objects of a pair; nil if one of its keys dangles in every store, as keys of genuine stores may.
     private func ends(of link: Link) throws -> (ObjectKey, String, ObjectKey)? {
         let relation = sides.shared.relations[link.relation]
-        guard let name = relation.first.name, let owner = try writer.object(relation.first.entity, link.first),
-            let member = try writer.object(relation.second.entity, link.second)
+        guard let name = relation.first.name, let owner = try object(relation.first, link.first),
+            let member = try object(relation.second, link.second)
         else { return nil }
         return (owner, name, member)
+    }
+
+    /// The object of the shared store at one end of a pair; nil if the key dangles in every store.
+    private func object(_ end: LinkRelation.End, _ key: Int64) throws -> ObjectKey? {
+        if let object = try writer.object(end.entity, key) { return object }
+        try requireNoObject(plan.remapping.source(of: RowKey(root: end.root, key: key)), end.entity)
+        return nil
+    }
+
+    /// Throws if any store has an object with this key: the plan names the object, and execution has not found it.
+    private func requireNoObject(_ row: RowKey, _ entity: String) throws {
+        for side in [sides.base, sides.old, sides.shared] {
+            guard let side, let found = try side.entity(of: row) else { continue }
+            if side.layout.model.isEntity(found.name, kindOf: entity) { throw lostObject(entity, in: side) }
+        }
+    }
+
+    private func lostObject(_ entity: String, in side: MergeSide) -> StoreError {
+        StoreError(
+            .changedMeanwhile,
+            path: side.connection.location.path,
+            "an object of \(entity) was deleted after the merge was planned"
+        )
     }
 
     private func arrange() throws {
         for arrangement in plan.arrangements {
             let slot = arrangement.slot
             let relation = sides.shared.relations[slot.relation]
-            guard let name = relation[slot.end].name, let owner = try writer.object(relation[slot.end].entity, slot.key)
-            else { continue }
+            guard let name = relation[slot.end].name, let owner = try object(relation[slot.end], slot.key) else {
+                continue
+            }
             let members = try writer.destinations(of: owner, name)
             let keys = members.map(\.primaryKey)
             let order = OrderedMerge.order(

@@ -70,7 +70,16 @@ extension MergeUndo {
             guard let before = row.before?.map(\.sqlValue) else { return }
             let list = row.columns.map(SQLName.quoted).joined(separator: ", ")
             let places = row.columns.map { _ in "?" }.joined(separator: ", ")
-            try connection.run("INSERT INTO \(SQLName.quoted(row.table)) (\(list)) VALUES (\(places))", before)
+            do {
+                try connection.run("INSERT INTO \(SQLName.quoted(row.table)) (\(list)) VALUES (\(places))", before)
+            } catch {
+                guard connection.withHandle({ sqlite3_errcode($0) & 0xff == SQLITE_CONSTRAINT }) else { throw error }
+                throw StoreError(
+                    .changedMeanwhile,
+                    path: connection.location.path,
+                    "the merge cannot be rolled back: a later row of the table \(row.table) has the key of a deleted row"
+                )
+            }
         }
     }
 

@@ -25,12 +25,18 @@ struct PlainBytesTests {
         ),
         Encoding(
             name: "UTF-16le",
-            // Lone surrogates, both byte order marks, U+FFFF, NULs, nothing.
-            texts: ["00D8", "00DC6100", "610000D86200", "FFFE6100", "FEFF6100", "FFFE00D8", "FFFF", "610000006200", ""]
+            // Lone surrogates, both byte order marks, U+FFFF, NULs, an odd byte that SQLite drops, nothing.
+            texts: [
+                "610062", "00D8", "00DC6100", "610000D86200", "FFFE6100", "FEFF6100", "FFFE00D8", "FFFF",
+                "610000006200", "",
+            ]
         ),
         Encoding(
             name: "UTF-16be",
-            texts: ["D800", "DC000061", "0061D8000062", "FEFF0061", "FFFE0061", "FEFFD800", "FFFF", "006100000062", ""]
+            texts: [
+                "006162", "D800", "DC000061", "0061D8000062", "FEFF0061", "FFFE0061", "FEFFD800", "FFFF",
+                "006100000062", "",
+            ]
         ),
     ]
 

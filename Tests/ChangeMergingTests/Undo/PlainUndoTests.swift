@@ -86,7 +86,7 @@ struct PlainUndoTests {
             "UPDATE person SET name = 'zoe' WHERE id = 5", "DELETE FROM person WHERE id = 1",
             "INSERT INTO person VALUES (3, 'new', NULL)", "DELETE FROM line WHERE text = 'c'",
             "UPDATE kept SET body = 'z' WHERE rowid = 9", "UPDATE sized SET name = 'z' WHERE id = 1",
-            "UPDATE person SET face = NULL WHERE id = 1",
+            "UPDATE person SET face = NULL WHERE id = 1", "INSERT INTO sized (name, id) VALUES ('new', 3)",
         ]
     )
     func laterWrites(_ sql: String) throws {

@@ -19,6 +19,23 @@ struct ExactTextTests {
         #expect(Set([SQLValue.null, .null, .integer(0), .real(0), .text(""), .blob([])]).count == 5)
     }
 
+    @Test(
+        "A UTF-16 text with an odd number of bytes keeps them all",
+        arguments: [SQLText.Encoding.utf16LittleEndian, .utf16BigEndian]
+    )
+    func oddLength(_ encoding: SQLText.Encoding) {
+        let bytes: [UInt8] = [0x61, 0, 0x62]
+        let (odd, even) = bytes.withUnsafeBytes {
+            (SQLText($0, encoding), SQLText(UnsafeRawBufferPointer(rebasing: $0.prefix(2)), encoding))
+        }
+        #expect(odd.unicode == nil)
+        #expect(odd != even && Set([odd, even]).count == 2)
+        odd.withBytes { found, own in
+            #expect(Array(found) == bytes)
+            #expect(own == encoding)
+        }
+    }
+
     @Test("Attribute values with canonically equivalent texts differ")
     func attributes() {
         #expect(AttributeValue.string(Self.composed) != .string(Self.decomposed))
