@@ -54,10 +54,23 @@ extension AttachedStore {
             if description.usesPersistentWriteAheadLog { try write { _, _ in } }
             return
         }
+        let deadline = Deadline(after: lockTimeout)
+        while try !changeJournal(to: mode, by: deadline) {
+            // A store leaves WAL mode only while a single connection has it open, so each waiting program closes its own.
+            try closeWriting()
+            deadline.pause(upTo: .milliseconds(20))
+        }
+    }
+
+    /// Sets the journal mode of the store; returns false if it is open elsewhere and the deadline has not passed.
+    private func changeJournal(to mode: String, by deadline: Deadline) throws -> Bool {
         try write { _, connection in
-            // SQLite calls no busy handler while it changes the journal mode, and several programs may do so at once.
-            let change = "PRAGMA journal_mode = \(mode)"
-            try connection.execute(change, until: Deadline(after: lockTimeout))
+            do {
+                // SQLite calls no busy handler while it changes the journal mode, and several programs may do so at once.
+                try connection.execute("PRAGMA journal_mode = \(mode)", until: Deadline(after: .milliseconds(2)))
+            } catch let error as StoreError where error.code == .busy && !deadline.hasPassed {
+                return false
+            }
             let effective = try connection.value("PRAGMA journal_mode")?.text
             guard effective?.lowercased() == mode.lowercased() else {
                 throw ManagedObjectError(
@@ -66,6 +79,15 @@ extension AttachedStore {
                 )
             }
             try noteEffectivePragmas(connection)
+            return true
+        }
+    }
+
+    private func closeWriting() throws {
+        try writing.withLock { state in
+            let connection = state.connection.take()
+            state.writer = nil
+            try connection?.close()
         }
     }
 

@@ -85,16 +85,19 @@ struct ContainerTests {
         }
     }
 
-    @Test("When several containers convert a store to WAL at once, all can open it")
-    func manyConvert() throws {
+    @Test(
+        "When six containers change the journal mode of one store at once, all can open it",
+        arguments: ["wal", "delete"]
+    )
+    func manyConvert(mode: String) throws {
         for _ in 1...10 {
             let scratch = try ScratchFolder()
             var description = PersistentStoreDescription(url: scratch.location("new.sqlite").url)
             description.timeout = 120
-            description.sqlitePragmas["journal_mode"] = "delete"
+            description.sqlitePragmas["journal_mode"] = mode == "wal" ? "delete" : "wal"
             let first = PersistentStoreCoordinator(managedObjectModel: SiblingStack.model)
             try first.remove(first.addPersistentStore(with: description))
-            description.sqlitePragmas["journal_mode"] = "wal"
+            description.sqlitePragmas["journal_mode"] = mode
             let failures = Mutex<[String]>([])
             DispatchQueue.concurrentPerform(iterations: 6) { [description] _ in
                 do {
