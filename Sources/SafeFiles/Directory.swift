@@ -106,7 +106,8 @@ package final class Directory: Sendable {
         }
         do throws(FileError) {
             let directory = try openDirectory(name)
-            try directory.setMode(mode)
+            // fchmod(2) clears the setgid bit of a folder whose group the process is not in.
+            if try directory.status().mode & 0o777 != mode { try directory.setMode(mode) }
             return directory
         } catch {
             try? removeDirectory(name)

@@ -147,7 +147,7 @@ struct OwnerTests {
         try await owner.shell("\(inContainer) '\(program)' plan \(store) \(new)")
         try await owner.shell("\(inContainer) '\(program)' share \(store) \(new)")
 
-        #expect(FileManager.default.fileExists(atPath: shared))
+        #expect(try FileManager.default.attributesOfItem(atPath: shared)[.groupOwnerAccountID] as? UInt32 == group)
     }
 
     @Test("In a container that does not map root, plan does not report root's folders as oldPlaceExposed")
