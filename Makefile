@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := test
-.PHONY: demo test verify reference reference-check reference-page compare corpus proofs proofs-in-brief report-test lint format bench soak block-recorder fuzz sanitize coverage dist install fleet \
+.PHONY: demo test verify reference reference-check reference-page compare corpus proofs proofs-in-brief walks walk-mistakes report-test lint format bench soak block-recorder fuzz sanitize coverage dist install fleet \
   documentation api-check newcomer install-deps
 
 # What the build, the demonstration and the tests need: a command or a file, and the Debian package that contains it.
@@ -111,14 +111,17 @@ proofs: install-deps
 proofs-in-brief: install-deps
 	swift build --build-tests $(SWIFT_FLAGS)
 	"$$(swift build --show-bin-path)/proofs" random-kills crash-states lost-syncs races live-writers swaps
+	$(MAKE) --no-print-directory walks
 
-# Random sequences of commands, different for each commit: SEED is derived from the commit, or 1 without a repository.
+# Random sequences of commands, different for each commit, and the sequences that once failed.
 WALKS ?= 100
 walks: install-deps
 	swift build --build-tests $(SWIFT_FLAGS)
-	seed="$${SEED:-$$(printf '%d' "0x$$(git rev-parse --short=8 HEAD 2>/dev/null || echo 1)")}"; \
-	echo "walks: SEED=$$seed"; \
-	"$$(swift build --show-bin-path)/proofs" lives --walks $(WALKS) --seed "$$seed"
+	"$$(swift build --show-bin-path)/proofs" lives --walks $(WALKS)
+
+# Applies known mistakes to a copy of the checkout, and prints which of them the walks detect.
+walk-mistakes: install-deps
+	Tests/walk-mistakes
 
 # Checks reports in a browser, which it installs: complete, readable and within the page, wide and narrow, light and
 # dark. Leaves pictures in .build/report.

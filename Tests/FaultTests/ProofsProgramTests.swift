@@ -8,7 +8,10 @@ struct ProofsProgramTests {
         "A selection that matches no harness or command is refused",
         arguments: [
             (["no-such-harness"], "no harness is called no-such-harness"),
-            (["single-faults", "--only", "no such command"], "no command's name begins with 'no such command'"),
+            (
+                ["single-faults", "--only", "no such command"],
+                "no command's and no known history's name begins with 'no such command'"
+            ),
         ]
     )
     func nothingToTry(arguments: [String], words: String) throws {

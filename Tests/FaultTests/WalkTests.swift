@@ -1,6 +1,7 @@
 import FaultSupport
 import Foundation
 import SafeFiles
+import TestSupport
 import Testing
 
 /// Tests the model of the walks with small programs that make the mistakes of a faulty tool.
@@ -77,4 +78,19 @@ struct WalkTests {
         #expect(shrunk.violations.first?.rule == failing.violations.first?.rule)
         #expect(shrunk.steps == [Self.beginning[0], Self.beginning[1], Self.share])
     }
+
+    @Test("Every patch of Lives/mistakes applies, and names its row and its walks", arguments: patchNames)
+    func patches(name: String) throws {
+        let text = try String(contentsOfFile: Self.package + Self.folder + name, encoding: .utf8)
+        #expect(text.contains(/^Row: [0-9]/) && text.contains(/\nWalks: --walks [0-9]/))
+        let check = ["git", "-C", Self.package, "apply", "-C1", "--check", Self.package + Self.folder + name]
+        let (status, output) = try ChildProgram.run(check)
+        #expect(status == 0, "\(output)")
+    }
+
+    private static let package = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+    private static let folder = "/Tests/FaultSupport/Lives/mistakes/"
+    private static let patchNames =
+        (try? FileManager.default.contentsOfDirectory(atPath: package + folder))?.filter { $0.hasSuffix(".patch") }
+        ?? []
 }

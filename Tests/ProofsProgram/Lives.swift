@@ -1,5 +1,6 @@
 import FaultSupport
 import Foundation
+import Glibc
 import SafeFiles
 import Synchronization
 import TestSupport
@@ -9,6 +10,8 @@ struct Lives: Proof {
     let name = "lives"
     let title = "whole lives: random commands and app writes at three stores, no row lost, doubled or stranded"
 
+    let isCounted = true
+
     private static let gate = 2000
     private static let soakGate = 10_000
     private static let brief = 100
@@ -16,10 +19,28 @@ struct Lives: Proof {
     private struct Tally {
         var walks = 0
         var commands = 0
+        var live = 0
         var violations: [(seed: UInt64, text: String)] = []
         var endings: [String: Int] = [:]
         var kinds: [String: Int] = [:]
+
+        var remarks: [String] {
+            let killed = endings.filter { $0.key.hasSuffix("signal \(SIGKILL)") }.values.reduce(0, +)
+            let classes = Lives.classes.map { name, rules in
+                "\(name): \(kinds.filter { rules.contains(String($0.key.prefix { $0 != " " })) }.values.reduce(0, +))"
+            }
+            return [
+                "\(commands) commands, \(killed) killed, \(live) beside a live writer",
+                classes.joined(separator: ", "),
+            ]
+        }
     }
+
+    /// The classes of violations in the figures, and their rules.
+    private static let classes = [
+        ("rows lost", ["L1", "L2"]), ("doubled", ["L3"]), ("stranded or promised wrongly", ["L4", "L5"]),
+        ("changed", ["bytes", "app"]), ("endless commands", ["L7"]), ("wrong or unexplained statuses", ["status"]),
+    ]
 
     func run(_ scale: Scale) async throws -> Figure {
         let gate = scale.isExhaustive ? Self.soakGate : Self.gate
@@ -43,10 +64,11 @@ struct Lives: Proof {
                         return tally.kinds[violation.kind] == 1
                     }
                 }
-                let text = try Self.text(of: result, seed: seed, isShrunk: isNew == true)
+                let text = try Self.text(of: result, seed: seed, isShrunk: isNew == true && !scale.stopsAtFirst)
                 tally.withLock { tally in
                     tally.walks += 1
                     tally.commands += result.commands
+                    tally.live += result.commandsBesideWriters
                     tally.endings.merge(result.endings, uniquingKeysWith: +)
                     if let text { tally.violations.append((seed, text)) }
                 }
@@ -63,8 +85,9 @@ struct Lives: Proof {
         figure.violations = histories.violations
         figure.violations += end.violations.sorted { $0.seed < $1.seed }.map(\.text)
         let seconds = (ContinuousClock.now - start) / .seconds(1)
+        figure.remarks += end.remarks
         figure.remarks.append(
-            "\(end.commands) commands, \(Int(Double(end.walks) / seconds * 60)) walks a minute: "
+            "\(Int(Double(end.walks) / seconds * 60)) walks a minute: "
                 + end.endings.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
         )
         return figure

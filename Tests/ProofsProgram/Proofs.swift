@@ -27,7 +27,7 @@ struct Proofs: AsyncParsableCommand {
     @Flag(help: "Try a few, and stop at the first violation: for seeded bugs.")
     var first = false
 
-    @Option(help: "Only the commands whose names begin with this.")
+    @Option(help: "Only the commands and known histories whose names begin with this.")
     var only = ""
 
     @Option(help: "Work on a fresh file system of this kind (ext4, xfs or btrfs), mounted for the run; root only.")
@@ -60,8 +60,8 @@ struct Proofs: AsyncParsableCommand {
     var inside = false
 
     private static let all: [any Proof] = [
-        SingleFaults(), RandomKills(), DoubleFaults(), CrashStates(), LostSynchronizations(), Races(), LiveWriters(),
-        Swaps(), Neighbours(), MergeTriples(), Lives(), SeededBugs(), BlockStates(), FileSystems(),
+        Lives(), SingleFaults(), RandomKills(), DoubleFaults(), CrashStates(), LostSynchronizations(), Races(),
+        LiveWriters(), Swaps(), Neighbours(), MergeTriples(), SeededBugs(), BlockStates(), FileSystems(),
     ]
     /// Harnesses that need root: they run in a soak, and when they are named.
     private static let demanding = [BlockStates().name, FileSystems().name]
@@ -79,10 +79,11 @@ struct Proofs: AsyncParsableCommand {
             )
         }
         // A selection without commands would report success.
-        guard Commands.names.contains(where: { $0.hasPrefix(only) }) else {
+        let known = Commands.names + KnownHistory.all.map(\.name)
+        guard known.contains(where: { $0.hasPrefix(only) }) else {
             throw ValidationError(
-                "no command's name begins with '\(only)'; they begin: "
-                    + Commands.names.map { "'\($0)'" }.joined(separator: ", ")
+                "no command's and no known history's name begins with '\(only)'; they begin: "
+                    + known.map { "'\($0)'" }.joined(separator: ", ")
             )
         }
     }
@@ -108,8 +109,9 @@ struct Proofs: AsyncParsableCommand {
         var figures: [Figure] = []
         for (number, proof) in chosen.enumerated() {
             let start = ContinuousClock.now
-            // Most harnesses use all their time, so each gets a share.
-            if soak { scale.deadline = Deadline(after: end.remaining / (chosen.count - number)) }
+            // The other harnesses use all their time, so each gets a share.
+            let share = Deadline(after: end.remaining / (chosen.count - number))
+            if soak { scale.deadline = proof.isCounted ? end : share }
             let figure: Figure
             do { figure = try await proof.run(scale) } catch {
                 // The figures of the other harnesses are kept.

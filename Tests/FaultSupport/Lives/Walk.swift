@@ -28,6 +28,11 @@ package struct Walk: Sendable {
         package var records: [WalkWorld.Record] = []
         var tables: [String: String] = [:]
 
+        /// The number of commands during which an app wrote.
+        package var commandsBesideWriters: Int {
+            steps.count { if case .tool(let call) = $0 { call.liveWriter != nil } else { false } }
+        }
+
         func table(of token: String) -> String? { tables[token] }
 
         mutating func take(from world: WalkWorld) {

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 extension WalkWorld {
@@ -48,6 +49,10 @@ extension WalkWorld {
             }
         }
         found += try missingRows()
+        let parked = newlyParkedRows()
+        if isDone, !isHarmed {
+            found += parked.subtracting(named).sorted().map { ("L1", "no command named \(relative($0))") }
+        }
         if isDone { found += try claims(call, answer, before) }
         noteMerge(call, answer, before)
         return found.map { Violation(step: step, rule: $0.rule, text: $0.text) }
@@ -191,6 +196,19 @@ extension WalkWorld {
         return missing.sorted().map { ("L1", "\($0) is nowhere") }
     }
 
+    /// L1: the files of parked rows that the command created; rows in a file that no command named are lost.
+    private func newlyParkedRows() -> Set<String> {
+        var found: Set<String> = []
+        for place in places {
+            let url = URL(fileURLWithPath: place)
+            let folder = url.deletingLastPathComponent().path + "/.store-migrate/" + url.lastPathComponent
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            where name.hasSuffix(".parked.jsonl") { found.insert(folder + "/" + name) }
+        }
+        defer { parkedFiles.formUnion(found) }
+        return found.subtracting(parkedFiles)
+    }
+
     /// L2: only commands that are documented to remove a store may remove it.
     private func leftStores(
         _ call: WalkStep.ToolCall,
@@ -277,6 +295,11 @@ extension WalkWorld {
             return found
         case "unshare":
             guard let content = contents[old] else { return [("L4", "nothing is at \(name(old)) after unshare")] }
+            if let moved = before[new]?.refusal,
+                places.contains(where: { $0 != places[old] && moved.contains("store moved to \($0) (") })
+            {
+                return [("L4", "\(name(old)) got the content of \(name(new)), which was shared on: \(relative(moved))")]
+            }
             return content.refusal.map { [("L4", "the store at \(name(old)) refuses writes: \(relative($0))")] } ?? []
         case "status": return try statusClaims(old, new, answer)
         case "diff":

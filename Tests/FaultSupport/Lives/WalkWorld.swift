@@ -83,6 +83,8 @@ package final class WalkWorld {
     /// Every path below the scratch folder that a command's output named.
     var named: Set<String> = []
     var archives: [Archive] = []
+    /// The files of parked rows seen so far.
+    var parkedFiles: Set<String> = []
     /// The versions that each store got from its last merges.
     var brought: [Int: [Set<String>]] = [:]
     /// The versions that both stores of a pair had after the last successful share.
