@@ -21,11 +21,11 @@ extension Target {
     }
 
     /// A thin C module: what Swift's importer cannot see.
-    static func thinC(_ name: String, links library: String? = nil) -> Target {
+    static func thinC(_ name: String, links libraries: String...) -> Target {
         .target(
             name: name,
             cSettings: strictC,
-            linkerSettings: library.map { [.linkedLibrary($0)] } ?? []
+            linkerSettings: libraries.map { .linkedLibrary($0) }
         )
     }
 
@@ -63,7 +63,6 @@ extension Target.Dependency {
     static var grdb: Self { .product(name: "GRDB", package: "GRDB.swift") }
     static var systemPackage: Self { .product(name: "SystemPackage", package: "swift-system") }
     static var logging: Self { .product(name: "Logging", package: "swift-log") }
-    static var yams: Self { .product(name: "Yams", package: "Yams") }
     static var arguments: Self { .product(name: "ArgumentParser", package: "swift-argument-parser") }
 }
 
@@ -120,15 +119,16 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ] + documentation,
     targets: strategies.map { .strategy($0) } + [
         // C
         .thinC("CArchive", links: "archive"),
         .thinC("CConfinement"),
+        .thinC("CICU", links: "icui18n", "icuuc"),
         .thinC("CLinux"),
         .thinC("CNettle", links: "nettle"),
         .thinC("CSQLite", links: "sqlite3"),
+        .thinC("CYAML", links: "yaml"),
         .thinC("CZlib", links: "z"),
 
         // ground
@@ -145,13 +145,13 @@ let package = Package(
         .module("ChangeMerging", ["StoreWriting", "StoreFormat", "SafeFiles", "CSQLite"]),
         .module("ChangeRelay", ["StoreWriting", "StoreFormat", "SafeFiles", .systemPackage]),
         .module("StoreBackup", ["StoreFormat", "SafeFiles", "CArchive", .systemPackage]),
-        .module("StoreFixtures", ["StoreWriting", "StoreFormat", "SafeFiles", "CSQLite", .yams, .systemPackage]),
+        .module("StoreFixtures", ["StoreWriting", "StoreFormat", "SafeFiles", "CSQLite", "CYAML", .systemPackage]),
         // live
         .module(
             "ManagedObjects",
             [
                 "ChangeRelay", "ChangeMerging", "StoreWriting", "StoreFormat", "StoreStrategies", "SafeFiles",
-                .systemPackage,
+                "CICU", .systemPackage,
             ]
         ),
         // prove
@@ -207,7 +207,7 @@ let package = Package(
                 "UpgradeRehearsal", "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeMerging",
                 "ChangeRelay", "StoreBackup", "StoreFixtures", "StoreFormat", "BuiltInStrategies", "StrategyProcess",
                 "StoreStrategies", "SafeFiles",
-                .arguments, .yams, .logging, .systemPackage,
+                .arguments, .logging, .systemPackage,
             ],
             packageAccess: false,
             swiftSettings: strict
@@ -349,7 +349,7 @@ let package = Package(
                 "store-migrate", "HabitApp", "HabitWidget", "TestSupport", "UpgradeRehearsal", "BuiltInStrategies",
                 "StrategyProcess", "StoreStrategies", "StoreMigration", "StoreVerification", "ManagedObjects",
                 "ChangeRelay",
-                "StoreFormat", "ChildProcesses", "SafeFiles", .systemPackage, .yams,
+                "StoreFixtures", "StoreFormat", "ChildProcesses", "SafeFiles", .systemPackage,
             ]
         ),
     ] + fuzzers

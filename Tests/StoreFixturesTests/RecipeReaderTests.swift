@@ -34,7 +34,7 @@ struct RecipeReaderTests {
         WrongRecipe(
             testDescription: "a key that is there twice",
             yaml: "seed: x\nsql: []\nseed: y\n",
-            words: "r.yaml:1:1: the key 'seed' is there twice"
+            words: "r.yaml:3:1: the key 'seed' is there twice"
         ),
         WrongRecipe(
             testDescription: "a misspelt key",
@@ -105,12 +105,28 @@ struct RecipeReaderTests {
         let error = #expect(throws: RecipeError.self) {
             try RecipeReader.recipe(from: "seed: x\nsql:\n  - &a0 x\n" + levels, path: "r.yaml")
         }
-        #expect(error?.description == "r.yaml: the recipe has more than 32 aliases; write out what they stand for")
-        let few = "seed: &a x\nsql: [" + Array(repeating: "*a", count: AliasLimit.most).joined(separator: ", ") + "]\n"
-        #expect(try RecipeReader.recipe(from: few).seed == "x")
+        let words = "r.yaml:19:23: there are more than 32 aliases; write out what they stand for"
+        #expect(error?.description == words)
+        let list = Array(repeating: "*a", count: YAMLNode.mostAliases).joined(separator: ", ")
+        #expect(try RecipeReader.recipe(from: "seed: &a x\nsql: [" + list + "]\n").seed == "x")
+        #expect(throws: RecipeError.self) { try RecipeReader.recipe(from: "seed: &a x\nsql: [*a, " + list + "]\n") }
         let products = "seed: x\nsql: [" + Array(repeating: "SELECT a &b *b *c", count: 33).joined(separator: ", ")
-        #expect(AliasLimit.isExceeded(by: products))
-        #expect(!AliasLimit.isExceeded(by: products.replacing("&b", with: "")))
+        #expect(try RecipeReader.recipe(from: products + "]\n").seed == "x")
+    }
+
+    @Test("A recipe that nests too deeply, or is two, is refused")
+    func bounds() {
+        let deep = "seed: x\nsql: " + String(repeating: "[", count: 100_000)
+        let two = "seed: x\n---\nseed: y\n"
+        let unknown = "seed: *x\n"
+        let mistakes = [
+            (deep, "r.yaml:2:69: there are more than 64 levels"), (two, "r.yaml:2:1: there are several documents"),
+            (unknown, "r.yaml:1:7: there is no anchor of this name"),
+        ]
+        for (yaml, words) in mistakes {
+            let error = #expect(throws: RecipeError.self) { try RecipeReader.recipe(from: yaml, path: "r.yaml") }
+            #expect(error?.description == words)
+        }
     }
 
     static let unbuildable = [

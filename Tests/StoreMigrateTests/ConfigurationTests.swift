@@ -109,7 +109,7 @@ struct ConfigurationTests {
             ("strategies: ['SharedAccess:mode']", "line 1, column 14: SharedAccess: 'mode' is no option"),
             ("state: {a: b}", "line 1, column 8: the value of 'state' must be a string"),
             ("level: \"files\nold: fence\n", "line "),
-            ("level: files\nlevel: sqlite\n", "'level' is given twice"),
+            ("level: files\nlevel: sqlite\n", "line 2, column 1: the key 'level' is there twice"),
             ("level: &a x\nname: [" + String(repeating: "*a, ", count: 33) + "]", "more than 32 aliases"),
         ]
     )

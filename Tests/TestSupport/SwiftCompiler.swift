@@ -39,9 +39,8 @@ package struct SwiftCompiler {
         let folders = [
             products.appendingPathComponent("Modules"),
             checkouts.appendingPathComponent("swift-system/Sources/CSystem/include"),
-            checkouts.appendingPathComponent("Yams/Sources/CYaml/include"),
         ]
-        let maps = ["CArchive", "CConfinement", "CLinux", "CNettle", "CSQLite", "CZlib"]
+        let maps = ["CArchive", "CConfinement", "CICU", "CLinux", "CNettle", "CSQLite", "CYAML", "CZlib"]
             .map { products.appendingPathComponent("\($0).build/module.modulemap") }
         return folders.flatMap { ["-I", $0.path] } + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0.path)"] }
     }

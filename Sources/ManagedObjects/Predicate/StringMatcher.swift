@@ -1,11 +1,11 @@
-internal import Foundation
+internal import CICU
 
 /// A compiled pattern for many texts, used by both SQL and the evaluator.
 struct StringMatcher {
     private enum Pattern {
         case bytes([UInt8], StringOperator)
         case wildcards([Wildcard])
-        case expression(NSRegularExpression)
+        case expression(RegularExpression)
     }
 
     private enum Wildcard {
@@ -29,21 +29,12 @@ struct StringMatcher {
         case .matches:
             // Folding the case of an expression would change the meaning of `\D`.
             let others = options.subtracting(.caseInsensitive)
-            let folded = others.folded(pattern)
-            // Compile it alone first: a surplus parenthesis would close the group around it.
-            guard Self.expression(folded, options) != nil,
-                let expression = Self.expression("\\A(?:" + folded + ")\\z", options)
+            let isCaseInsensitive = options.contains(.caseInsensitive)
+            guard let expression = RegularExpression(others.folded(pattern), isCaseInsensitive: isCaseInsensitive)
             else { return nil }
             self.options = others
             self.pattern = .expression(expression)
         }
-    }
-
-    private static func expression(_ pattern: String, _ options: StringOptions) -> NSRegularExpression? {
-        try? NSRegularExpression(
-            pattern: pattern,
-            options: options.contains(.caseInsensitive) ? .caseInsensitive : []
-        )
     }
 
     func matches(_ text: String) throws(AbandonedMatch) -> Bool {
@@ -54,24 +45,8 @@ struct StringMatcher {
         case .wildcards(let wildcards):
             return Self.matches(Array(text.unicodeScalars), wildcards)
         case .expression(let expression):
-            return try Self.matches(text, expression)
+            return try expression.matches(text)
         }
-    }
-
-    /// Uses completion reports, because an engine that reaches its limit reports no match and flags the error only
-    /// there.
-    private static func matches(_ text: String, _ expression: NSRegularExpression) throws(AbandonedMatch) -> Bool {
-        var isFound = false
-        var isAbandoned = false
-        let all = NSRange(text.startIndex..<text.endIndex, in: text)
-        expression.enumerateMatches(in: text, options: .reportCompletion, range: all) { match, flags, stop in
-            if flags.contains(.internalError) { isAbandoned = true }
-            guard match != nil else { return }
-            isFound = true
-            stop.pointee = true
-        }
-        if isAbandoned, !isFound { throw AbandonedMatch() }
-        return isFound
     }
 
     // MARK: Bytes
@@ -141,5 +116,30 @@ struct StringMatcher {
             index = last.index
         }
         return wildcards[index...].allSatisfy { if case .many = $0 { true } else { false } }
+    }
+}
+
+/// A regular expression of ICU, whose syntax `MATCHES` has in Core Data.
+private final class RegularExpression {
+    private let expression: OpaquePointer
+
+    /// Compiles a pattern; nil for an invalid one.
+    init?(_ pattern: String, isCaseInsensitive: Bool) {
+        let pattern = Array(pattern.utf16)
+        guard let expression = cicu_expression_open(pattern, Int32(clamping: pattern.count), isCaseInsensitive)
+        else { return nil }
+        self.expression = expression
+    }
+
+    deinit {
+        cicu_expression_close(expression)
+    }
+
+    /// Whether the whole text matches.
+    func matches(_ text: String) throws(AbandonedMatch) -> Bool {
+        let text = Array(text.utf16)
+        let result = cicu_expression_matches(expression, text, Int32(clamping: text.count))
+        guard result != CICU_ABANDONED else { throw AbandonedMatch() }
+        return result == CICU_MATCH
     }
 }

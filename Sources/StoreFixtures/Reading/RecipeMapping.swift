@@ -1,11 +1,9 @@
-import Yams
-
 /// A mapping in the YAML of a recipe or a scenario, whose keys are in the order in which they are written.
 package struct RecipeMapping {
     package let owner: RecipeNode
     package let entries: [(key: RecipeNode, name: String, value: RecipeNode)]
 
-    init(_ mapping: Node.Mapping, at owner: RecipeNode) throws(RecipeError) {
+    init(_ mapping: [(key: YAMLNode, value: YAMLNode)], at owner: RecipeNode) throws(RecipeError) {
         self.owner = owner
         var entries: [(key: RecipeNode, name: String, value: RecipeNode)] = []
         for (key, value) in mapping {

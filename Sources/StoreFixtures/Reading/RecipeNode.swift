@@ -1,38 +1,25 @@
-import Yams
-
 /// One node of the YAML of a recipe or a scenario, with typed readers; every mistake is reported with line and column.
 package struct RecipeNode {
-    let node: Node
+    let node: YAMLNode
     package let path: String
 
-    package var position: RecipePosition {
-        RecipePosition(line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
-    }
+    package var position: RecipePosition { node.position }
 
     /// Parses a text; errors name the file `path` and the kind of text `what`.
     package init(yaml text: String, path: String, what: String) throws(RecipeError) {
-        guard !AliasLimit.isExceeded(by: text) else {
-            throw RecipeError(
-                path: path,
-                position: nil,
-                "the \(what) has more than \(AliasLimit.most) aliases; write out what they stand for"
-            )
-        }
-        let node: Node?
-        do {
-            node = try compose(yaml: text)
-        } catch let error as YamlError {
-            throw RecipeError(yaml: error, path: path)
+        let root: YAMLNode?
+        do throws(YAMLError) {
+            root = try YAMLNode.root(of: text)
         } catch {
-            throw RecipeError(path: path, position: RecipePosition(line: 1, column: 1), "this is not YAML: \(error)")
+            throw RecipeError(path: path, position: error.position, error.message)
         }
-        guard let node else {
+        guard let root else {
             throw RecipeError(path: path, position: RecipePosition(line: 1, column: 1), "the \(what) is empty")
         }
-        self.init(node: node, path: path)
+        self.init(node: root, path: path)
     }
 
-    init(node: Node, path: String) {
+    init(node: YAMLNode, path: String) {
         self.node = node
         self.path = path
     }
@@ -42,19 +29,19 @@ package struct RecipeNode {
     }
 
     package var isScalar: Bool { node.scalar != nil }
-    package var isList: Bool { node.sequence != nil }
+    package var isList: Bool { node.list != nil }
     package var isMapping: Bool { node.mapping != nil }
 
     /// The text of a scalar, quoted or not.
     package func text() throws(RecipeError) -> String {
-        guard let scalar = node.scalar else { throw error("a text or number is expected here") }
-        return scalar.string
+        guard let text = node.scalar else { throw error("a text or number is expected here") }
+        return text
     }
 
     /// True for an absent value: `null`, `~` or nothing, not in quotes.
     package var isNull: Bool {
-        guard let scalar = node.scalar, scalar.style == .plain || scalar.style == .any else { return false }
-        return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
+        guard case .scalar(let text, isQuoted: false) = node.content else { return false }
+        return ["", "~", "null", "Null", "NULL"].contains(text)
     }
 
     package func boolean() throws(RecipeError) -> Bool {
@@ -84,8 +71,8 @@ package struct RecipeNode {
     }
 
     package func list() throws(RecipeError) -> [RecipeNode] {
-        guard let sequence = node.sequence else { throw error("a list is expected here") }
-        return sequence.map { RecipeNode(node: $0, path: path) }
+        guard let list = node.list else { throw error("a list is expected here") }
+        return list.map { RecipeNode(node: $0, path: path) }
     }
 
     package func texts() throws(RecipeError) -> [String] {
@@ -97,28 +84,5 @@ package struct RecipeNode {
     package func mapping() throws(RecipeError) -> RecipeMapping {
         guard let mapping = node.mapping else { throw error("a mapping (key: value) is expected here") }
         return try RecipeMapping(mapping, at: self)
-    }
-}
-
-extension RecipeError {
-    /// Converts an error of the YAML parser.
-    fileprivate init(yaml error: YamlError, path: String) {
-        switch error {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
-            self.init(
-                path: path,
-                position: RecipePosition(line: mark.line, column: mark.column),
-                "this is not YAML: \(problem)"
-            )
-        case .duplicatedKeysInMapping(let duplicates, let context):
-            self.init(
-                path: path,
-                position: RecipePosition(line: context.mark.line, column: context.mark.column),
-                "the key '\(duplicates.first ?? "")' is there twice"
-            )
-        default:
-            self.init(path: path, position: RecipePosition(line: 1, column: 1), "this is not YAML: \(error)")
-        }
     }
 }

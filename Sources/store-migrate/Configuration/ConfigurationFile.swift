@@ -2,7 +2,6 @@ import FoundationEssentials
 import StoreFixtures
 import StoreFormat
 import StoreMigration
-import Yams
 
 /// A `store-migrate.yaml`: the options of `share` and `plan` for one project.
 struct ConfigurationFile {
@@ -29,30 +28,26 @@ struct ConfigurationFile {
         guard let text = String(validating: data, as: UTF8.self) else {
             throw Self.refusal("the configuration is not valid UTF-8", path, nil)
         }
-        guard !AliasLimit.isExceeded(by: text) else {
-            throw Self.refusal("the configuration has more than \(AliasLimit.most) aliases", path, nil)
-        }
         do {
-            values = try Self.values(in: try Yams.compose(yaml: text), path)
-        } catch let error as YamlError {
-            let (message, mark) = Self.explanation(of: error)
-            throw Self.refusal(message, path, mark)
+            values = try Self.values(in: try YAMLNode.root(of: text), path)
+        } catch let error as YAMLError {
+            throw Self.refusal(error.message, path, error.position)
         }
     }
 
-    private static func values(in node: Node?, _ path: String) throws -> [ConfigurationKey: [ConfiguredValue]] {
+    private static func values(in node: YAMLNode?, _ path: String) throws -> [ConfigurationKey: [ConfiguredValue]] {
         guard let node else { return [:] }
         guard let mapping = node.mapping else {
-            throw refusal("a configuration is a list of 'key: value'", path, node.mark)
+            throw refusal("a configuration is a list of 'key: value'", path, node.position)
         }
         var result: [ConfigurationKey: [ConfiguredValue]] = [:]
         for (name, value) in mapping {
-            guard let text = name.string, let key = ConfigurationKey(rawValue: text) else {
+            guard let text = name.scalar, let key = ConfigurationKey(rawValue: text) else {
                 let known = ConfigurationKey.allCases.map(\.rawValue).joined(separator: ", ")
                 throw refusal(
-                    "'\(name.string ?? "")' is not a configuration key; the keys are \(known)",
+                    "'\(name.scalar ?? "")' is not a configuration key; the keys are \(known)",
                     path,
-                    name.mark
+                    name.position
                 )
             }
             result[key] = try elements(of: value, for: key, path)
@@ -60,8 +55,8 @@ struct ConfigurationFile {
                     let text = try Self.text(of: element, for: key, path)
                     let origin = ConfiguredValue.Origin.file(
                         path,
-                        line: element.mark?.line ?? 0,
-                        column: element.mark?.column ?? 0
+                        line: element.position.line,
+                        column: element.position.column
                     )
                     if let objection = key.objection(to: text) { throw origin.refusal(objection) }
                     return ConfiguredValue(text: text, origin: origin)
@@ -70,17 +65,21 @@ struct ConfigurationFile {
         return result
     }
 
-    private static func elements(of node: Node, for key: ConfigurationKey, _ path: String) throws -> [Node] {
-        guard let sequence = node.sequence else { return [node] }
-        guard key.isList else { throw refusal("'\(key.rawValue)' takes one value, not a list", path, node.mark) }
-        return Array(sequence)
+    private static func elements(
+        of node: YAMLNode,
+        for key: ConfigurationKey,
+        _ path: String
+    ) throws -> [YAMLNode] {
+        guard let list = node.list else { return [node] }
+        guard key.isList else { throw refusal("'\(key.rawValue)' takes one value, not a list", path, node.position) }
+        return list
     }
 
     /// A value in the form of the command line.
-    private static func text(of node: Node, for key: ConfigurationKey, _ path: String) throws -> String {
-        if key == .strategies, let mapping = node.mapping { return try strategy(mapping, path) }
-        guard let text = node.scalar?.string, !text.isEmpty else {
-            throw refusal("the value of '\(key.rawValue)' must be a string", path, node.mark)
+    private static func text(of node: YAMLNode, for key: ConfigurationKey, _ path: String) throws -> String {
+        if key == .strategies, node.mapping != nil { return try strategy(node, path) }
+        guard let text = node.scalar, !text.isEmpty else {
+            throw refusal("the value of '\(key.rawValue)' must be a string", path, node.position)
         }
         if key == .roles, let end = text.firstIndex(of: "=") {
             let model = String(text[text.index(after: end)...])
@@ -97,37 +96,26 @@ struct ConfigurationFile {
     }
 
     /// A strategy with its options as a mapping, `SharedAccess: {mode: "0660"}`, in the form of the command line.
-    private static func strategy(_ mapping: Node.Mapping, _ path: String) throws -> String {
-        guard mapping.count == 1, let (name, options) = mapping.first.map({ ($0.key, $0.value) }),
-            let text = name.scalar?.string
-        else { throw refusal("write one strategy for each element", path, mapping.mark) }
+    private static func strategy(_ node: YAMLNode, _ path: String) throws -> String {
+        guard let mapping = node.mapping, mapping.count == 1, let (name, options) = mapping.first,
+            let text = name.scalar
+        else { throw refusal("write one strategy for each element", path, node.position) }
         guard let options = options.mapping else {
-            throw refusal("the options of '\(text)' are a list of 'key: value'", path, options.mark)
+            throw refusal("the options of '\(text)' are a list of 'key: value'", path, options.position)
         }
         let pairs = try options.map { key, value in
-            guard let key = key.scalar?.string, let value = value.scalar?.string, !value.contains(",") else {
-                throw refusal("an option of '\(text)' is 'key: value', without a comma", path, key.mark)
+            guard let name = key.scalar, let value = value.scalar, !value.contains(",") else {
+                throw refusal("an option of '\(text)' is 'key: value', without a comma", path, key.position)
             }
-            return "\(key)=\(value)"
+            return "\(name)=\(value)"
         }
         return pairs.isEmpty ? text : text + ":" + pairs.joined(separator: ",")
     }
 
-    private static func explanation(of error: YamlError) -> (String, Mark?) {
-        switch error {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
-            (problem, mark)
-        case .duplicatedKeysInMapping(let duplicates, let context):
-            ("'\(duplicates.first ?? "")' is given twice", context.mark)
-        default: ("the file is not YAML", nil)
-        }
-    }
-
-    private static func refusal(_ message: String, _ path: String, _ mark: Mark?) -> Failure {
+    private static func refusal(_ message: String, _ path: String, _ position: RecipePosition?) -> Failure {
         Failure(
             outcome: .usage,
-            message: mark.map { "line \($0.line), column \($0.column): \(message)" } ?? message,
+            message: position.map { "line \($0.line), column \($0.column): \(message)" } ?? message,
             path: path,
             advice: "Fix the configuration; nothing was done."
         )

@@ -1,3 +1,4 @@
+import Foundation
 import StoreFormat
 import TestSupport
 import Testing
@@ -71,5 +72,45 @@ struct StringMatcherTests {
         #expect(Self.both.folded("ÉCOLE") == Self.both.folded("e\u{301}cole"))
         #expect(StringOptions.caseInsensitive.folded("Σ") == StringOptions.caseInsensitive.folded("ς"))
         #expect(StringOptions().folded("É") == "É")
+    }
+
+    @Test(
+        "Every character is folded as Foundation folds it",
+        arguments: [.caseInsensitive, .diacriticInsensitive, both]
+    )
+    func characters(_ options: StringOptions) {
+        var same: String.CompareOptions = []
+        if options.contains(.caseInsensitive) { same.insert(.caseInsensitive) }
+        if options.contains(.diacriticInsensitive) { same.insert(.diacriticInsensitive) }
+        // Cherokee folds to capital letters since Unicode 8, and to small ones in Foundation.
+        let cherokee: [ClosedRange<Unicode.Scalar>] = ["\u{13A0}"..."\u{13FF}", "\u{AB70}"..."\u{ABBF}"]
+        var folded = 0
+        for scalar in (0..<0x11_0000).lazy.compactMap({ Unicode.Scalar(UInt32($0)) }) {
+            guard !cherokee.contains(where: { $0.contains(scalar) }) else { continue }
+            let text = String(scalar)
+            let expected = text.folding(options: same, locale: nil)
+            // Foundation knows no case of letters that are newer than its tables.
+            guard expected.unicodeScalars.first != scalar || expected.unicodeScalars.count > 1 else { continue }
+            folded += 1
+            #expect(Array(options.folded(text).unicodeScalars) == Array(expected.unicodeScalars))
+        }
+        #expect(folded > 800)
+        #expect(options.folded("\u{13A0}") == options.folded("\u{AB70}") || options == .diacriticInsensitive)
+    }
+
+    @Test("A mark stays in a script whose marks are more than accents")
+    func marks() {
+        for text in ["\u{5D0}\u{5B0}", "\u{915}\u{94D}", "\u{627}\u{64B}", "\u{304C}", "\u{301}a"] {
+            #expect(Array(StringOptions.diacriticInsensitive.folded(text).unicodeScalars) == Array(text.unicodeScalars))
+        }
+        #expect(Self.both.folded("\u{1F80}\u{327}\u{301}\u{430}\u{301}") == "\u{3B1}\u{430}")
+    }
+
+    @Test("A regular expression that takes exponential time throws")
+    func exponential() {
+        let text = String(repeating: "a", count: 60)
+        #expect(throws: AbandonedMatch.self) {
+            try StringMatcher(.matches, options: [], pattern: "(a+)+b")?.matches(text)
+        }
     }
 }

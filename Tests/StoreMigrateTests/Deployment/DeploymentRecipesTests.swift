@@ -1,7 +1,7 @@
 import FoundationEssentials
+import StoreFixtures
 import TestSupport
 import Testing
-import Yams
 
 /// Runs the command lines of the recipes in Fixtures/Deployment without changes.
 @Suite("Deployment recipes for services, pods and job arrays", .verify)
@@ -27,9 +27,23 @@ struct DeploymentRecipesTests {
     }
 
     /// The value of a manifest at a path of keys and indexes.
-    private static func value(_ name: String, _ path: [any NodeRepresentable]) throws -> Node {
-        var node = try #require(try Yams.compose(yaml: text(name)))
-        for step in path { node = try #require(try node[step.represented()]) }
+    private enum Step: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+        case key(String)
+        case index(Int)
+
+        init(stringLiteral key: String) { self = .key(key) }
+        init(integerLiteral index: Int) { self = .index(index) }
+    }
+
+    /// The node of a manifest at a path of keys and indexes.
+    private static func node(_ name: String, _ path: [Step]) throws -> YAMLNode {
+        var node = try #require(try YAMLNode.root(of: text(name)))
+        for step in path {
+            switch step {
+            case .key(let key): node = try #require(node.mapping?.first { $0.key.scalar == key }?.value)
+            case .index(let index): node = try #require(node.list?[index])
+            }
+        }
         return node
     }
 
@@ -54,8 +68,8 @@ struct DeploymentRecipesTests {
 
     @Test("The init container shares the store once, and succeeds before there is a store")
     func initContainer() async throws {
-        let place: [any NodeRepresentable] = ["spec", "initContainers", 0, "command"]
-        let command = try Self.value("init-container.yaml", place).array().compactMap(\.string)
+        let place: [Step] = ["spec", "initContainers", 0, "command"]
+        let command = try #require(Self.node("init-container.yaml", place).list).compactMap(\.scalar)
         try scratch.folder("private")
         try scratch.folder("shared")
         #expect(try await run(command).status == 0)
@@ -66,9 +80,9 @@ struct DeploymentRecipesTests {
 
     @Test("The parts of the indexed job cover each store of the list once")
     func indexedJob() async throws {
-        let container: [any NodeRepresentable] = ["spec", "template", "spec", "containers", 0, "command"]
-        let command = try Self.value("share-fleet-job.yaml", container).array().compactMap(\.string)
-        let count = try #require(try Self.value("share-fleet-job.yaml", ["spec", "completions"]).int)
+        let container: [Step] = ["spec", "template", "spec", "containers", 0, "command"]
+        let command = try #require(Self.node("share-fleet-job.yaml", container).list).compactMap(\.scalar)
+        let count = try #require(Self.node("share-fleet-job.yaml", ["spec", "completions"]).scalar.flatMap { Int($0) })
         #expect(command.last?.contains(" \(count) list ") == true)
         try await makeFleet()
         for index in 0..<count {

@@ -1,7 +1,7 @@
 import FoundationEssentials
+import StoreFixtures
 import TestSupport
 import Testing
-import Yams
 
 @Suite("Documentation pages", .sampled)
 struct PagesTests {
@@ -61,7 +61,7 @@ struct PagesTests {
             if block.kind == "json" {
                 for line in block.lines.first == "{" ? [block.text] : block.lines { _ = try JSONTree(line) }
             } else {
-                #expect(try Yams.compose(yaml: block.text) != nil, "\(page.path):\(block.line)")
+                #expect(try YAMLNode.root(of: block.text) != nil, "\(page.path):\(block.line)")
             }
         }
     }
