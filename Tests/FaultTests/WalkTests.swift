@@ -79,10 +79,12 @@ struct WalkTests {
         #expect(shrunk.steps == [Self.beginning[0], Self.beginning[1], Self.share])
     }
 
-    @Test("Every patch of Lives/mistakes applies, and names its row and its walks", arguments: patchNames)
+    @Test("Every patch of Lives/mistakes applies, and names its row, a known history and walks", arguments: patchNames)
     func patches(name: String) throws {
         let text = try String(contentsOfFile: Self.package + Self.folder + name, encoding: .utf8)
+        let history = try #require(text.firstMatch(of: /\nHistory: ([^\n]+)\n/)?.1)
         #expect(text.contains(/^Row: [0-9]/) && text.contains(/\nWalks: --walks [0-9]/))
+        #expect(KnownHistory.all.contains { $0.name.hasPrefix(history) })
         let check = ["git", "-C", Self.package, "apply", "-C1", "--check", Self.package + Self.folder + name]
         let (status, output) = try ChildProgram.run(check)
         #expect(status == 0, "\(output)")

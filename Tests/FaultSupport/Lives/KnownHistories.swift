@@ -138,6 +138,13 @@ package struct KnownHistory: Sendable {
             ]
         ),
         KnownHistory(
+            "an older version that a policy prefers without a base",
+            .oddText,
+            [
+                insert(1), WalkStep.copy(from: 0, to: 1), update(at: 1, to: 2), tool("merge b a --policy overwrite"),
+            ]
+        ),
+        KnownHistory(
             "two backups within a second",
             .integerKey,
             [

@@ -120,11 +120,14 @@ extension WalkWorld {
         }
         guard !gone.isEmpty else { return [] }
         let isOverruled = ["overwrite", "rollback"].contains(call.value(of: "--policy") ?? "")
+        // Without a base, a policy may prefer the older version; the other one is in a file that a command named.
+        let parked = isOverruled ? try named.filter { $0.hasSuffix(".parked.jsonl") }.flatMap(tokens(in:)) : []
         let losers = gone.filter { token in
             let ancestors = model.ancestors(of: token)
             // Another version of the row, or its deletion, won; rule L1 checks that this one is kept elsewhere.
             return new.tokens.contains { $0 != token && model.areKin($0, token) && !ancestors.contains($0) }
-                || isOverruled && ancestors.contains { model.ends[$0]?.isDeletion == true }
+                || isOverruled
+                    && (parked.contains(token) || ancestors.contains { model.ends[$0]?.isDeletion == true })
         }
         model.overrule(losers)
         return gone.subtracting(losers).sorted()
