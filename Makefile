@@ -136,6 +136,8 @@ report-test: install-deps
 # xfs and btrfs, with simulated power cuts.
 HOURS ?= 4
 soak: export STORE_MIGRATE_TIER := verify
+# Each command in a program of its own, as users start it, not forked from a server.
+soak: export STORE_MIGRATE_STARTS := exec
 soak: install-deps block-recorder
 	swift build --build-tests $(SWIFT_FLAGS)
 	STORE_MIGRATE_SOAK=1 STORE_MERGE_ARCHIPELAGOS=25000 swift test --skip-build

@@ -59,18 +59,26 @@ package final class ChildProcess: Sendable {
     /// Starts a program with these streams and no other descriptor; returns when it runs.
     ///
     /// Without `errors`, standard error goes to the output.
-    package init(
+    package convenience init(
         _ program: Program,
         input: Stream = .null,
         output: Stream,
         errors: Stream? = nil
     ) throws(ChildProcessError) {
-        id = try Self.spawn(program, [input, output] + [errors].compactMap(\.self))
+        try self.init(
+            adopting: Self.spawn(program, [input, output] + [errors].compactMap(\.self)),
+            path: program.path
+        )
+    }
+
+    /// Takes over a child of this process that leads its own group; only this value waits for the child.
+    package init(adopting id: Int32, path: String) throws(ChildProcessError) {
+        self.id = id
         descriptor = cconfinement_open_process(id)
         guard descriptor != -1 else {
             let failure = errno
             _ = cconfinement_end_group(id, Self.longestEnd, nil)
-            throw .cannotStart(program.path, errno: failure)
+            throw .cannotStart(path, errno: failure)
         }
     }
 

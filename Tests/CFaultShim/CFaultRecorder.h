@@ -28,6 +28,9 @@ void recorder_translate(struct stat *status);
 struct statx;
 void recorder_translate_statx(struct statx *status);
 
+/* Reads the environment: once before main, and again in each child of the server. */
+void shim_prepare(void);
+
 /* Writes the path of a descriptor; false if it is unknown. */
 bool path_of_descriptor(int descriptor, char *path);
 

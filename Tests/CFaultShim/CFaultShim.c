@@ -54,7 +54,7 @@ static const struct verdict unharmed;
         atomic_store_explicit(&kept, (__typeof__(&name))dlsym(RTLD_NEXT, #name), memory_order_relaxed);                \
     __typeof__(&name) next = atomic_load_explicit(&kept, memory_order_relaxed)
 
-__attribute__((constructor)) static void prepare(void) {
+__attribute__((constructor)) void shim_prepare(void) {
     const char *root_path = getenv("FAULT_SHIM_ROOT"), *report_path = getenv("FAULT_SHIM_REPORT");
     if (root_path == NULL || report_path == NULL || realpath(root_path, root) == NULL) return;
     int descriptor = open(report_path, O_RDWR | O_CLOEXEC);

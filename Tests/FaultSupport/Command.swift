@@ -23,9 +23,14 @@ package struct Command: Sendable {
         }
     }
 
-    package var executable: String
+    package let executable: String
     package var arguments: [String]
     package var environment: [String: String] = [:]
+    /// The variables that all commands of the tool share, if these are forked from a server; nil for another program.
+    private var serverEnvironment: [String: String]?
+
+    /// `exec` in this variable starts a new program for each command of the tool.
+    private static let startsVariable = "STORE_MIGRATE_STARTS"
 
     /// The folder with the tests, their programs and the tool.
     package static var buildFolder: String {
@@ -40,11 +45,15 @@ package struct Command: Sendable {
         var handedOn: [String: String] = [:]
         handedOn["STORE_MIGRATE_SEEDED_BUG"] = environment["FAULT_SUPPORT_SEEDED_BUG"]
         handedOn["LLVM_PROFILE_FILE"] = environment["LLVM_PROFILE_FILE"]
-        return Command(
+        var command = Command(
             executable: environment["STORE_MIGRATE_TOOL"] ?? buildFolder + "/store-migrate",
             arguments: arguments,
             environment: handedOn
         )
+        // A tool built for coverage reads the path of its profile once, when it is loaded.
+        let isForked = handedOn["LLVM_PROFILE_FILE"] == nil && environment[startsVariable] != "exec"
+        if isForked { command.serverEnvironment = handedOn }
+        return command
     }
 
     /// The tests of one suite, from the test bundle beside this program.
@@ -56,15 +65,21 @@ package struct Command: Sendable {
         )
     }
 
+    /// The same command as a new program.
+    package var started: Command { Command(executable: executable, arguments: arguments, environment: environment) }
+
     package init(executable: String, arguments: [String], environment: [String: String] = [:]) {
         self.executable = executable
         self.arguments = arguments
         self.environment = environment
     }
 
-    /// Starts the program with its output to a file.
+    /// Starts the program with its output to a file; the tool is forked from a server.
     package func start(output: String) throws -> ChildProcess {
-        try ChildProcess(Program([executable] + arguments, environment: environment), output: .file(output))
+        if let serverEnvironment {
+            return try ToolServer.server(of: executable, environment: serverEnvironment).start(self, output: output)
+        }
+        return try ChildProcess(Program([executable] + arguments, environment: environment), output: .file(output))
     }
 
     /// Runs the program to its end with its output to a file.
@@ -76,7 +91,7 @@ package struct Command: Sendable {
     package static func ending(
         of process: ChildProcess,
         killingAfter deadline: Deadline,
-        whenStopped act: () -> Void
+        whenStopped act: (_ process: Int32) -> Void
     ) -> Ending {
         let (end, watchEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let isHung = Mutex(false)
@@ -97,7 +112,7 @@ package struct Command: Sendable {
             }
             guard stop.si_code == CLD_STOPPED else { break }
             _ = waitid(P_PID, id_t(process.id), &stop, WSTOPPED | WNOHANG)
-            act()
+            act(process.id)
             process.signal(SIGCONT)
         }
         end.signal()

@@ -36,7 +36,7 @@ extension Scratch {
                 let result = Result {
                     let hasStarted = Mutex(false)
                     defer { if !hasStarted.withLock(\.self) { start.leave() } }
-                    let ending = Command.ending(of: try command.start(output: output), killingAfter: deadline) {
+                    let ending = Command.ending(of: try command.start(output: output), killingAfter: deadline) { _ in
                         hasStarted.withLock { $0 = true }
                         start.leave()
                         start.wait()

@@ -83,7 +83,7 @@ package final class Scratch: Sendable {
         _ command: Command,
         stoppingAt point: FaultPoint,
         deadline: Deadline,
-        _ act: () -> Void
+        _ act: (_ process: Int32) -> Void
     ) throws -> Command.Ending {
         let command = try prepared(command, shim: FaultSweep.shim, environment: point.environment)
         return Command.ending(of: try command.start(output: outputPath), killingAfter: deadline, whenStopped: act)

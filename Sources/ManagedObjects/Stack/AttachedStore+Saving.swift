@@ -132,7 +132,9 @@ extension AttachedStore {
     /// The author, context and process of a save for history.
     static func origin(author: String?, contextName: String?) -> HistoryWriter.Origin {
         // Genuine transactions all have a bundle ID; a program without a bundle uses its process name.
-        let process = CommandLine.arguments.first?.split(separator: "/").last.map(String.init)
+        let process = CommandLine.unsafeArgv.pointee.flatMap {
+            String(cString: $0).split(separator: "/").last.map(String.init)
+        }
         return HistoryWriter.Origin(
             author: author,
             context: contextName,

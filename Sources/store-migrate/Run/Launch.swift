@@ -5,10 +5,15 @@ import StoreMigration
 enum Launch {
     /// Runs the command line of this process.
     static func status() -> Int32 {
-        let words = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst()
-            .map { word in word.flatMap { String(validatingCString: $0) } }
-        let readable = words.compactMap { $0 }
-        guard readable.count == words.count else {
+        // The words end with a null pointer; the first is the name of the program.
+        var words: [String?] = []
+        var next = CommandLine.unsafeArgv
+        while let word = next.pointee {
+            words.append(String(validatingCString: word))
+            next += 1
+        }
+        let readable = words.dropFirst().compactMap { $0 }
+        guard readable.count == words.dropFirst().count else {
             let failure = Failure(
                 outcome: .usage,
                 message: "an argument is not valid UTF-8",

@@ -1,6 +1,7 @@
 #ifndef CFAULTSHIM_H
 #define CFAULTSHIM_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -119,5 +120,23 @@ typedef struct FaultShimReport {
     /* The kind of each call. */
     uint8_t kinds[FaultShimReportCapacity];
 } FaultShimReport;
+
+/*
+ * FAULT_SHIM_SERVER makes the program a fork server. Its value is the number of words of a command that the program runs
+ * first, to warm up. The remaining words reserve space for those of the children. Then the server forks a child for each
+ * request on the socket that is its standard input. The parent of a child is the parent of the server.
+ *
+ * A request is one message: two 32-bit numbers, the counts of words and variables, then these texts, each with a zero at
+ * its end. The three standard streams go with it. Each child reads the variables above anew.
+ */
+enum { FaultShimLongestRequest = 131072 };
+
+/* Sends a request and returns the child's number, or a negative error number. */
+int32_t fault_shim_request(int socket, const void *bytes, size_t count, const int32_t *streams);
+/*
+ * Waits until the server is ready, and returns the exit status of the warm-up or a negative error number: EBUSY if the
+ * warm-up left another thread or an open descriptor.
+ */
+int32_t fault_shim_answer(int socket);
 
 #endif

@@ -68,8 +68,7 @@ extension WalkWorld {
     private static func waits(_ verb: String) -> Bool { verb != "backups" && verb != "inspect" }
 
     private func run(_ words: [String], _ harm: WalkStep.Harm, _ afterSignal: inout Double?) throws -> Command.Ending {
-        var command = Command.tool(words)
-        if let program { command.executable = program }
+        let command = program.map { Command(executable: $0, arguments: words) } ?? .tool(words)
         let deadline = Deadline(after: Self.patience)
         switch harm {
         case .none: return try scratch.run(command, shim: nil, point: nil, deadline: deadline)

@@ -160,7 +160,7 @@ package struct NeighbourSweep: Sendable {
             let deadline = Deadline(after: timeLimit)
             // Nil if the run did not reach the call.
             var act: Result<Bool, any Error>?
-            let ending = try scratch.run(judge.command(scratch), stoppingAt: point, deadline: deadline) {
+            let ending = try scratch.run(judge.command(scratch), stoppingAt: point, deadline: deadline) { _ in
                 act = Result { try neighbour.act(next.act) }
             }
             verdict.isPerformed = try act?.get() ?? false
