@@ -41,6 +41,15 @@ package struct NameList: RandomAccessCollection, Hashable, Sendable {
         ends.append(UInt32(bytes.count))
     }
 
+    /// Reserves the memory of so many names: a list that grows takes up to twice its size.
+    package mutating func reserveCapacity(_ count: Int, bytes byteCount: Int) {
+        bytes.reserveCapacity(byteCount)
+        ends.reserveCapacity(count)
+    }
+
+    /// The bytes of all names.
+    package var byteCount: Int { bytes.count }
+
     /// The index of a name; nil if it is not in the list.
     package func place(of name: String) -> Int? {
         var name = name
@@ -91,7 +100,28 @@ package struct NameTable<Value: Sendable>: RandomAccessCollection, Sendable {
     package init(_ pairs: some Sequence<(String, Value)>) {
         self.init()
         for (name, value) in pairs { append(name, value) }
+        putInOrder()
+    }
+
+    /// Reserves the memory of a value for each of these names.
+    package mutating func reserveCapacity(of names: NameList) {
+        self.names.reserveCapacity(names.count, bytes: names.byteCount)
+        values.reserveCapacity(names.count)
+    }
+
+    /// Sorts names that were appended in any order.
+    package mutating func putInOrder() {
         if let places = names.putInOrder() { values = places.map { values[$0] } }
+    }
+
+    /// The same names with other values.
+    package func mapValues<Other>(_ transform: (Value) -> Other) -> NameTable<Other> {
+        NameTable<Other>(names, values.map(transform))
+    }
+
+    fileprivate init(_ names: NameList, _ values: [Value]) {
+        self.names = names
+        self.values = values
     }
 
     package var startIndex: Int { 0 }
@@ -100,7 +130,7 @@ package struct NameTable<Value: Sendable>: RandomAccessCollection, Sendable {
     package subscript(position: Int) -> (name: String, value: Value) { (names[position], values[position]) }
     package subscript(name: String) -> Value? { names.place(of: name).map { values[$0] } }
 
-    /// Appends a name that sorts after all others.
+    /// Appends a name: one after all others, or any name before a call of ``putInOrder()``.
     package mutating func append(_ name: String, _ value: Value) {
         names.append(name)
         values.append(value)

@@ -1,5 +1,8 @@
+import FoundationEssentials
+package import StoreFormat
+
 /// The whole row of an object on the side that lost a decision, kept in a file so that no value is lost.
-package struct ParkedRow: Hashable, Sendable, Codable {
+package struct ParkedRow: Codable {
     package let side: MergeDirection
     /// The entity, or the table in a store without a Core Data model.
     package let entity: String
@@ -8,8 +11,11 @@ package struct ParkedRow: Hashable, Sendable, Codable {
     /// The key of the object in the shared store after the merge; nil if the object is missing there.
     package let target: [StoredValue]?
     package let reason: StoreMergeConflict.Reason
-    /// The row by attributes, or by columns; a large value is its bytes.
+    /// The row by attributes, or by columns, without ``largeValues``.
     package let values: [String: StoredValue]
+    /// The values that are read in pieces from ``sources`` when the row is written.
+    package let largeValues: [String: LargeValue]
+    package let sources: [any LargeValueSource]
     /// The partners of each relationship, by their keys in the shared store.
     package let partners: [String: [Int64]]
 
@@ -22,12 +28,92 @@ package struct ParkedRow: Hashable, Sendable, Codable {
         values: [String: StoredValue],
         partners: [String: [Int64]] = [:]
     ) {
+        self.init(
+            side: side,
+            entity: entity,
+            key: key,
+            target: target,
+            reason: reason,
+            values: values.mapValues(\.sqlValue),
+            from: [],
+            partners: partners
+        )
+    }
+
+    init(
+        side: MergeDirection,
+        entity: String,
+        key: [StoredValue],
+        target: [StoredValue]?,
+        reason: StoreMergeConflict.Reason,
+        values: [String: SQLValue],
+        from sources: [any LargeValueSource],
+        partners: [String: [Int64]] = [:]
+    ) {
         self.side = side
         self.entity = entity
         self.key = key
         self.target = target
         self.reason = reason
-        self.values = values
+        self.values = values.compactMapValues { if case .large = $0 { nil } else { StoredValue($0) } }
+        largeValues = values.compactMapValues { if case .large(let value) = $0 { value } else { nil } }
+        self.sources = sources
         self.partners = partners
+    }
+}
+
+// MARK: Coding
+
+extension ParkedRow {
+    private enum CodingKeys: String, CodingKey {
+        case side, entity, key, target, reason, values, partners
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(side, forKey: .side)
+        try container.encode(entity, forKey: .entity)
+        try container.encode(key, forKey: .key)
+        try container.encodeIfPresent(target, forKey: .target)
+        try container.encode(reason, forKey: .reason)
+        try container.encode(values, forKey: .values)
+        try container.encode(partners, forKey: .partners)
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            side: try container.decode(MergeDirection.self, forKey: .side),
+            entity: try container.decode(String.self, forKey: .entity),
+            key: try container.decode([StoredValue].self, forKey: .key),
+            target: try container.decodeIfPresent([StoredValue].self, forKey: .target),
+            reason: try container.decode(StoreMergeConflict.Reason.self, forKey: .reason),
+            values: try container.decode([String: StoredValue].self, forKey: .values),
+            partners: try container.decode([String: [Int64]].self, forKey: .partners)
+        )
+    }
+
+    /// Calls `body` with the row as a line of JSON, piece by piece: no large value is held.
+    package func write(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let encoder = RecordCoding.encoder()
+        func write(_ text: String) throws { try Array(text.utf8).withUnsafeBytes(body) }
+        // `values` is the last member, since members are sorted.
+        let members = try encoder.encode(self)
+        guard !largeValues.isEmpty else {
+            try members.withUnsafeBytes(body)
+            return try write("\n")
+        }
+        try members.dropLast(2).withUnsafeBytes(body)
+        var isFirst = values.isEmpty
+        for (name, value) in largeValues.sorted(by: { $0.key < $1.key }) {
+            try write(isFirst ? "" : ",")
+            isFirst = false
+            try encoder.encode(name).withUnsafeBytes(body)
+            let form = try LargeValueText(value, from: sources)
+            try write(form.opening)
+            try form.write(body)
+            try write(form.closing)
+        }
+        try write("}}\n")
     }
 }

@@ -32,26 +32,9 @@ public struct StoreMergeConflict: Hashable, Sendable, Codable {
             switch value {
             case .text(let text) where text.byteCount > Self.mostText: self = .large(text.byteCount)
             case .blob(let bytes) where bytes.count > Self.mostBytes: self = .large(bytes.count)
+            case .large(let value): self = .large(value.byteCount)
             default: self = .value(StoredValue(value))
             }
-        }
-
-        /// The same for a value of a row, without copying a long one.
-        init(_ row: borrowing StoreRow, _ column: Int) {
-            let most: Int? =
-                switch row.type(column) {
-                case .text: Self.mostText
-                case .blob: Self.mostBytes
-                case .null, .integer, .real: nil
-                }
-            if let most {
-                let size = row.withBytes(column) { $0.count }
-                if size > most {
-                    self = .large(size)
-                    return
-                }
-            }
-            self = .value(StoredValue(row.value(column)))
         }
 
         private static let (mostText, mostBytes) = (1024, 128)

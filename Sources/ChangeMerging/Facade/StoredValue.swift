@@ -9,8 +9,10 @@ public enum StoredValue: Hashable, Sendable, Codable {
     case text(SQLText)
     case bytes(StoredBytes)
 
+    /// A large value is written down by what reads it in pieces; here is its size.
     package init(_ value: SQLValue) {
         switch value {
+        case .large(let value): self = .text(SQLText("(\(value.byteCount) bytes)"))
         case .null: self = .null
         case .integer(let number): self = .integer(number)
         case .real(let number): self = .real(number)

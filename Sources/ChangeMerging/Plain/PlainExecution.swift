@@ -52,12 +52,13 @@ struct PlainExecution {
     private mutating func delete(_ index: Int) throws {
         let table = plan.layout.tables[index]
         for (key, _) in keys(index, [.delete]) {
-            try note(table, before: table.isRecordedByHand ? table.knownRow(key, in: shared) : nil, after: nil)
+            let before = try isNoted(table) ? keep(table.knownRow(key, in: shared)) : nil
             try delete(key, table)
+            try note(table, before: before, after: nil)
         }
         for (number, values) in plan.removed[index].sorted(by: { $0.key < $1.key }) {
             let row = SQLName.quoted(table.rowID ?? "rowid")
-            try note(table, before: values, after: nil)
+            try note(table, before: values.map { RecordedValue($0) }, after: nil)
             try run("DELETE FROM \(table.quotedName) WHERE \(row) = ?", [.integer(number)], table)
         }
     }
@@ -68,7 +69,11 @@ struct PlainExecution {
 
     /// Runs a statement that writes one row, and fails if it changed none: SQLite does not report that itself.
     private func run(_ sql: String, _ arguments: [SQLValue], _ table: PlainTable) throws {
-        try shared.run(sql, arguments)
+        if isNoted(table), let recording {
+            try recording.unseen { try shared.run(sql, arguments) }
+        } else {
+            try shared.run(sql, arguments)
+        }
         guard shared.withHandle({ sqlite3_changes64($0) }) == 1 else { throw table.lostRow(in: shared) }
     }
 
@@ -76,7 +81,8 @@ struct PlainExecution {
         let table = plan.layout.tables[index]
         for (key, action) in keys(index, [.update]) {
             let values = try oldRow(action.source, index)
-            let before = table.isRecordedByHand ? try table.knownRow(key, in: shared) : nil
+            let written = columnsToNote(action.columns, table)
+            let before = try isNoted(table) ? keep(table.knownRow(key, in: shared), written) : nil
             let count = key.values.count
             let list = action.columns.enumerated()
                 .map { "\(SQLName.quoted(table.columns[$0.element])) = ?\(count + $0.offset + 1)" }
@@ -91,18 +97,35 @@ struct PlainExecution {
             } catch {
                 guard let kind = refusal else { throw error }
                 guard kind == .unique else {
-                    try park(table.parked(.old, action.source, at: key, oldValues(action.source, index), .constraint))
+                    try park(
+                        table.parked(
+                            .old,
+                            action.source,
+                            at: key,
+                            oldValues(action.source, index),
+                            .constraint,
+                            from: [old]
+                        )
+                    )
                     continue
                 }
                 // The rejected statement left the row unchanged.
-                let former = try table.knownRow(key, in: shared)
+                let former = try table.knownRow(key, in: shared, isWhole: true)
                 var row = former
                 for column in action.columns { row[column] = values[column] }
                 waiting.append((index, action.source, former, row))
                 continue
             }
-            try note(table, before: before, after: table.isRecordedByHand ? table.knownRow(key, in: shared) : nil)
+            guard before != nil else { continue }
+            let after = try table.knownRow(key, in: shared)
+            try note(table, written, before: before, after: (written ?? Array(after.indices)).map { after[$0] })
         }
+    }
+
+    /// The columns that are recorded of an update in place; nil if the update may exchange unique values.
+    private func columnsToNote(_ columns: [Int], _ table: PlainTable) -> [Int]? {
+        let fixed = Set(table.key + table.uniques.flatMap(\.columns))
+        return holdsLargeValues(table) && fixed.isDisjoint(with: columns) ? table.key + columns : nil
     }
 
     /// Rows that exchange unique values are deleted together, then inserted with their new values.
@@ -121,7 +144,7 @@ struct PlainExecution {
                 refused.append(index)
                 continue
             }
-            try note(table, before: part.former, after: part.row)
+            try note(table, before: part.former.map { RecordedValue($0) }, after: part.row)
         }
         for index in refused {
             let part = waiting[index]
@@ -132,7 +155,8 @@ struct PlainExecution {
                     part.source,
                     at: table.key(of: part.former),
                     oldValues(part.source, part.table),
-                    .constraint
+                    .constraint,
+                    from: [old]
                 )
             )
             try insert(part.former, table)
@@ -161,7 +185,7 @@ struct PlainExecution {
         } catch {
             guard refusal != nil else { throw error }
             let row = table.isBag ? values : try oldValues(source, index)
-            try park(table.parked(.old, source, at: nil, row, .constraint))
+            try park(table.parked(.old, source, at: nil, row, .constraint, from: [old]))
             return false
         }
     }
@@ -181,16 +205,38 @@ struct PlainExecution {
         return try table.knownRow(source, in: old)
     }
 
+    // MARK: Recording
+
+    /// True if SQLite's session extension does not record the rows of the table.
+    private func isNoted(_ table: PlainTable) -> Bool { table.isRecordedByHand || holdsLargeValues(table) }
+
+    /// Planning read every row that is written, and so every large value of it.
+    private func holdsLargeValues(_ table: PlainTable) -> Bool {
+        guard let name = table.referencedTable else { return false }
+        return old.referencesLargeValues(of: name) || shared.referencesLargeValues(of: name)
+    }
+
+    /// Copies columns of a row, or all of them, before they are overwritten; nil if nothing is recorded.
+    private func keep(_ row: [SQLValue], _ columns: [Int]? = nil) throws -> [RecordedValue]? {
+        try recording?.keep(columns?.map { row[$0] } ?? row, from: [shared])
+    }
+
     /// Adds a row to the recording that SQLite's session extension does not see.
-    private func note(_ table: PlainTable, before: [SQLValue]?, after: [SQLValue]?) throws {
-        guard table.isRecordedByHand, let recording else { return }
+    private func note(
+        _ table: PlainTable,
+        _ columns: [Int]? = nil,
+        before: [RecordedValue]?,
+        after: [SQLValue]?
+    ) throws {
+        guard isNoted(table), let recording else { return }
         try recording.note(
             UnkeyedRow(
                 table: table.name,
                 keyColumns: table.key.map { table.columns[$0] },
-                columns: table.columns,
+                columns: columns?.map { table.columns[$0] } ?? table.columns,
                 before: before,
-                after: after
+                after: after?.map { RecordedValue($0) },
+                isInPlace: columns != nil
             )
         )
     }

@@ -68,21 +68,34 @@ struct PlainMerge: PlannedMerge {
         if summary.isIdle { return MergeResult(.nothingToDo) }
         if try MergeEpochTable.read(shared).contains(run.epoch) { return MergeResult(.alreadyDone) }
         if plan.changesNothing { return MergeResult(.nothingToDo) }
-        try park(run.park)
+        try parkInPlannedState(run.park)
         return try write(run)
+    }
+
+    /// Parks rows before the write lock is acquired; the state is checked again under the lock.
+    private func parkInPlannedState(_ body: (ParkedRow) throws -> Void) throws {
+        guard !plan.parked.isEmpty else { return }
+        try shared.beginReading()
+        defer { shared.rollback() }
+        try requireSameState()
+        try park(body)
+    }
+
+    private func requireSameState() throws {
+        guard let commitCount, try shared.commitCount() == commitCount else {
+            throw StoreError(
+                .changedMeanwhile,
+                path: shared.location.path,
+                "the store was changed after the merge was planned"
+            )
+        }
     }
 
     private func write(_ run: MergeRun) throws -> MergeResult {
         try shared.inTransaction(until: run.deadline) {
             if try MergeEpochTable.read(shared).contains(run.epoch) { return MergeResult(.alreadyDone) }
             try StoreFence.requireNone(in: shared)
-            guard let commitCount, try shared.commitCount() == commitCount else {
-                throw StoreError(
-                    .changedMeanwhile,
-                    path: shared.location.path,
-                    "the store was changed after the merge was planned"
-                )
-            }
+            try requireSameState()
             let recording = try run.record?(shared)
             try StoreConnection.stopping([old, shared], by: monitor) { try writeRows(recording, park: run.park) }
             try MergeEpochTable.write(run.epoch, to: shared)
@@ -96,7 +109,8 @@ struct PlainMerge: PlannedMerge {
         setTriggers(fire: false)
         defer { setTriggers(fire: true) }
         var execution = PlainExecution(plan: plan, old: old, shared: shared, recording: recording, park: park)
-        try execution.write()
+        let stores = [old, shared]
+        try StoreConnection.lending(stores, to: stores) { try execution.write() }
         try requireForeignKeys()
     }
 
@@ -152,7 +166,7 @@ struct PlainMerge: PlannedMerge {
             let connection = parking.side == .old ? old : shared
             let values = try parking.values ?? table.knownRow(parking.key, in: connection)
             let target = try target(of: parking)
-            try body(table.parked(parking.side, parking.key, at: target, values, parking.reason))
+            try body(table.parked(parking.side, parking.key, at: target, values, parking.reason, from: [connection]))
         }
     }
 
@@ -176,7 +190,8 @@ extension PlainTable {
         _ key: PlainKey,
         at target: PlainKey?,
         _ values: [SQLValue],
-        _ reason: StoreMergeConflict.Reason
+        _ reason: StoreMergeConflict.Reason,
+        from sources: [any LargeValueSource]
     ) -> ParkedRow {
         ParkedRow(
             side: side,
@@ -184,7 +199,8 @@ extension PlainTable {
             key: key.stored,
             target: target?.stored,
             reason: reason,
-            values: Dictionary(zip(columns, values.map { StoredValue($0) }), uniquingKeysWith: { first, _ in first })
+            values: Dictionary(zip(columns, values), uniquingKeysWith: { first, _ in first }),
+            from: sources
         )
     }
 }

@@ -66,15 +66,18 @@ extension PlainPlanner {
         since base: StoreConnection
     ) throws -> PlainKey? {
         let table = layout.tables[index]
-        let cursor = try base.cursor(table.scanFromTheEnd)
-        while try cursor.next() {
-            try monitor.checkCancellation()
-            let values = cursor.withRow { table.values(of: $0) }
-            let former = side === shared ? plan.mapped(values, in: index) : values
-            guard let row = try table.row(table.key(of: former), in: side), !Self.isAnother(row, than: former, table)
-            else { continue }
-            return table.key(of: values)
+        return try base.referencing(table.referencedTable) { byReference in
+            let cursor = try base.cursor(table.scanFromTheEnd(byReference: byReference))
+            while try cursor.next() {
+                try monitor.checkCancellation()
+                let values = cursor.withRow { table.values(of: $0, in: base) }
+                let former = side === shared ? plan.mapped(values, in: index) : values
+                guard let row = try table.row(table.key(of: former), in: side),
+                    !Self.isAnother(row, than: former, table)
+                else { continue }
+                return table.key(of: values)
+            }
+            return nil
         }
-        return nil
     }
 }

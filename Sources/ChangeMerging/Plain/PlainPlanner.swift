@@ -50,6 +50,11 @@ struct PlainPlanner {
 
     /// Decides only about rows.
     mutating func planRows() throws -> PlainPlan {
+        let stores = [base, old, shared].compactMap { $0 }
+        return try StoreConnection.lending(stores, to: stores) { try planRowsOfStores() }
+    }
+
+    private mutating func planRowsOfStores() throws -> PlainPlan {
         let scan = PlainScan(base: base, old: old, shared: shared, monitor: monitor)
         changes = try layout.tables.map { try scan.changes(of: $0, moved: plan.movedColumns(of: $0)) }
         for index in layout.tables.indices { changed.append(try changesOfSharedRows(index)) }

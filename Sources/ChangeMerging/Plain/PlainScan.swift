@@ -10,12 +10,15 @@ struct PlainScan {
 
     /// `moved` lists the columns that refer to rows with other keys in the shared store, and these rows' keys.
     func changes(of table: PlainTable, moved: [(column: Int, keys: Set<SQLValue>)] = []) throws -> PlainChanges {
-        try table.isBag ? rows(of: table, moved) : keyed(table)
+        guard !table.isBag else { return try rows(of: table, moved) }
+        return try StoreConnection.referencing([base, old].compactMap { $0 }, table.referencedTable) { byReference in
+            let scan = table.scan(byReference: byReference)
+            return try keyed(table, base?.cursor(scan), old.cursor(scan))
+        }
     }
 
-    private func keyed(_ table: PlainTable) throws -> PlainChanges {
+    private func keyed(_ table: PlainTable, _ before: StoreCursor?, _ now: StoreCursor) throws -> PlainChanges {
         var result = PlainChanges()
-        let (before, now) = (try base?.cursor(table.scan), try old.cursor(table.scan))
         var (isBefore, isNow) = (try before?.next() ?? false, try now.next())
         let columns = Array(table.columns.indices)
         while isBefore || isNow {
@@ -55,7 +58,7 @@ struct PlainScan {
         _ moved: [(column: Int, keys: Set<SQLValue>)]
     ) throws -> PlainChanges {
         var result = PlainChanges()
-        let cursors = [try base?.cursor(table.scan), try old.cursor(table.scan), try shared.cursor(table.scan)]
+        let cursors = [try base?.cursor(table.scan()), try old.cursor(table.scan()), try shared.cursor(table.scan())]
         var counts: [[SQLValue]: Int] = [:]
         func advance(_ index: Int) throws -> Bool {
             guard let cursor = cursors[index] else { return false }
@@ -63,7 +66,7 @@ struct PlainScan {
                 try monitor.checkCancellation()
                 guard index < 2, !moved.isEmpty else { return true }
                 let values = cursor.withRow { row in
-                    moved.contains { $0.keys.contains(row.value($0.column)) } ? table.values(of: row) : nil
+                    moved.contains { $0.keys.contains(row.value($0.column)) } ? table.values(of: row, in: old) : nil
                 }
                 guard let values else { return true }
                 counts[values, default: 0] += index == 0 ? -1 : 1
@@ -87,14 +90,14 @@ struct PlainScan {
             }
             let (inBase, inOld, inShared) = (least.contains(0), least.contains(1), least.contains(2))
             if inOld, !inBase, !inShared || keepsPairs {
-                let values = cursors[1]?.withRow { table.values(of: $0) } ?? []
+                let values = cursors[1]?.withRow { table.values(of: $0, in: old) } ?? []
                 result.rows.append(PlainChanges.Row(values: values, removed: nil, isInBoth: inShared))
             } else if inBase, !inOld, inShared {
                 cursors[2]?
                     .withRow { row in
                         result.rows.append(
                             PlainChanges.Row(
-                                values: table.values(of: row),
+                                values: table.values(of: row, in: shared),
                                 removed: row.integer(columns.count),
                                 isInBoth: false
                             )

@@ -50,28 +50,40 @@ struct PlainTable: Sendable {
     var isBag: Bool { key.isEmpty }
     var quotedName: String { SQLName.quoted(name) }
     private var quotedSource: String { SQLName.quoted(source) }
-    private var sourceList: String { sourceColumns.map(SQLName.quoted).joined(separator: ", ") }
+    /// The table whose large values are read by reference; nil if all values of a row identify it.
+    var referencedTable: String? { isBag || isVirtual ? nil : source }
+
+    /// The columns, large values by reference and the row's number last where `byReference`.
+    private func sourceList(_ byReference: Bool) -> String {
+        guard byReference, let rowID else { return sourceColumns.map(SQLName.quoted).joined(separator: ", ") }
+        let columns = sourceColumns.enumerated()
+            .map { place, name in
+                key.contains(place)
+                    ? SQLName.quoted(name) : StoreConnection.reference(to: name, of: source, rowID: rowID)
+            }
+        return (columns + [SQLName.quoted(rowID)]).joined(separator: ", ")
+    }
 
     // MARK: Reading
 
     /// All rows in the order of their keys, or of all their values and then the row number.
-    var scan: String {
+    func scan(byReference: Bool = false) -> String {
         let rest = condition.map { " WHERE \($0)" } ?? ""
         guard !isBag else {
             let row = SQLName.quoted(rowID ?? "rowid")
             let order = sourceColumns.map(SQLName.quoted).map { "\($0) COLLATE BINARY, typeof(\($0)) = 'real'" }
-            return "SELECT \(sourceList), \(row) FROM \(quotedSource)\(rest) ORDER BY "
+            return "SELECT \(sourceList(false)), \(row) FROM \(quotedSource)\(rest) ORDER BY "
                 + (order + [row]).joined(separator: ", ")
         }
         let order = zip(key, isKeyBinary)
             .map { column, isBinary in
                 SQLName.quoted(sourceColumns[column]) + (isBinary ? "" : " COLLATE BINARY")
             }
-        return "SELECT \(sourceList) FROM \(quotedSource)\(rest) ORDER BY " + order.joined(separator: ", ")
+        return "SELECT \(sourceList(byReference)) FROM \(quotedSource)\(rest) ORDER BY " + order.joined(separator: ", ")
     }
 
     /// All rows of a table with a movable key, the greatest key first.
-    var scanFromTheEnd: String { scan + " DESC" }
+    func scanFromTheEnd(byReference: Bool) -> String { scan(byReference: byReference) + " DESC" }
 
     /// The condition that selects one row by its key, with one argument for each column of the key.
     func condition(inSource: Bool) -> String {
@@ -86,15 +98,19 @@ struct PlainTable: Sendable {
     }
 
     /// The row with a key; nil if there is none.
-    func row(_ key: PlainKey, in connection: StoreConnection) throws -> [SQLValue]? {
+    ///
+    /// Large values are references unless `isWhole`.
+    func row(_ key: PlainKey, in connection: StoreConnection, isWhole: Bool = false) throws -> [SQLValue]? {
         guard !isBag, key.values.count == self.key.count else { return nil }
-        var found: [SQLValue]?
-        try connection.forEachRow(
-            "SELECT \(sourceList) FROM \(quotedSource) WHERE \(condition(inSource: true))",
-            key.values,
-            keepingStatement: true
-        ) { row in found = values(of: row) }
-        return found
+        return try connection.referencing(isWhole ? nil : referencedTable) { byReference in
+            var found: [SQLValue]?
+            try connection.forEachRow(
+                "SELECT \(sourceList(byReference)) FROM \(quotedSource) WHERE \(condition(inSource: true))",
+                key.values,
+                keepingStatement: true
+            ) { row in found = values(of: row, in: connection) }
+            return found
+        }
     }
 
     /// Some columns of a row in the form of a report; large values are not copied.
@@ -103,20 +119,13 @@ struct PlainTable: Sendable {
         of key: PlainKey,
         in connection: StoreConnection
     ) throws -> [StoreMergeConflict.State] {
-        var found: [StoreMergeConflict.State]?
-        let list = columns.map { SQLName.quoted(sourceColumns[$0]) }.joined(separator: ", ")
-        try connection.forEachRow(
-            "SELECT \(list) FROM \(quotedSource) WHERE \(condition(inSource: true))",
-            key.values,
-            keepingStatement: true
-        ) { row in found = columns.indices.map { StoreMergeConflict.State(row, $0) } }
-        guard let found else { throw lostRow(in: connection) }
-        return found
+        let row = try knownRow(key, in: connection)
+        return columns.map { StoreMergeConflict.State(row[$0]) }
     }
 
     /// The row of a key that was read from the same state of the store; a missing row is an error.
-    func knownRow(_ key: PlainKey, in connection: StoreConnection) throws -> [SQLValue] {
-        guard let row = try row(key, in: connection) else { throw lostRow(in: connection) }
+    func knownRow(_ key: PlainKey, in connection: StoreConnection, isWhole: Bool = false) throws -> [SQLValue] {
+        guard let row = try row(key, in: connection, isWhole: isWhole) else { throw lostRow(in: connection) }
         return row
     }
 
@@ -171,7 +180,13 @@ struct PlainTable: Sendable {
     }
 
     /// The values of a row that was selected with all columns.
-    func values(of row: borrowing StoreRow) -> [SQLValue] { columns.indices.map { row.value($0) } }
+    func values(of row: borrowing StoreRow, in connection: StoreConnection) -> [SQLValue] {
+        guard row.columnCount > columns.count, !isBag else { return columns.indices.map { row.value($0) } }
+        let number = row.integer(columns.count)
+        return columns.indices.map { place in
+            connection.value(of: row, place, from: source, sourceColumns[place], rowNumber: number)
+        }
+    }
 
     func key(of values: [SQLValue]) -> PlainKey { PlainKey(key.map { values[$0] }) }
 

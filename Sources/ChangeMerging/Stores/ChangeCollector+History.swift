@@ -48,13 +48,20 @@ extension ChangeCollector {
 
     /// Compares one row of the base with one of the side; either may be missing.
     mutating func read(_ former: Int64?, _ key: Int64, _ columns: RowColumns) throws {
+        try StoreConnection.referencing([base.connection, side.connection], columns.sideTable) {
+            try read(former, key, columns, byReference: $0)
+        }
+    }
+
+    private mutating func read(_ former: Int64?, _ key: Int64, _ columns: RowColumns, byReference: Bool) throws {
         let (base, side) = (self.base, self.side)
         let argument: [SQLValue] = [.integer(key)]
         var (isBefore, isNow) = (false, false)
         if let former {
-            try base.connection.forEachRow(columns.baseRow, [.integer(former)], keepingStatement: true) { old in
+            try base.connection.forEachRow(columns.baseRow(byReference), [.integer(former)], keepingStatement: true) {
+                old in
                 isBefore = true
-                try side.connection.forEachRow(columns.sideRow, argument, keepingStatement: true) { new in
+                try side.connection.forEachRow(columns.sideRow(byReference), argument, keepingStatement: true) { new in
                     isNow = true
                     compare(old, new, columns)
                 }
@@ -62,7 +69,9 @@ extension ChangeCollector {
             }
         }
         guard !isBefore else { return }
-        try side.connection.forEachRow(columns.sideRow, argument, keepingStatement: true) { insert($0, columns) }
+        try side.connection.forEachRow(columns.sideRow(byReference), argument, keepingStatement: true) {
+            insert($0, columns)
+        }
     }
 
     /// Compares the rows of join tables that refer to an object.

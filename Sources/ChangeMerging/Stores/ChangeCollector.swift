@@ -43,8 +43,10 @@ package struct ChangeCollector {
         var collector = ChangeCollector(from: side, to: side)
         for root in side.roots {
             guard let columns = RowColumns(root, base: side, side: side) else { continue }
-            let cursor = try side.connection.cursor(columns.sideScan)
-            while try cursor.next() { cursor.withRow { collector.insert($0, columns) } }
+            try side.connection.referencing(columns.sideTable) { byReference in
+                let cursor = try side.connection.cursor(columns.sideScan(byReference))
+                while try cursor.next() { cursor.withRow { collector.insert($0, columns) } }
+            }
         }
         for relation in side.relations {
             guard case .join = relation.storage, let cursor = try collector.pairs(relation, side) else { continue }
@@ -56,9 +58,18 @@ package struct ChangeCollector {
     // MARK: Rows
 
     private mutating func scan(_ columns: RowColumns) throws {
-        let (before, now) = (
-            try base.connection.cursor(columns.baseScan), try side.connection.cursor(columns.sideScan)
-        )
+        // A scan that begins again finds the same changes.
+        try StoreConnection.referencing([base.connection, side.connection], columns.sideTable) { byReference in
+            try scan(
+                columns,
+                base.connection.cursor(columns.baseScan(byReference)),
+                side.connection.cursor(columns.sideScan(byReference))
+            )
+        }
+        for (own, shared) in keys.moves(of: columns.root) { try read(own, shared, columns) }
+    }
+
+    private mutating func scan(_ columns: RowColumns, _ before: StoreCursor, _ now: StoreCursor) throws {
         var (isBefore, isNow) = (try before.next(), try now.next())
         while isBefore || isNow {
             // Objects with another key on the side are compared afterwards.
@@ -89,7 +100,6 @@ package struct ChangeCollector {
             if order >= 0 { isNow = try now.next() }
             try monitor.checkCancellation()
         }
-        for (own, shared) in keys.moves(of: columns.root) { try read(own, shared, columns) }
     }
 
     mutating func insert(_ row: borrowing StoreRow, _ columns: RowColumns) {

@@ -48,7 +48,13 @@ package final class ManagedMerge: PlannedMerge {
         guard plan.refusals.isEmpty else { throw summary.refusal(path: connection.location.path) }
         if try StoreMerger.hasSeen(run.epoch, in: connection) { return MergeResult(.alreadyDone) }
         guard !plan.isIdle else { return MergeResult(.nothingToDo) }
+        return try sides.lending { try write(run) }
+    }
+
+    private func write(_ run: MergeRun) throws -> MergeResult {
+        let connection = sides.shared.connection
         let writer = try writer()
+        writer.external?.sources = sides.sources
         let execution = MergeExecution(plan: plan, sides: sides, writer: writer)
         try park(execution, run.park)
         var recording: (any MergeRecording)?
@@ -58,10 +64,14 @@ package final class ManagedMerge: PlannedMerge {
             {
                 try StoreFence.requireNone(in: connection)
                 try requireSameState()
-                recording = try run.record?(connection)
+                let started = try run.record?(connection)
+                recording = started
+                writer.willWrite = started.map { started in
+                    { try started.willWrite($0, $1, overwriting: $2 ? nil : []) }
+                }
                 try StoreConnection.stopping([connection, sides.old.connection], by: monitor) {
                     let triggers = IndexTriggers(try StoreSchema(reading: connection)).triggers
-                    try writer.holding(triggers) { try execution.write() }
+                    try writer.holding(triggers) { try execution.write(started) }
                     try outside?.writeRows(recording, park: run.park)
                     try plan.account?.write(from: sides.old.connection, to: connection)
                 }

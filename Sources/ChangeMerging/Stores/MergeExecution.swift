@@ -11,7 +11,12 @@ struct MergeExecution {
     ///
     /// Keys are reserved before objects are inserted, and unique values are released before they are taken. Deleted
     /// objects are disconnected first, so that delete rules do not cascade to surviving ones.
-    func write() throws {
+    func write(_ recording: (any MergeRecording)? = nil) throws {
+        for update in plan.updates {
+            guard let entity = sides.shared.layout.entities[update.entity] else { continue }
+            let columns = update.names.compactMap { entity.attribute($0)?.column }
+            try recording?.willWrite(entity.table, update.target.key, overwriting: columns)
+        }
         for (root, greatest) in plan.greatestKeys.sorted(by: { $0.key < $1.key }) {
             try writer.allocateKeys(for: root, upTo: greatest)
         }
@@ -57,10 +62,10 @@ struct MergeExecution {
             guard let stored = try side.stored(names, of: entity.name, parking.row.key) else {
                 throw lostObject(entity.name, in: side)
             }
-            var values: [String: StoredValue] = [:]
+            var values: [String: SQLValue] = [:]
             for attribute in entity.attributes {
                 let name = attribute.description.name
-                values[name] = StoredValue(try side.plain(stored[name] ?? .null, of: attribute.description))
+                values[name] = try side.plain(stored[name] ?? .null, of: attribute.description)
             }
             var partners: [String: [Int64]] = [:]
             for relation in side.ownRelations {
@@ -87,6 +92,7 @@ struct MergeExecution {
                     target: isThere ? [.integer(target.key)] : nil,
                     reason: parking.reason,
                     values: values,
+                    from: [side.connection, side],
                     partners: partners
                 )
             )
@@ -160,13 +166,13 @@ struct MergeExecution {
             throw lostObject(entity, in: sides.old)
         }
         var result: [String: SQLValue] = [:]
-        var files: [(name: String, value: [UInt8])] = []
+        var files: [(name: String, value: SQLValue)] = []
         for (name, value) in stored {
             guard let attribute = place.attribute(name)?.description, !attribute.isDerived else { continue }
             let plain = try sides.old.plain(value, of: attribute)
             result[name] = plain
-            if case .externalData(let file)? = AttributeValue(value, of: attribute), case .blob(let bytes) = plain {
-                files.append((file.fileName, bytes))
+            if case .externalData(let file)? = AttributeValue(value, of: attribute) {
+                files.append((file.fileName, plain))
             }
         }
         writer.external?.keepNames(files)

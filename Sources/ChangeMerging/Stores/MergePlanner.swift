@@ -36,6 +36,10 @@ struct MergePlanner {
 
     /// `movedOutside` lists rows outside the model that earlier merges gave other keys.
     mutating func makePlan(movedOutside: [RekeyedObject] = []) throws -> MergePlan {
+        try sides.lending { try planAll(movedOutside) }
+    }
+
+    private mutating func planAll(_ movedOutside: [RekeyedObject]) throws -> MergePlan {
         try checkSettings()
         try refuseUnrelatedStores()
         guard plan.refusals.isEmpty else { return plan }

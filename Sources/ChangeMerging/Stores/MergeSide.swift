@@ -106,20 +106,33 @@ package final class MergeSide {
             return nil
         }
         let attributes = names.compactMap { entity.attribute($0) }
-        let list = (["Z_PK"] + attributes.map { SQLName.quoted($0.column) }).joined(separator: ", ")
-        var result: [String: SQLValue]?
-        try connection.forEachRow(
-            "SELECT \(list) FROM \(SQLName.quoted(entity.table)) WHERE Z_PK = ?",
-            [.integer(own.key)],
-            keepingStatement: true
-        ) { row in
-            var values: [String: SQLValue] = [:]
-            for (index, attribute) in attributes.enumerated() {
-                values[attribute.description.name] = row.value(index + 1)
+        let table = entity.table
+        return try connection.referencing(table) { byReference in
+            let columns = attributes.map { attribute in
+                byReference && !attribute.description.allowsExternalBinaryDataStorage
+                    ? StoreConnection.reference(to: attribute.column, of: table, rowID: "Z_PK")
+                    : SQLName.quoted(attribute.column)
             }
-            result = values
+            var result: [String: SQLValue]?
+            try connection.forEachRow(
+                "SELECT \((["Z_PK"] + columns).joined(separator: ", ")) FROM \(SQLName.quoted(table)) WHERE Z_PK = ?",
+                [.integer(own.key)],
+                keepingStatement: true
+            ) { row in
+                var values: [String: SQLValue] = [:]
+                for (index, attribute) in attributes.enumerated() {
+                    values[attribute.description.name] = connection.value(
+                        of: row,
+                        index + 1,
+                        from: table,
+                        attribute.column,
+                        rowNumber: own.key
+                    )
+                }
+                result = values
+            }
+            return result
         }
-        return result
     }
 
     /// A stored value in the form that a writer expects: external large values as their bytes.
@@ -130,7 +143,27 @@ package final class MergeSide {
             let externalData
         else { throw missingFile }
         do {
-            return .blob(try externalData.contents(of: file.fileName, limit: 1 << 30))
+            let contents = try externalData.openFile(file.fileName, for: .reading)
+            let byteCount = Int(try contents.status().size)
+            guard byteCount > LargeValue.greatestWhole else {
+                return .blob(try externalData.contents(of: file.fileName, limit: byteCount))
+            }
+            var hash = SHA256()
+            try contents.forEachPiece { piece in
+                try connection.checkCancellation()
+                hash.update(piece)
+            }
+            return .large(
+                LargeValue(
+                    isText: false,
+                    byteCount: byteCount,
+                    digest: hash.digest,
+                    at: .file(file.fileName),
+                    of: self
+                )
+            )
+        } catch let error as StoreError where error.code == .cancelled {
+            throw error
         } catch {
             throw missingFile
         }
@@ -168,7 +201,7 @@ package final class MergeSide {
         return names
     }
 
-    private var missingFile: StoreError {
+    fileprivate var missingFile: StoreError {
         StoreError(.damaged, path: connection.location.path, "the file of a large value cannot be read")
     }
 
@@ -218,5 +251,32 @@ package final class MergeSide {
             }
         }
         return found
+    }
+}
+
+extension MergeSide: LargeValueSource {
+    package func forEachPiece(of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        guard case .file(let name) = value.place, let file = try externalData?.openFile(name, for: .reading) else {
+            throw missingFile
+        }
+        try file.forEachPiece { piece in
+            try connection.checkCancellation()
+            try body(piece)
+        }
+    }
+}
+
+extension DurableFile {
+    /// Calls `body` with the bytes in order, in pieces of at most ``LargeValue/greatestWhole``.
+    fileprivate func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: LargeValue.greatestWhole, alignment: 16)
+        defer { piece.deallocate() }
+        var offset: Int64 = 0
+        while true {
+            let count = try read(into: piece, at: offset)
+            if count > 0 { try body(UnsafeRawBufferPointer(rebasing: piece[..<count])) }
+            offset += Int64(count)
+            if count < piece.count { return }
+        }
     }
 }

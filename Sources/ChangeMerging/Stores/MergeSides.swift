@@ -1,3 +1,5 @@
+import StoreFormat
+
 /// The stores of a merge: the base, and the two that descend from it.
 package struct MergeSides {
     /// Nil if no base was kept: then objects are matched by identity only.
@@ -19,4 +21,12 @@ package struct MergeSides {
     }
 
     package var all: [MergeSide] { [base, old, shared].compactMap { $0 } }
+
+    /// The sources of all large values of the stores.
+    var sources: [any LargeValueSource] { all.map(\.connection) as [any LargeValueSource] + all }
+
+    /// Runs `body`, in which all large values of the stores can be written.
+    func lending<R>(_ body: () throws -> R) rethrows -> R {
+        try StoreConnection.lending(sources, to: all.map(\.connection), body)
+    }
 }

@@ -15,13 +15,20 @@ struct RowColumns {
 
     static let fixed = 3
 
+    /// A column of one side, without a name if that side lacks it.
+    private struct Column {
+        let name: String?
+        /// True if large values are read by reference.
+        let byReference: Bool
+    }
+
     let root: String
     /// The meaning of an entity's columns, by their positions.
     let meanings: [String: [(column: Int, meaning: Meaning)]]
-    private let baseColumns: [String]
-    private let sideColumns: [String]
+    private let baseColumns: [Column]
+    private let sideColumns: [Column]
     private let baseTable: String
-    private let sideTable: String
+    let sideTable: String
 
     /// Nil if one of the two stores has no table for the root.
     init?(_ root: String, base: MergeSide, side: MergeSide) {
@@ -30,15 +37,15 @@ struct RowColumns {
         self.baseTable = baseTable
         self.sideTable = sideTable
         var positions: [String: Int] = [:]
-        var (baseColumns, sideColumns): ([String], [String]) = ([], [])
+        var (baseColumns, sideColumns): ([Column], [Column]) = ([], [])
         var meanings: [String: [(column: Int, meaning: Meaning)]] = [:]
         /// The position of a property's columns, which an entity shares with its ancestors and descendants.
-        func position(_ name: String, _ inBase: [String?], _ inSide: [String?]) -> Int {
+        func position(_ name: String, _ inBase: [String?], _ inSide: [String?], byReference: Bool = false) -> Int {
             if let known = positions[name] { return known }
             let position = Self.fixed + baseColumns.count
             positions[name] = position
-            baseColumns += inBase.map { $0.map(SQLName.quoted) ?? "NULL" }
-            sideColumns += inSide.map { $0.map(SQLName.quoted) ?? "NULL" }
+            baseColumns += inBase.map { Column(name: $0, byReference: byReference) }
+            sideColumns += inSide.map { Column(name: $0, byReference: byReference) }
             return position
         }
         for entity in side.layout.entities.values.filter({ $0.root == root }).sorted(by: { $0.number < $1.number }) {
@@ -48,12 +55,13 @@ struct RowColumns {
                 let name = attribute.description.name
                 // A property that only one of the two stores has cannot have changed since the base.
                 guard former?.attribute(name) != nil else { continue }
+                let isExternal = attribute.description.allowsExternalBinaryDataStorage
                 let column = position(
                     attribute.declaredBy + "." + name,
                     [former?.attribute(name)?.column],
-                    [attribute.column]
+                    [attribute.column],
+                    byReference: !isExternal
                 )
-                let isExternal = attribute.description.allowsExternalBinaryDataStorage
                 found.append((column, isExternal ? .externalAttribute(attribute.description) : .attribute(name)))
             }
             let lineage = Set(side.layout.model.lineage(of: entity.name).map(\.name))
@@ -73,11 +81,11 @@ struct RowColumns {
     }
 
     /// All rows in the order of their keys.
-    var baseScan: String { Self.query(baseTable, baseColumns) + " ORDER BY Z_PK" }
-    var sideScan: String { Self.query(sideTable, sideColumns) + " ORDER BY Z_PK" }
+    func baseScan(_ byReference: Bool) -> String { Self.query(baseTable, baseColumns, byReference) + " ORDER BY Z_PK" }
+    func sideScan(_ byReference: Bool) -> String { Self.query(sideTable, sideColumns, byReference) + " ORDER BY Z_PK" }
     /// The row of one key.
-    var baseRow: String { Self.query(baseTable, baseColumns) + " WHERE Z_PK = ?" }
-    var sideRow: String { Self.query(sideTable, sideColumns) + " WHERE Z_PK = ?" }
+    func baseRow(_ byReference: Bool) -> String { Self.query(baseTable, baseColumns, byReference) + " WHERE Z_PK = ?" }
+    func sideRow(_ byReference: Bool) -> String { Self.query(sideTable, sideColumns, byReference) + " WHERE Z_PK = ?" }
 
     func baseEntity(_ row: borrowing StoreRow, _ base: MergeSide) -> String? {
         base.layout.entity(ofRowNumbered: row.integer(1), inTable: baseTable)?.name
@@ -87,7 +95,13 @@ struct RowColumns {
         side.layout.entity(ofRowNumbered: row.integer(1), inTable: sideTable)?.name
     }
 
-    private static func query(_ table: String, _ columns: [String]) -> String {
-        "SELECT " + (["Z_PK", "Z_ENT", "Z_OPT"] + columns).joined(separator: ", ") + " FROM " + SQLName.quoted(table)
+    private static func query(_ table: String, _ columns: [Column], _ byReference: Bool) -> String {
+        let list = columns.map { column in
+            guard let name = column.name else { return "NULL" }
+            guard byReference, column.byReference else { return SQLName.quoted(name) }
+            return StoreConnection.reference(to: name, of: table, rowID: "Z_PK")
+        }
+        return "SELECT " + (["Z_PK", "Z_ENT", "Z_OPT"] + list).joined(separator: ", ") + " FROM "
+            + SQLName.quoted(table)
     }
 }

@@ -17,6 +17,8 @@ package final class ChangesetRecording: MergeRecording {
     private var session: OpaquePointer?
     /// The change in the number of rows from noted rows, by table.
     private var noted: [String: Int64] = [:]
+    private var keptValues = 0
+    private var referenced: ReferencedRows?
 
     /// Writes the record to a file, which is durable when ``finish()`` returns.
     package convenience init(
@@ -59,6 +61,8 @@ package final class ChangesetRecording: MergeRecording {
         }
         // The merge notes rows without a key itself, but triggers of a Core Data store may write such rows too.
         let unseen = isManaged ? own.filter(\.primaryKey.isEmpty).map(\.name) : []
+        let referenced = isManaged ? ReferencedRows(connection, schema) : nil
+        self.referenced = referenced
         header = RecordingHeader(uuid: metadata?.uuid, unseen: unseen, rows: [:])
         header.fields = try Self.fields(connection).mapValues { [$0] }
         for table in unseen { header.rows[table] = try Self.count(table, connection) }
@@ -70,7 +74,7 @@ package final class ChangesetRecording: MergeRecording {
         // itself.
         for table in own
         where code == SQLITE_OK && keepsTexts && !table.primaryKey.isEmpty
-            && !table.columns.contains(where: \.isGenerated)
+            && !table.columns.contains(where: \.isGenerated) && referenced?.includes(table.name) != true
         {
             code = sqlite3session_attach(session, table.name)
         }
@@ -88,7 +92,30 @@ package final class ChangesetRecording: MergeRecording {
 
     package func note(_ row: UnkeyedRow) throws {
         noted[row.table, default: 0] += (row.after == nil ? 0 : 1) - (row.before == nil ? 0 : 1)
-        try writer.write(.row, row)
+        try writer.write(row.isInPlace ? .update : .row, row)
+    }
+
+    package func keep(_ values: [SQLValue], from sources: [any LargeValueSource]) throws -> [RecordedValue] {
+        try values.map { value in
+            guard case .large(let large) = value else { return RecordedValue(value) }
+            try writer.write(.value, UnsafeRawBufferPointer(start: nil, count: 0))
+            try large.forEachPiece(from: sources) { try writer.write(.valueBytes, $0) }
+            defer { keptValues += 1 }
+            return RecordedValue(value, keptAs: keptValues)
+        }
+    }
+
+    package func willWrite(_ table: String, _ key: Int64, overwriting columns: [String]?) throws {
+        try referenced?
+            .willWrite(table, key, overwriting: columns) { value in
+                try keep([value], from: [connection])[0]
+            }
+    }
+
+    package func unseen<R>(_ body: () throws -> R) rethrows -> R {
+        sqlite3session_enable(session, 0)
+        defer { sqlite3session_enable(session, 1) }
+        return try body()
     }
 
     package func finish() throws {
@@ -101,6 +128,16 @@ package final class ChangesetRecording: MergeRecording {
         header.created = try created()
         try writer.write(.header, header)
         var names = ExternalNames(among: files)
+        try referenced?
+            .finish(
+                { bytes in
+                    try bytes.withUnsafeBytes { bytes in
+                        names.search(bytes)
+                        try writer.write(.changes, bytes)
+                    }
+                },
+                note: { try writer.write(.update, $0) }
+            )
         let output = ChangesetOutput { bytes in
             names.search(bytes)
             try self.writer.write(.changes, bytes)

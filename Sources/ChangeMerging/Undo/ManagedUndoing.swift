@@ -2,10 +2,12 @@ import StoreFormat
 import StoreWriting
 
 /// The versions and the history of a merge that is rolled back in a Core Data store.
-struct ManagedUndoing {
+final class ManagedUndoing {
     let writer: RowWriter
     private let schema: StoreSchema
     private let columns: [String: [String]]
+    /// Large values that history keeps of objects that are deleted, by table, key and column.
+    private var tombstones: [String: [Int64: [String: SQLValue]]] = [:]
 
     init(writer: RowWriter, schema: StoreSchema) {
         self.writer = writer
@@ -67,7 +69,10 @@ struct ManagedUndoing {
             writer.list(key, as: .update, changing: slots)
         case .delete:
             let tombstone = entity.tombstoneAttributes.map { name in
-                entity.attribute(name).flatMap { value($0.column, change.before, names) } ?? .null
+                entity.attribute(name)
+                    .flatMap {
+                        tombstones[change.table]?[primaryKey]?[$0.column] ?? value($0.column, change.before, names)
+                    } ?? .null
             }
             writer.list(key, as: .delete, tombstone: tombstone)
         }
@@ -88,6 +93,33 @@ struct ManagedUndoing {
     private func value(_ column: String, _ row: [SQLValue?], _ names: [String]) -> SQLValue? {
         guard let index = names.firstIndex(of: column), row.indices.contains(index) else { return nil }
         return row[index]
+    }
+
+    /// Lists the large values of an object that is restored; false if the row is not of an object.
+    ///
+    /// Call it before the values are removed: history keeps some of them when an object is deleted.
+    func list(_ row: UnkeyedRow) throws -> Bool {
+        guard row.isInPlace, row.keyColumns == ["Z_PK"], !writer.layout.entities(inTable: row.table).isEmpty else {
+            return false
+        }
+        guard let after = row.after?.first, case .whole(.integer(let key)) = after else { return true }
+        let table = SQLName.quoted(row.table)
+        let number = try writer.connection.value("SELECT Z_ENT FROM \(table) WHERE Z_PK = ?", [.integer(key)])
+        guard let entity = writer.layout.entity(ofRowNumbered: number?.integer ?? 0, inTable: row.table) else {
+            return true
+        }
+        let attributes = entity.attributes.filter { row.columns.contains($0.column) }
+        guard row.before == nil else {
+            let slots = attributes.map { HistorySlots.Slot.property($0.description.name) }
+            writer.list(ObjectKey(entity: entity.name, primaryKey: key), as: .update, changing: Set(slots))
+            return true
+        }
+        for attribute in attributes where entity.tombstoneAttributes.contains(attribute.description.name) {
+            let query = "SELECT \(SQLName.quoted(attribute.column)) FROM \(table) WHERE Z_PK = ?"
+            let value = try writer.connection.value(query, [.integer(key)])
+            tombstones[row.table, default: [:]][key, default: [:]][attribute.column] = value
+        }
+        return true
     }
 
     private func entity(of change: RecordedChange) throws -> StoreLayout.Entity? {

@@ -88,15 +88,17 @@ extension MergeUndo {
     ) throws -> Set<String> {
         var touched: Set<String> = []
         try undoing.withoutDerivingTriggers {
-            try apply(to: connection) { undoing.name(of: $0) }
-            try restoreNotedRows(in: connection, schema) { row in
+            try removeNotedRows(from: connection, schema) { row in
                 touched.insert(row.table.lowercased())
+                guard try !undoing.list(row) else { return }
                 switch (row.before, row.after) {
                 case (nil, _): counts.deleted += 1
                 case (_, nil): counts.inserted += 1
                 default: counts.updated += 1
                 }
             }
+            try apply(to: connection) { undoing.name(of: $0) }
+            try insertNotedRows(into: connection)
             try restoreHeader(of: connection)
         }
         try reader.forEachChange { change in
@@ -118,26 +120,18 @@ extension MergeUndo {
     /// Restores the external files that the merge replaced; returns the names of those it wrote.
     private func restoreFiles(_ external: ExternalDataWriter, _ folder: Directory?) throws -> [String] {
         var restored: [String] = []
-        var name: String?
-        var bytes: [UInt8] = []
-        func finish() throws {
-            guard let current = name else { return }
-            name = nil
-            guard try folder?.status(of: current) == nil else { return }
-            try external.write(bytes, as: current)
-            restored.append(current)
-        }
-        for place in reader.places {
-            switch place.part {
-            case .file:
-                try finish()
-                name = String(decoding: try reader.bytes(of: place), as: UTF8.self)
-                bytes = []
-            case .fileBytes: bytes += try reader.bytes(of: place)
-            default: continue
+        for (index, place) in reader.places.enumerated() where place.part == .file {
+            let name = String(decoding: try reader.bytes(of: place), as: UTF8.self)
+            guard try folder?.status(of: name) == nil else { continue }
+            try external.write(name) { file in
+                var offset: Int64 = 0
+                for piece in reader.places[(index + 1)...].prefix(while: { $0.part == .fileBytes }) {
+                    try reader.bytes(of: piece).withUnsafeBytes { try file.write($0, at: offset) }
+                    offset += Int64(piece.count)
+                }
             }
+            restored.append(name)
         }
-        try finish()
         return restored
     }
 }

@@ -17,11 +17,19 @@ extension MergeUndo {
             let layout = try PlainLayout(reading: connection)
             let schema = try StoreSchema(reading: connection)
             let before = try PlainMerge.danglingRows(in: connection)
+            var (inserted, updated, deleted) = (0, 0, 0)
+            var touched: Set<String> = []
+            try removeNotedRows(from: connection, schema) { row in
+                touched.insert(row.table.lowercased())
+                switch (row.before, row.after) {
+                case (nil, _): deleted += 1
+                case (_, nil): inserted += 1
+                default: updated += 1
+                }
+            }
             try apply(to: connection) { change in
                 "a row of the table \(change.table) (\(Self.text(change.key)))"
             }
-            var (inserted, updated, deleted) = (0, 0, 0)
-            var touched: Set<String> = []
             try reader.forEachChange { change in
                 touched.insert(change.table.lowercased())
                 switch change.kind {
@@ -30,14 +38,7 @@ extension MergeUndo {
                 case .delete: deleted += 1
                 }
             }
-            try restoreNotedRows(in: connection, schema) { row in
-                touched.insert(row.table.lowercased())
-                switch (row.before, row.after) {
-                case (nil, _): deleted += 1
-                case (_, nil): inserted += 1
-                default: updated += 1
-                }
-            }
+            try insertNotedRows(into: connection)
             try restoreHeader(of: connection)
             try dropCreated(in: connection)
             try layout.rebuildIndexes(over: touched, in: connection)
@@ -55,9 +56,12 @@ extension MergeUndo {
         }
     }
 
-    /// Rolls back the changes to rows that SQLite's session extension does not see, and calls `body` with each.
-    func restoreNotedRows(
-        in connection: StoreConnection,
+    /// Removes what the merge wrote outside SQLite's session extension, and calls `body` before each row.
+    ///
+    /// Call it before ``apply(to:_:)``, which expects nulls in place of large values. Inserted rows are removed before
+    /// deleted ones are restored, because they may have the same unique values.
+    func removeNotedRows(
+        from connection: StoreConnection,
         _ schema: StoreSchema,
         _ body: (UnkeyedRow) throws -> Void
     ) throws {
@@ -65,22 +69,49 @@ extension MergeUndo {
             try body(row)
             try remove(row, schema, connection)
         }
-        // Inserted rows are removed before deleted ones are restored, because they may have the same unique values.
+    }
+
+    /// Restores the rows, and the large values of rows, that the merge deleted.
+    func insertNotedRows(into connection: StoreConnection) throws {
         try reader.forEachRowBackwards { row in
-            guard let before = row.before?.map(\.sqlValue) else { return }
-            let list = row.columns.map(SQLName.quoted).joined(separator: ", ")
-            let places = row.columns.map { _ in "?" }.joined(separator: ", ")
-            do {
-                try connection.run("INSERT INTO \(SQLName.quoted(row.table)) (\(list)) VALUES (\(places))", before)
-            } catch {
-                guard connection.withHandle({ sqlite3_errcode($0) & 0xff == SQLITE_CONSTRAINT }) else { throw error }
-                throw StoreError(
-                    .changedMeanwhile,
-                    path: connection.location.path,
-                    "the merge cannot be rolled back: a later row of the table \(row.table) has the key of a deleted row"
-                )
+            guard let before = row.before?.map({ $0.sqlValue(from: reader) }) else { return }
+            if !row.isInPlace {
+                try insert(row, before, into: connection)
+            } else if row.after == nil {
+                try set(row, before, in: connection)
             }
         }
+    }
+
+    /// Inserts a row that the merge deleted, unless a later row has its key.
+    private func insert(_ row: UnkeyedRow, _ values: [SQLValue], into connection: StoreConnection) throws {
+        let list = row.columns.map(SQLName.quoted).joined(separator: ", ")
+        let places = row.columns.map { _ in "?" }.joined(separator: ", ")
+        let insertion = "INSERT INTO \(SQLName.quoted(row.table)) (\(list)) VALUES (\(places))"
+        do {
+            try connection.lending([reader]) { try connection.run(insertion, values) }
+        } catch {
+            guard connection.withHandle({ sqlite3_errcode($0) & 0xff == SQLITE_CONSTRAINT }) else { throw error }
+            throw StoreError(
+                .changedMeanwhile,
+                path: connection.location.path,
+                "cannot roll back the merge: a later row of the table \(row.table) has the key of a deleted row"
+            )
+        }
+    }
+
+    /// Sets the changed columns of a row, given all its recorded columns.
+    private func set(_ row: UnkeyedRow, _ values: [SQLValue], in connection: StoreConnection) throws {
+        let (key, changed) = (
+            row.columns.indices.filter { row.keyColumns.contains(row.columns[$0]) },
+            row.columns.indices.filter { !row.keyColumns.contains(row.columns[$0]) }
+        )
+        func list(_ columns: [Int], _ form: String, _ separator: String) -> String {
+            columns.map { "\(SQLName.quoted(row.columns[$0])) \(form) ?\($0 + 1)" }.joined(separator: separator)
+        }
+        let update =
+            "UPDATE \(SQLName.quoted(row.table)) SET \(list(changed, "=", ", ")) WHERE \(list(key, "IS", " AND "))"
+        try connection.lending([reader]) { try connection.run(update, values) }
     }
 
     /// Restores the header fields that the merge changed.
@@ -120,31 +151,61 @@ extension MergeUndo {
 
     /// Removes the row that the merge wrote, if it is unchanged since the merge.
     private func remove(_ row: UnkeyedRow, _ schema: StoreSchema, _ connection: StoreConnection) throws {
-        guard let after = row.after?.map(\.sqlValue) else { return }
+        guard let after = row.after?.map({ $0.sqlValue(from: reader) }) else { return }
         let table = SQLName.quoted(row.table)
-        let list = row.columns.map(SQLName.quoted).joined(separator: ", ")
         let named = row.keyColumns.isEmpty ? row.columns : row.keyColumns
         let conditions = named.enumerated().map { "\(SQLName.quoted($0.element)) IS ?\($0.offset + 1)" }
         let condition = conditions.joined(separator: " AND ")
         let key = named.compactMap { name in row.columns.firstIndex(of: name).map { after[$0] } }
-        let own = schema.table(named: row.table)?.rowIDName
-        let number = row.keyColumns.isEmpty ? SQLName.quoted(own ?? "rowid") : "0"
-        var found: Int64?
-        try connection.forEachRow("SELECT \(number), \(list) FROM \(table) WHERE \(condition)", key) { line in
-            // SQL equality is not identity: 1 equals 1.0.
-            if found == nil, after.indices.allSatisfy({ line.value($0 + 1) == after[$0] }) { found = line.integer(0) }
-        }
-        guard let found else {
+        guard let found = try find(row, after, where: condition, key, schema, connection) else {
             throw StoreError(
                 .changedMeanwhile,
                 path: connection.location.path,
                 "cannot roll back the merge: a row of the table \(row.table) was changed later"
             )
         }
-        if row.keyColumns.isEmpty {
+        if row.isInPlace {
+            let before = row.before?.map { $0.sqlValue(from: reader) }
+            let empty = row.columns.indices.map { row.keyColumns.contains(row.columns[$0]) ? after[$0] : .null }
+            try set(row, before ?? empty, in: connection)
+        } else if row.keyColumns.isEmpty {
+            let number = SQLName.quoted(schema.table(named: row.table)?.rowIDName ?? "rowid")
             try connection.run("DELETE FROM \(table) WHERE \(number) = ?", [.integer(found)])
         } else {
             try connection.run("DELETE FROM \(table) WHERE \(condition)", key)
+        }
+    }
+
+    /// The number of a row that is just as the merge left it; nil when there is none.
+    private func find(
+        _ row: UnkeyedRow,
+        _ after: [SQLValue],
+        where condition: String,
+        _ key: [SQLValue],
+        _ schema: StoreSchema,
+        _ connection: StoreConnection
+    ) throws -> Int64? {
+        let own = schema.table(named: row.table)
+        return try connection.referencing(row.keyColumns.isEmpty ? nil : row.table) { byReference in
+            let number = own?.rowIDName.map(SQLName.quoted) ?? "0"
+            let list = row.columns.map { name in
+                byReference && !row.keyColumns.contains(name)
+                    ? StoreConnection.reference(to: name, of: row.table, rowID: own?.rowIDName ?? "rowid")
+                    : SQLName.quoted(name)
+            }
+            var found: Int64?
+            let query =
+                "SELECT \(([number] + list).joined(separator: ", ")) FROM \(SQLName.quoted(row.table)) WHERE \(condition)"
+            try connection.forEachRow(query, key) { line in
+                let rowNumber = line.integer(0)
+                // Equal is not the same: 1 is equal to 1.0.
+                let isSame = after.indices.allSatisfy {
+                    connection.value(of: line, $0 + 1, from: row.table, row.columns[$0], rowNumber: rowNumber)
+                        == after[$0]
+                }
+                if found == nil, isSame { found = rowNumber }
+            }
+            return found
         }
     }
 }

@@ -15,6 +15,11 @@ enum RecordingFormat {
         /// An ``UnkeyedRow`` as JSON, which may take several parts; the last of them is a `row`.
         case rowPiece = 0x72
         case row = 0x52
+        /// An ``UnkeyedRow`` that was updated in place: its key and its changed columns.
+        case update = 0x55
+        /// Begins the next large value of a row; its bytes follow.
+        case value = 0x56
+        case valueBytes = 0x76
         /// The name of an external file; its bytes follow.
         case file = 0x46
         case fileBytes = 0x44

@@ -12,6 +12,8 @@ final class RecordingReader {
 
     private let file: DurableFile
     private(set) var places: [Place] = []
+    /// The kept large values, by their numbers: where in ``places`` their pieces are.
+    private var values: [Range<Int>] = []
     private(set) var header = RecordingHeader(uuid: nil, unseen: [], rows: [:])
 
     init(_ file: DurableFile) throws {
@@ -39,6 +41,8 @@ final class RecordingReader {
             if part == .header { header = try RecordCoding.decoder().decode(RecordingHeader.self, from: Data(body)) }
             let place = Place(part: part, offset: offset + Int64(RecordingFormat.headSize), count: count)
             if part != .header { places.append(place) }
+            if part == .value { values.append(places.count..<places.count) }
+            if part == .valueBytes, let last = values.popLast() { values.append(last.lowerBound..<places.count) }
             offset += Int64(RecordingFormat.headSize + count)
         }
     }
@@ -57,7 +61,7 @@ final class RecordingReader {
             try body(try RecordCoding.decoder().decode(UnkeyedRow.self, from: Data(whole)))
         }
         for place in places.reversed() {
-            if place.part == .row {
+            if place.part == .row || place.part == .update {
                 try finish()
                 pieces = [place]
             } else if place.part == .rowPiece {
@@ -76,5 +80,14 @@ final class RecordingReader {
 
     func damaged(_ message: String) -> StoreError {
         StoreError(.damaged, path: file.path, "the record of the merge cannot be used: \(message)")
+    }
+}
+
+extension RecordingReader: LargeValueSource {
+    func forEachPiece(of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        guard case .part(let number) = value.place, values.indices.contains(number) else {
+            throw damaged("the bytes of a large value are missing")
+        }
+        for place in places[values[number]] { try bytes(of: place).withUnsafeBytes(body) }
     }
 }

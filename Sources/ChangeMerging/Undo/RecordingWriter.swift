@@ -19,7 +19,7 @@ final class RecordingWriter {
             let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(RecordingFormat.greatestPart))
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(piece.count))
             let isLast = rest.isEmpty
-            let kind = part == .row && !isLast ? RecordingFormat.Part.rowPiece : part
+            let kind = (part == .row || part == .update) && !isLast ? RecordingFormat.Part.rowPiece : part
             pending.append(kind.rawValue)
             withUnsafeBytes(of: UInt32(truncatingIfNeeded: piece.count).littleEndian) { pending += $0 }
             pending += piece

@@ -74,7 +74,8 @@ struct FetchedResultsQuery {
     /// A section's name is the value as text; the name for nil is empty.
     private func name(_ operand: ResolvedOperand, of object: ManagedObject) throws -> String {
         switch try order.evaluator.value(of: operand, [], [object]) {
-        case .null: ""
+        // Fetches hold their values whole.
+        case .null, .large: ""
         case .integer(let value): String(value)
         case .real(let value): value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : "\(value)"
         case .text(let value): value.string

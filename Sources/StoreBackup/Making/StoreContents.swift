@@ -108,6 +108,11 @@ struct StoreContents: Sendable {
 
     private func members(_ monitor: WorkMonitor) throws -> BackupManifest.Members {
         var members = BackupManifest.Members()
+        let prefixBytes = location.supportFolderName.utf8.count + StoreLocation.externalDataFolderName.utf8.count + 2
+        let (count, bytes) = (
+            externalNames.count, externalNames.byteCount + fixedNames.reduce(0) { $0 + $1.utf8.count }
+        )
+        members.reserveCapacity(count + fixedNames.count, nameBytes: bytes + count * prefixBytes)
         try forEachName { name in
             let (sha256, bytes) = try open(name)
                 .hash {

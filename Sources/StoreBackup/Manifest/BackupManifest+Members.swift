@@ -18,6 +18,13 @@ extension BackupManifest {
             for member in members { append(member) }
         }
 
+        /// Reserves memory: a list that grows takes up to twice its size.
+        mutating func reserveCapacity(_ count: Int, nameBytes: Int) {
+            names.reserveCapacity(count, bytes: nameBytes)
+            sizes.reserveCapacity(count)
+            sums.reserveCapacity(count * Self.sumBytes)
+        }
+
         public var startIndex: Int { 0 }
         public var endIndex: Int { sizes.count }
 

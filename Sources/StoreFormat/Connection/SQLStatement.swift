@@ -8,6 +8,7 @@ final class SQLStatement {
     private var connection: OpaquePointer { database.handle }
     private let path: String
     private let budget: StepBudget
+    private let lenders: LargeValueLenders
     /// True while a caller reads one of its rows, so that no other caller reuses the statement.
     private(set) var isAtWork = false
 
@@ -17,6 +18,7 @@ final class SQLStatement {
         database: SQLiteDatabase,
         path: String,
         budget: StepBudget,
+        lenders: LargeValueLenders,
         isKept: Bool
     ) throws(StoreError) {
         let connection = database.handle
@@ -50,6 +52,7 @@ final class SQLStatement {
         self.database = database
         self.path = path
         self.budget = budget
+        self.lenders = lenders
     }
 
     deinit { sqlite3_finalize(pointer) }
@@ -140,10 +143,49 @@ final class SQLStatement {
                     try withBound(arguments, from: index + 1, body)
                 }
             }
-            try check(bind(arguments[index], at: index))
+            if case .large(let value) = arguments[index] {
+                try bind(value, at: index)
+            } else {
+                try check(bind(arguments[index], at: index))
+            }
             index += 1
         }
         try body()
+    }
+
+    /// Reads a large value into memory that SQLite owns, so that the value is copied once.
+    private func bind(_ value: LargeValue, at place: Int) throws {
+        let size = UInt64(value.byteCount)
+        guard let start = sqlite3_malloc64(size) else { throw failure(SQLITE_NOMEM) }
+        let index = Int32(clamping: place + 1)
+        var offset = 0
+        do {
+            try value.forEachPiece(from: lenders.sources) { piece in
+                let rest = UnsafeMutableRawBufferPointer(start: start, count: value.byteCount)[offset...]
+                guard piece.count <= rest.count else {
+                    offset += piece.count
+                    return
+                }
+                UnsafeMutableRawBufferPointer(rebasing: rest).copyMemory(from: piece)
+                offset += piece.count
+            }
+        } catch {
+            sqlite3_free(start)
+            throw error
+        }
+        let free: sqlite3_destructor_type = { sqlite3_free($0) }
+        let bytes = UnsafeRawPointer(start)
+        try check(
+            value.isText
+                ? sqlite3_bind_text64(
+                    pointer,
+                    index,
+                    bytes.assumingMemoryBound(to: CChar.self),
+                    size,
+                    free,
+                    UInt8(SQLITE_UTF8)
+                ) : sqlite3_bind_blob64(pointer, index, bytes, size, free)
+        )
     }
 
     private func bind(_ argument: SQLValue, at place: Int) -> Int32 {
@@ -152,6 +194,8 @@ final class SQLStatement {
         let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         switch argument {
         case .null: return sqlite3_bind_null(pointer, index)
+        // A cursor's arguments are keys, which are held whole.
+        case .large: return SQLITE_MISUSE
         case .integer(let value): return sqlite3_bind_int64(pointer, index, value)
         case .real(let value): return sqlite3_bind_double(pointer, index, value)
         case .text(let text):

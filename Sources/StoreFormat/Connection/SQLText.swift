@@ -114,7 +114,7 @@ extension SQLText: ExpressibleByStringLiteral, CustomStringConvertible {
 }
 
 extension SQLText {
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+    package static func hexadecimal(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }

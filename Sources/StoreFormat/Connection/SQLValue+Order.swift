@@ -24,6 +24,7 @@ extension SQLValue {
         case .integer, .real: StorageClass.real.rank
         case .text: StorageClass.text.rank
         case .blob: StorageClass.blob.rank
+        case .large(let value): (value.isText ? StorageClass.text : .blob).rank
         }
     }
 

@@ -5,6 +5,10 @@ package enum SQLValue: Hashable, Sendable {
     case real(Double)
     case text(SQLText)
     case blob([UInt8])
+    /// A text or blob that is read in pieces.
+    case large(LargeValue)
+
+    package var isLarge: Bool { if case .large = self { true } else { false } }
 
     /// The integer, if it is stored as one.
     package var integer: Int64? {
@@ -42,6 +46,7 @@ extension SQLValue {
         case (.real(let one), .real(let other)): one.bitPattern == other.bitPattern
         case (.text(let one), .text(let other)): one == other
         case (.blob(let one), .blob(let other)): one == other
+        case (.large(let one), .large(let other)): one == other
         default: false
         }
     }

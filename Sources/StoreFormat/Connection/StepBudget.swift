@@ -54,6 +54,16 @@ final class StepBudget: Sendable {
         return StoreError(.cancelled, path: "", "stopped on request")
     }
 
+    /// Throws where the caller asked to stop: for work on a connection that SQLite's machine does not do.
+    func checkCancellation() throws(StoreError) {
+        guard
+            state.withLock({
+                if (try? $0.monitor.checkCancellation()) == nil { $0.isStopped = true }
+                return !$0.isStopped
+            })
+        else { throw StoreError(.cancelled, path: "", "stopped on request") }
+    }
+
     private func take() -> Bool {
         state.withLock {
             $0.left -= 1

@@ -47,6 +47,8 @@ private final class FunctionBox: Sendable {
         let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         switch value {
         case .null: sqlite3_result_null(context)
+        // Arguments are read whole, and so no function has such a result.
+        case .large: sqlite3_result_error_code(context, SQLITE_MISUSE)
         case .integer(let value): sqlite3_result_int64(context, value)
         case .real(let value): sqlite3_result_double(context, value)
         case .text(let text):

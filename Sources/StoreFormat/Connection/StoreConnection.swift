@@ -24,7 +24,10 @@ package final class StoreConnection {
     package let access: Access
     private let lockTimeout: Duration
     private let wait: BusyWait
-    private let budget: StepBudget
+    let budget: StepBudget
+    /// The tables in which large values were met; true for those whose values are read by reference.
+    var tablesWithLargeValues: [String: Bool] = [:]
+    let lenders = LargeValueLenders()
     private let database: SQLiteDatabase
     private var statements: [ExactText: SQLStatement] = [:]
     /// The last one used: repeated statements then need no lookup by text.
@@ -255,7 +258,7 @@ package final class StoreConnection {
     }
 
     private func newStatement(_ sql: String, isKept: Bool) throws(StoreError) -> SQLStatement {
-        try SQLStatement(sql, database: database, path: location.path, budget: budget, isKept: isKept)
+        try SQLStatement(sql, database: database, path: location.path, budget: budget, lenders: lenders, isKept: isKept)
     }
 
     /// Converts any error of the modules below to a `StoreError`.

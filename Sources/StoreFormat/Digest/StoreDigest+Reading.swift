@@ -98,7 +98,7 @@ extension StoreDigest {
         reportingTo monitor: WorkMonitor
     ) throws -> Table {
         // SQLite's incremental I/O supports neither tables with generated columns nor tables without a row number.
-        guard let rowID = table.rowIDName, !table.columns.contains(where: { $0.generation != .none }) else {
+        guard table.opensSingleValues, let rowID = table.rowIDName else {
             return try digest(wholeRowsOf: table, in: connection, rowsBefore: rowsBefore, monitor: monitor)
         }
         do {

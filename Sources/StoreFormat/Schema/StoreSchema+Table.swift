@@ -66,6 +66,11 @@ extension StoreSchema {
             return ["rowid", "_rowid_", "oid"].first { !taken.contains($0) }
         }
 
+        /// True if SQLite's incremental I/O reads single values: the table has a row number and no generated columns.
+        package var opensSingleValues: Bool {
+            rowIDName != nil && !columns.contains { $0.generation != .none }
+        }
+
         /// The columns of the primary key in its order, including the rowid's alias.
         package var primaryKey: [Column] {
             columns.filter { $0.primaryKeyPosition > 0 }.sorted { $0.primaryKeyPosition < $1.primaryKeyPosition }

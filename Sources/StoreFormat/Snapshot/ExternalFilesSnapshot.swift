@@ -44,9 +44,19 @@ package final class ExternalFilesSnapshot {
     package func update(monitor: WorkMonitor) throws -> Bool {
         var isChanged = false
         let former = copies
+        let names = try source.names()
+        // Until the first difference, the files are the first ones of the former table.
+        var same = 0
         var kept = NameTable<Copy>()
+        func keep(_ name: String, _ copy: Copy) {
+            if kept.isEmpty {
+                kept.reserveCapacity(of: names)
+                for file in former.prefix(same) { kept.append(file.name, file.value) }
+            }
+            kept.append(name, copy)
+        }
         var outdated: Set<String> = []
-        for name in try source.names() {
+        for name in names {
             guard let status = try source.status(of: name) else { continue }
             guard status.kind == .regular else {
                 throw UnreadableStore(
@@ -58,7 +68,7 @@ package final class ExternalFilesSnapshot {
             if SeededBug.externalFileLeftOut.isMade { continue }
             let copy = former[name]
             if let copy, copy.original == FileToken.Entry(status) {
-                kept.append(name, copy)
+                if kept.isEmpty, former.names.place(of: name) == same { same += 1 } else { keep(name, copy) }
                 continue
             }
             try monitor.checkCancellation()
@@ -68,8 +78,10 @@ package final class ExternalFilesSnapshot {
             }
             isChanged = true
             guard let identity = try self.copy(name) else { continue }
-            kept.append(name, Copy(original: FileToken.Entry(status), identity: identity))
+            keep(name, Copy(original: FileToken.Entry(status), identity: identity))
         }
+        if kept.isEmpty, same == former.count { return isChanged }
+        if kept.isEmpty { kept = NameTable(former.prefix(same).lazy.map { ($0.name, $0.value) }) }
         for name in former.names where kept.names.place(of: name) == nil && !outdated.contains(name) {
             try target.removeFile(name)
             isChanged = true

@@ -39,7 +39,8 @@ extension JournalRecord {
         var text = [UInt8](repeating: 0, count: space)
         // JSON strings escape quotation marks, so the first match is the key.
         guard !files.isEmpty, let place = body.firstRange(of: Self.key) else { return text + body }
-        text.reserveCapacity(space + body.count + files.names.reduce(0) { $0 + $1.utf8.count + 64 })
+        // The caller appends a line feed.
+        text.reserveCapacity(space + body.count + files.names.reduce(0) { $0 + $1.utf8.count + 64 } + 1)
         text += body[..<place.upperBound]
         for (index, file) in files.enumerated() {
             if index > 0 { text.append(UInt8(ascii: ",")) }
@@ -88,16 +89,15 @@ private struct ExternalFilesText {
     init?(_ text: [UInt8], from start: Int) {
         self.text = text
         end = start
-        var pairs: [(String, FileIdentity)] = []
         guard !skip("}") else { return nil }
         repeat {
             guard let name = name(), skip(":{\"device\":"), let device = number(), skip(",\"inode\":"),
                 let inode = number(), skip("}")
             else { return nil }
-            pairs.append((name, FileIdentity(device: device, inode: inode)))
+            files.append(name, FileIdentity(device: device, inode: inode))
         } while skip(",")
         guard end < text.endIndex, text[end] == UInt8(ascii: "}") else { return nil }
-        files = NameTable(pairs)
+        files.putInOrder()
     }
 
     private mutating func skip(_ wanted: StaticString) -> Bool {

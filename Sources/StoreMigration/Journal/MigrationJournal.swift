@@ -60,8 +60,7 @@ package struct MigrationJournal: Sendable {
     /// Appends a record and flushes it before returning.
     package mutating func append(_ record: JournalRecord) throws {
         var line = try record.encoded(after: Self.prefixLength)
-        let body = line[Self.prefixLength...]
-        guard body.count <= Self.greatestRecord else {
+        guard line.count - Self.prefixLength <= Self.greatestRecord else {
             throw MigrationError(
                 .incompatible,
                 "the store has more external files than the journal can record",
@@ -69,13 +68,17 @@ package struct MigrationJournal: Sendable {
                 advice: "Store fewer values in external files."
             )
         }
-        let prefix = "\(hexadecimal(UInt32(body.count))) \(hexadecimal(CRC32C.checksum(of: body))) "
-        line.replaceSubrange(..<Self.prefixLength, with: prefix.utf8)
+        line.replaceSubrange(..<Self.prefixLength, with: Self.prefix(of: line[Self.prefixLength...]).utf8)
         line.append(0x0A)
         try line.withUnsafeBytes { try file.write($0, at: end) }
         try file.synchronize()
         end += Int64(line.count)
         records.append(record)
+    }
+
+    /// The length and the checksum of a record.
+    private static func prefix(of body: ArraySlice<UInt8>) -> String {
+        "\(hexadecimal(UInt32(body.count))) \(hexadecimal(CRC32C.checksum(of: body))) "
     }
 
     private static func parse(_ file: DurableFile) throws -> (records: [JournalRecord], end: Int64) {

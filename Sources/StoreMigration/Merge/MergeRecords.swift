@@ -52,6 +52,9 @@ package final class MergeRecords {
         try line.withUnsafeBytes { try append($0, to: part) }
     }
 
+    /// Adds a parked row as a line; large values are read in pieces.
+    func append(_ row: ParkedRow) throws { try row.write { try append($0, to: .parked) } }
+
     /// Adds bytes as they are.
     func append(_ bytes: UnsafeRawBufferPointer, to part: Part) throws {
         var (file, end) = try files[part] ?? (folder.createFile(Self.name(of: part, epoch), mode: Self.mode), 0)

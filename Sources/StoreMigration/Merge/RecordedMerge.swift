@@ -25,6 +25,16 @@ final class RecordedMerge: MergeRecording {
 
     func note(_ row: UnkeyedRow) throws { try changeset.note(row) }
 
+    func keep(_ values: [SQLValue], from sources: [any LargeValueSource]) throws -> [RecordedValue] {
+        try changeset.keep(values, from: sources)
+    }
+
+    func willWrite(_ table: String, _ key: Int64, overwriting columns: [String]?) throws {
+        try changeset.willWrite(table, key, overwriting: columns)
+    }
+
+    func unseen<R>(_ body: () throws -> R) rethrows -> R { try changeset.unseen(body) }
+
     func finish() throws {
         try changeset.finish()
         try records.synchronize()

@@ -11,7 +11,7 @@ final class StagedExternalFiles {
 
     /// The staged files by name.
     var identities: NameTable<FileIdentity> {
-        snapshot.map { NameTable($0.copies.lazy.map { ($0.name, $0.value.identity) }) } ?? NameTable()
+        snapshot?.copies.mapValues(\.identity) ?? NameTable()
     }
     var count: Int { names.count }
     private var names: NameList { snapshot?.copies.names ?? NameList() }

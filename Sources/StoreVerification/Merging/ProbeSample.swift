@@ -110,15 +110,17 @@ struct ProbeSample {
             guard let table = schema.table(named: name) else { return }
             let statement = Statement(table)
             let (links, stored) = (links(of: name), storedAttributes(of: name))
-            for key in selection.keys[name, default: []].sorted() {
+            func copy(_ key: Int64, byReference: Bool) throws {
                 try source.forEachRow(
-                    "SELECT \(statement.columns) FROM \(SQLName.quoted(table.name)) WHERE Z_PK = ?",
+                    "SELECT \(byReference ? statement.references : statement.columns) "
+                        + "FROM \(SQLName.quoted(table.name)) WHERE Z_PK = ?",
                     [.integer(key)],
                     keepingStatement: true
                 ) { row in
-                    var values = (0..<row.columnCount).map { row.value($0) }
+                    var values: [SQLValue] = []
                     for (index, column) in statement.names.enumerated() {
-                        values[index] = Self.cut(values[index], of: stored[column.lowercased()], key: key)
+                        let value = source.value(of: row, index, from: table.name, column, rowNumber: key)
+                        values.append(Self.cut(value, of: stored[column.lowercased()], key: key))
                     }
                     for link in links {
                         guard let index = statement.position(of: link.foreignKey.column),
@@ -132,6 +134,9 @@ struct ProbeSample {
                     }
                     try target.run(statement.insertion, values)
                 }
+            }
+            for key in selection.keys[name, default: []].sorted() {
+                try source.referencing(table.name) { try copy(key, byReference: $0) }
             }
         }
 
@@ -196,6 +201,9 @@ struct ProbeSample {
                 return data.flatMap { AttributeValue.data($0).stored(for: attribute) } ?? value
             case .text(let text) where text.byteCount > mostBytes:
                 return .text("\(text.string.prefix(mostBytes / 4)) \(key)")
+            case .large(let large):
+                let data = AttributeValue.data(Data("\(key)".utf8))
+                return large.isText ? .text("\(key)") : attribute.flatMap { data.stored(for: $0) } ?? .null
             default: return value
             }
         }
@@ -206,11 +214,15 @@ struct ProbeSample {
         let names: [String]
         let columns: String
         let insertion: String
+        /// The columns, large values by reference.
+        let references: String
 
         init(_ table: StoreSchema.Table) {
             names = table.columns.filter { !$0.isGenerated }.map(\.name)
             columns = names.map(SQLName.quoted).joined(separator: ", ")
             let places = names.map { _ in "?" }.joined(separator: ", ")
+            references = names.map { StoreConnection.reference(to: $0, of: table.name, rowID: "Z_PK") }
+                .joined(separator: ", ")
             insertion = "INSERT INTO \(SQLName.quoted(table.name)) (\(columns)) VALUES (\(places))"
         }
 

@@ -41,6 +41,11 @@ enum AttributeEncoding {
                 )
             }
             return .blob([1] + bytes)
+        case (.string, .large(let large)) where large.isText, (.uri, .large(let large)) where large.isText: return value
+        case (.binaryData, .large(let large)) where !large.isText,
+            (.transformable, .large(let large)) where !large.isText:
+            guard attribute.allowsExternalBinaryDataStorage, let external else { return value }
+            return .blob(try external.stored(large))
         default:
             throw StoreError(.incompatible, path: "", "the value does not fit the type of \(entity).\(attribute.name)")
         }

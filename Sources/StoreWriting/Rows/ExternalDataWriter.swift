@@ -15,7 +15,9 @@ package final class ExternalDataWriter {
     /// The files that the current save wrote.
     private var written: [String] = []
     /// The names for the values that are stored next.
-    private var namesToKeep: [(name: String, value: [UInt8])] = []
+    private var namesToKeep: [(name: String, value: SQLValue)] = []
+    /// The sources of the large values that are stored in pieces.
+    package var sources: [any LargeValueSource] = []
 
     /// `directory` is the folder of the store at `location`; nothing is created there before the first large value.
     package init(_ location: StoreLocation, in directory: Directory, identifiers: SeededIdentifiers) {
@@ -35,9 +37,9 @@ package final class ExternalDataWriter {
     ///
     /// A file is written once and never changed, so a comparison of the stores treats equal names as equal values, even
     /// if a file is missing. A name that already exists here is not used.
-    package func keepNames(_ names: [(name: String, value: [UInt8])]) { namesToKeep = names }
+    package func keepNames(_ names: [(name: String, value: SQLValue)]) { namesToKeep = names }
 
-    private func keptName(of value: [UInt8]) throws -> String? {
+    private func keptName(of value: SQLValue) throws -> String? {
         guard let index = namesToKeep.firstIndex(where: { $0.value == value }) else { return nil }
         let name = namesToKeep.remove(at: index).name
         return try openFolder().status(of: name) == nil ? name : nil
@@ -52,19 +54,39 @@ package final class ExternalDataWriter {
     /// Returns the column's bytes for `value`: 1 and the value, or 2 and the name of its file.
     package func stored(_ value: [UInt8]) throws -> [UInt8] {
         guard value.count > Self.threshold else { return [1] + value }
+        return try stored(.blob(value)) { file in try value.withUnsafeBytes { try file.write($0, at: 0) } }
+    }
+
+    /// The same for a large value, which is read and written in pieces.
+    func stored(_ value: LargeValue) throws -> [UInt8] {
+        try stored(.large(value)) { file in
+            var offset: Int64 = 0
+            try value.forEachPiece(from: sources) { piece in
+                try file.write(piece, at: offset)
+                offset += Int64(piece.count)
+            }
+        }
+    }
+
+    private func stored(_ value: SQLValue, _ fill: (DurableFile) throws -> Void) throws -> [UInt8] {
         let name = try keptName(of: value) ?? identifiers.nextText()
         written.append(name)
-        try write(value, as: name)
+        try write(name, fill)
         return [2] + Array(name.utf8) + [0]
     }
 
     /// Writes a file into the folder of external data, whether or not a row refers to it.
     package func write(_ value: [UInt8], as name: String) throws {
+        try write(name) { file in try value.withUnsafeBytes { try file.write($0, at: 0) } }
+    }
+
+    /// The same for content that `fill` writes.
+    package func write(_ name: String, _ fill: (DurableFile) throws -> Void) throws {
         let folder = try openFolder()
         let (mode, group) = try storeRights()
         let file = try folder.createFile(name, mode: mode)
         if let group, try file.status().group != group { try file.setGroupIfAllowed(group) }
-        try value.withUnsafeBytes { try file.write($0, at: 0) }
+        try fill(file)
         try file.synchronize()
         try file.close()
         try folder.synchronize()

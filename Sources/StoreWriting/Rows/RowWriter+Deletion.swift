@@ -102,6 +102,7 @@ extension RowWriter {
             try abandonFile(of: key, entity, attribute)
         }
         let tombstone = try history == nil ? [] : tombstone(of: key, entity)
+        try willWrite?(entity.table, key.primaryKey, true)
         try connection.run(
             "DELETE FROM \(SQLName.quoted(entity.table)) WHERE \(plan.rowCondition)",
             [.integer(key.primaryKey)]

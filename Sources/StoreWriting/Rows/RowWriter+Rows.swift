@@ -58,6 +58,7 @@ extension RowWriter {
 
     /// Runs a statement that writes the row of `key`; a violated uniqueness constraint is thrown as a conflict.
     func write(_ sql: String, _ arguments: [SQLValue], of key: ObjectKey) throws {
+        if let willWrite { try willWrite(plan(of: key.entity).entity.table, key.primaryKey, false) }
         do {
             try connection.run(sql, arguments)
         } catch {

@@ -15,6 +15,8 @@ package final class RowWriter {
     /// True if triggers may change a row beyond the written values.
     package private(set) var hasTriggers: Bool
     package internal(set) var changes = SaveChanges()
+    /// Called before the row of an object is written, and with true before it is deleted.
+    package var willWrite: ((_ table: String, _ key: Int64, _ deletes: Bool) throws -> Void)?
     /// External files whose rows were deleted; they are removed after the commit.
     package internal(set) var abandonedFiles: [String] = []
     /// The first key that this save assigned, by root: keys from there on are new, even before their rows are inserted.

@@ -122,6 +122,7 @@ extension ScenarioRun {
         case .real(let number): "\(number)"
         case .text(let text): text.description
         case .blob(let bytes): bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        case .large(let value): "\(value.byteCount) bytes"
         }
     }
 

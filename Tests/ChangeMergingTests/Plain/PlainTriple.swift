@@ -74,6 +74,7 @@ final class PlainTriple {
                         case .real(let number): String(number)
                         case .text(let text): text.description
                         case .blob(let bytes): "\(bytes)"
+                        case .large(let value): "\(value.byteCount) bytes"
                         }
                     }
                 found.append(values.joined(separator: " "))

@@ -69,4 +69,22 @@ struct LargeValueMergeTests {
         #expect(try shared.value("photo", of: key) != .blob(stored))
         #expect(try shared.externalData()?.contents(of: name, limit: 10) == [9])
     }
+
+    @Test("A merge lists a deletion in the shared store with its large tombstone")
+    func tombstone() throws {
+        let triple = try MergeTriple(StoreMergeTests.model) { store in
+            for code in ["a", "b"] {
+                try store.insert("Habit", ["code": .text(SQLText(String(repeating: code, count: 300_000)))])
+            }
+        }
+        try triple.store("shared").save { try $0.delete([StoreMergeTests.habit(2)]) }
+        try triple.store("old").save { try $0.update(StoreMergeTests.habit(1), ["goal": .integer(2)]) }
+        let result = try triple.merge().result
+        let kept = try triple.store("shared").connection
+            .value(
+                "SELECT length(ZTOMBSTONE0) FROM ACHANGE WHERE ZTRANSACTIONID = ? AND ZCHANGETYPE = 2",
+                [.integer(#require(result.historyTransaction))]
+            )
+        #expect(kept == .integer(300_000))
+    }
 }

@@ -35,6 +35,14 @@ struct ManagedUndoTests {
         try store.save { try RandomGraph.change(&objects, $0, steps: steps, &generator) }
     }
 
+    /// Gives a random person a name that is read by reference.
+    private static func enlarge(_ store: MergeStore, _ generator: inout SeededGenerator) throws {
+        let people = try store.objects().filter { ["Person", "Child"].contains($0.entity) }
+        guard let person = people.randomElement(using: &generator) else { return }
+        let letter = ["a", "b", "c"].randomElement(using: &generator) ?? "a"
+        try store.save { try $0.update(person, ["name": .text(SQLText(String(repeating: letter, count: 300_000)))]) }
+    }
+
     private static func undo(_ triple: MergeTriple, _ file: DurableFile) throws -> MergeUndo.Result {
         try MergeUndo(reading: file)
             .undo(in: triple.store("shared").place(), deadline: Deadline(after: .seconds(60)))
@@ -49,15 +57,18 @@ struct ManagedUndoTests {
 
     @Test(
         "Rolling back a random merge restores objects and relationships; versions and history continue",
-        arguments: Seed.several(24)
+        arguments: Seed.several(24),
+        [false, true]
     )
-    func random(_ seed: UInt64) throws {
+    func random(_ seed: UInt64, hasLargeValues: Bool) throws {
         var generator = SeededGenerator(seed: seed)
-        let triple = try MergeTriple(RandomGraph.model) { store in
-            for _ in 0..<3 { try Self.change(store, 14, &generator) }
+        func change(_ store: MergeStore, _ steps: Int) throws {
+            try Self.change(store, steps, &generator)
+            if hasLargeValues { try Self.enlarge(store, &generator) }
         }
+        let triple = try MergeTriple(RandomGraph.model) { store in for _ in 0..<3 { try change(store, 14) } }
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
-        for store in [old, shared] { for _ in 0..<3 { try Self.change(store, 6, &generator) } }
+        for store in [old, shared] { for _ in 0..<3 { try change(store, 6) } }
         let plan = try StoreMerger(base: triple.store("base").place(), old: old.place(), shared: shared.place()).plan()
         guard !plan.summary.isIdle else { return }
         let before = try PlainGraph(shared)
@@ -125,6 +136,61 @@ struct ManagedUndoTests {
         let stored = try #require(try shared.value("photo", of: key))
         let photo = try #require(RandomGraph.model.entities["Person"]?.attributes.first { $0.name == "photo" })
         #expect(try shared.side().plain(stored, of: photo) == .blob(bytes(1)))
+    }
+
+    @Test(
+        "A rollback restores the large text that a merge changed or deleted, and the record holds only what changed",
+        arguments: [
+            ("name", .text(SQLText(String(repeating: "b", count: 2_000_000))), 300_000..<400_000),
+            ("name", .text("small"), 300_000..<400_000), ("name", .null, 300_000..<400_000),
+            ("age", .integer(3), 0..<10_000), (nil, .null, 300_000..<400_000),
+        ] as [(String?, SQLValue, Range<Int>)]
+    )
+    func large(_ attribute: String?, _ value: SQLValue, _ size: Range<Int>) throws {
+        let text = SQLText(String(repeating: "a", count: 300_000))
+        let triple = try MergeTriple(RandomGraph.model) { try $0.insert("Person", ["name": .text(text)]) }
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        let key = try #require(try shared.objects().first)
+        try old.save { if let attribute { try $0.update(key, [attribute: value]) } else { try $0.delete([key]) } }
+        let (before, after) = (try PlainGraph(shared), try PlainGraph(old))
+        let file = try Self.record(triple)
+        #expect(try PlainGraph(shared).objects == after.objects)
+        #expect(size.contains(Int(try file.status().size)))
+        _ = try Self.undo(triple, file)
+        #expect(try PlainGraph(shared).objects == before.objects)
+        guard let attribute else { return }
+        let last = try shared.connection.value("SELECT max(Z_PK) FROM ACHANGE")?.integer
+        try PersistentHistory(schema: StoreSchema(reading: shared.connection))
+            .forEachChange(reading: shared.connection) { change in
+                guard change.number == last else { return }
+                #expect(change.properties(in: shared.writer.layout)?.names.contains(attribute) == true)
+            }
+    }
+
+    @Test("A rollback fails if a large text was changed after the merge, and nothing changes")
+    func largeLaterWrite() throws {
+        let triple = try MergeTriple(RandomGraph.model) { try $0.insert("Person", ["name": .text("ann")]) }
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        let key = try #require(try shared.objects().first)
+        try old.save { try $0.update(key, ["name": .text(SQLText(String(repeating: "b", count: 300_000)))]) }
+        let file = try Self.record(triple)
+        let late = SQLText(String(repeating: "c", count: 300_000))
+        try shared.save { try $0.update(key, ["name": .text(late)]) }
+        let error = #expect(throws: StoreError.self) { _ = try Self.undo(triple, file) }
+        #expect(error?.code == .changedMeanwhile)
+        #expect(try shared.connection.value("SELECT ZNAME FROM ZPERSON") == .text(late))
+    }
+
+    @Test("The rollback of an added object keeps its large tombstone in history")
+    func largeTombstone() throws {
+        let triple = try MergeTriple(StoreMergeTests.model) { try $0.insert("Habit", ["code": .text("a")]) }
+        let code = SQLText(String(repeating: "b", count: 300_000))
+        try triple.store("old").insert("Habit", ["code": .text(code)])
+        let file = try Self.record(triple)
+        _ = try Self.undo(triple, file)
+        let shared = try triple.store("shared")
+        #expect(try shared.objects().count == 1)
+        #expect(try shared.connection.value("SELECT ZTOMBSTONE0 FROM ACHANGE ORDER BY Z_PK DESC") == .text(code))
     }
 
     @Test("The record of another store's merge is rejected")

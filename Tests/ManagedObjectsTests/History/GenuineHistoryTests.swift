@@ -178,7 +178,7 @@ private enum StorageClass: Hashable {
             case .integer: .integer
             case .real: .real
             case .text: .text
-            case .blob: .blob
+            case .blob, .large: .blob
             case .null, nil: .null
             }
     }
